@@ -1,0 +1,359 @@
+//! Granule next to Box2D v3.2 and Rapier: the same scenes, one after the other, in one run.
+//!
+//! ```text
+//! cargo run --release --manifest-path benches/peers/Cargo.toml
+//! ```
+//!
+//! compares all three engines in every scene at 1 and 2 threads, prints the tables and writes them to
+//! `perf-reports/peers.md` and `peers.json`. That takes about a quarter of an hour, nearly all of it
+//! the peers'. Only ratios taken in one run count. Where the machine's speed drifts, `--repeat 3` goes
+//! over the engines three times and reports medians, and `--turns 6` lets them take ten measured steps
+//! at a time in turn. `--help` lists the rest, among it:
+//!
+//! - `--scenes packed-50k,gas-50k`, `--engines`, `--threads`, `--warmup`, `--steps`: a part of it;
+//! - `--quality`: settled `packed` circles for a grid of Granule's settings, next to Box2D;
+//! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
+//! - `--quick`: small scenes and few steps, to see that everything runs.
+//!
+//! For Box2D at its best, C is to be compiled with `CFLAGS="-O3 -DNDEBUG"`, which `.cargo/config.toml`
+//! of this directory sets for a run that starts here; the report says how it was built.
+//!
+//! The parts: [`scenes`] what is run, [`engine`] what an engine has to do, [`granule`], [`box2d`] and
+//! [`rapier`] the engines, [`measure`] the quality of a state, [`report`] the tables.
+
+mod box2d;
+mod engine;
+mod granule;
+mod measure;
+mod rapier;
+mod report;
+mod scenes;
+
+use ::granule::Solver;
+use clap::Parser;
+use engine::{Engine, State, Stepping, World};
+use measure::{peak_rss_bytes, percentile, quality};
+use report::{Goal, Origin, Report, Run};
+use scenes::{CASES, Case, FLATNESS_SIZES, SETTLED, Scene};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+/// Runs the same scenes in Granule, Box2D and Rapier and compares times and final states.
+#[derive(Parser, Debug)]
+#[command(version)]
+struct Cli {
+    /// Cases to run, by the name of the case or of its scene; all by default
+    #[arg(long, value_delimiter = ',')]
+    scenes: Vec<String>,
+    /// Engines to run
+    #[arg(long, value_delimiter = ',', value_enum)]
+    engines: Vec<Engine>,
+    /// Thread counts [default: 1,2; 1 for --flatness]
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=32))]
+    threads: Vec<u8>,
+    /// Number of moving bodies instead of the cases' own
+    #[arg(long)]
+    bodies: Option<usize>,
+    /// Unmeasured steps instead of the cases' own
+    #[arg(long)]
+    warmup: Option<usize>,
+    /// Measured steps instead of the cases' own
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: Option<u32>,
+    /// Rounds over the engines; the medians are reported
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: u32,
+    /// Turns in which the engines take their measured steps, all worlds being in memory at once;
+    /// with 1 they run one after the other
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    turns: u32,
+    /// Small scenes and few steps, to see that everything runs; nothing is written without --out
+    #[arg(long)]
+    quick: bool,
+    /// Granule's substeps, iterations and solvers on the settled pile, next to Box2D
+    #[arg(long, conflicts_with_all = ["scenes", "flatness"])]
+    quality: bool,
+    /// Cost per body and peak memory at several sizes
+    #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
+    flatness: bool,
+    /// Where the reports go [default: perf-reports of the repository]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// One run of --flatness, in a process of its own: prints the run as JSON
+    #[arg(long, hide = true, requires_all = ["flatness", "bodies"])]
+    single: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("peers: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), String> {
+    let box2d_assertions = box2d::assertions_enabled();
+    if cli.single {
+        return single(cli);
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let origin = Origin::new(&arguments, box2d_assertions);
+    if box2d_assertions {
+        eprintln!("note: Box2D is built with its assertions; set CFLAGS=\"-O3 -DNDEBUG\" for its best time");
+    }
+
+    let (stem, report) = if cli.flatness {
+        ("peers-flatness", Report::flatness(origin, flatness(cli)?))
+    } else if cli.quality {
+        ("peers-quality", Report::quality(origin, settings_grid(cli)?))
+    } else {
+        let cases = cli.cases()?;
+        let goal = |case: &Case| -> Goal { (case.name.to_owned(), case.at_least, case.aim) };
+        // The goals are set for the cases as they stand.
+        let own_sizes = cli.bodies.is_none() && cli.warmup.is_none() && !cli.quick;
+        let goals: Vec<Goal> = if own_sizes { cases.iter().map(goal).collect() } else { Vec::new() };
+        ("peers", Report::comparison(origin, comparison(cli, &cases)?, &goals))
+    };
+
+    print!("{}", report.markdown());
+    let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
+    let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
+    if let Some(out) = out {
+        report.write(&out, stem).map_err(|error| format!("cannot write to {}: {error}", out.display()))?;
+    }
+    Ok(())
+}
+
+impl Cli {
+    fn threads_or(&self, default: &[usize]) -> Vec<usize> {
+        let given: Vec<usize> = self.threads.iter().map(|&count| usize::from(count)).collect();
+        if given.is_empty() { default.to_vec() } else { given }
+    }
+
+    fn engines_or(&self, default: &[Engine]) -> Vec<Engine> {
+        if self.engines.is_empty() { default.to_vec() } else { self.engines.clone() }
+    }
+
+    /// The case with the numbers of the command line in place of its own.
+    fn adjusted(&self, case: Case) -> Case {
+        let case = if self.quick { Case { bodies: 500, warmup: 10, steps: 10, ..case } } else { case };
+        Case {
+            bodies: self.bodies.unwrap_or(case.bodies),
+            warmup: self.warmup.unwrap_or(case.warmup),
+            steps: self.steps.map_or(case.steps, |steps| steps as usize),
+            ..case
+        }
+    }
+
+    fn cases(&self) -> Result<Vec<Case>, String> {
+        let chosen = |case: &Case, name: &String| case.name == name || case.scene == name;
+        for name in &self.scenes {
+            if !CASES.iter().any(|case| chosen(case, name)) {
+                let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+                return Err(format!("no case or scene `{name}`; there are {}", names.join(", ")));
+            }
+        }
+        let wanted =
+            |case: &&Case| self.scenes.is_empty() || self.scenes.iter().any(|name| chosen(case, name));
+        Ok(CASES.iter().filter(wanted).map(|&case| self.adjusted(case)).collect())
+    }
+}
+
+/// One world of a comparison.
+type Setup = (Engine, Stepping);
+
+/// Every engine in every case at every thread count.
+fn comparison(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
+    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
+    let mut runs = Vec::new();
+    for case in cases {
+        for threads in cli.threads_or(&[1, 2]) {
+            let setups: Vec<Setup> =
+                engines.iter().map(|&engine| (engine, Stepping::common(threads))).collect();
+            runs.extend(rounds(cli, case, &setups)?);
+        }
+    }
+    Ok(runs)
+}
+
+/// Box2D and a grid of Granule's settings on the settled pile.
+fn settings_grid(cli: &Cli) -> Result<Vec<Run>, String> {
+    let engines = cli.engines_or(&[Engine::Box2d, Engine::Granule]);
+    let case = cli.adjusted(SETTLED);
+    let mut runs = Vec::new();
+    for threads in cli.threads_or(&[1, 2]) {
+        let common = Stepping::common(threads);
+        let mut setups = Vec::new();
+        for &engine in &engines {
+            if engine != Engine::Granule {
+                setups.push((engine, common));
+                continue;
+            }
+            for solver in [Solver::Soft, Solver::Projection] {
+                for substeps in [4, 8, 16, 32] {
+                    for iterations in [1, 2] {
+                        setups.push((engine, Stepping { substeps, iterations, solver, ..common }));
+                    }
+                }
+            }
+            // The classical engine: one substep, many iterations.
+            setups.push((
+                engine,
+                Stepping { substeps: 1, iterations: 10, solver: Solver::Projection, ..common },
+            ));
+        }
+        runs.extend(rounds(cli, &case, &setups)?);
+    }
+    Ok(runs)
+}
+
+/// The packed pile at several sizes, each in a process of its own so that its peak memory is known.
+fn flatness(cli: &Cli) -> Result<Vec<Run>, String> {
+    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let sizes = cli.bodies.map_or_else(|| FLATNESS_SIZES.to_vec(), |bodies| vec![bodies]);
+    let mut runs = Vec::new();
+    for engine in cli.engines_or(&[Engine::Granule]) {
+        for threads in cli.threads_or(&[1]) {
+            for &size in &sizes {
+                let size = if cli.quick { size / 100 } else { size };
+                let case = cli.adjusted(Case { bodies: size, ..CASES[0] });
+                let engine = clap::ValueEnum::to_possible_value(&engine).expect("no engine is skipped");
+                let out = Command::new(&program)
+                    .args(["--flatness", "--single", "--engines", engine.get_name()])
+                    .args(["--threads", &threads.to_string(), "--bodies", &size.to_string()])
+                    .args(["--warmup", &case.warmup.to_string(), "--steps", &case.steps.to_string()])
+                    .stderr(Stdio::inherit())
+                    .output()
+                    .map_err(|error| format!("cannot start this program again: {error}"))?;
+                if !out.status.success() {
+                    return Err(format!("{} at {size} bodies: {}", engine.get_name(), out.status));
+                }
+                runs.push(serde_json::from_slice(&out.stdout).map_err(|error| error.to_string())?);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// The child of [`flatness`].
+fn single(cli: &Cli) -> Result<(), String> {
+    let case = cli.adjusted(CASES[0]);
+    let (&[engine], &[threads]) = (&cli.engines[..], &cli.threads[..]) else {
+        return Err("--single takes one engine and one thread count".to_owned());
+    };
+    let runs = measure(&case, &[(engine, Stepping::common(threads.into()))], 1)?;
+    println!("{}", serde_json::to_string(&runs[0]).map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+/// Runs the setups `repeat` times, every other time backwards so that a drift of the machine's speed
+/// hits all alike, and takes medians.
+fn rounds(cli: &Cli, case: &Case, setups: &[Setup]) -> Result<Vec<Run>, String> {
+    let mut rounds: Vec<Vec<Run>> = setups.iter().map(|_| Vec::new()).collect();
+    for round in 0..cli.repeat {
+        let mut order: Vec<usize> = (0..setups.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        // One after the other, with the memory freed in between, unless they are to take turns.
+        let together = if cli.turns == 1 { 1 } else { order.len().max(1) };
+        for group in order.chunks(together) {
+            let members: Vec<Setup> = group.iter().map(|&index| setups[index]).collect();
+            for (&index, mut run) in group.iter().zip(measure(case, &members, cli.turns as usize)?) {
+                // Memory of a process that runs many things says nothing about one of them.
+                run.peak_rss_bytes = None;
+                eprintln!(
+                    "{}, {} threads, {} {} {}×{}: {:.3} ms, mean penetration {:.5}",
+                    run.case,
+                    run.threads,
+                    run.engine.name(),
+                    run.solver,
+                    run.substeps,
+                    run.iterations,
+                    run.p50_ms,
+                    run.quality.mean_penetration
+                );
+                rounds[index].push(run);
+            }
+        }
+    }
+    let middle =
+        |runs: &[Run], of: fn(&Run) -> f64| percentile(&runs.iter().map(of).collect::<Vec<_>>(), 0.5);
+    let merge = |runs: Vec<Run>| {
+        let (p50_ms, p95_ms) = (middle(&runs, |run| run.p50_ms), middle(&runs, |run| run.p95_ms));
+        let min_ms = runs.iter().map(|run| run.min_ms).fold(f64::INFINITY, f64::min);
+        let p50_ms_of_repeats = runs.iter().map(|run| run.p50_ms).collect();
+        let ns_per_body_step = ns_per_body(p50_ms, runs[0].bodies);
+        Run { p50_ms, p95_ms, min_ms, p50_ms_of_repeats, ns_per_body_step, ..runs[0].clone() }
+    };
+    Ok(rounds.into_iter().map(merge).collect())
+}
+
+fn ns_per_body(milliseconds: f64, bodies: usize) -> f64 {
+    milliseconds * 1.0e6 / bodies.max(1) as f64
+}
+
+/// A world that is being measured, and the seconds of its measured steps.
+struct Timed {
+    world: Box<dyn World>,
+    seconds: Vec<f64>,
+}
+
+/// Builds one world for each setup, warms them up, times their steps in `turns` and judges the final
+/// states.
+fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, String> {
+    let mut worlds = Vec::with_capacity(setups.len());
+    for &(engine, stepping) in setups {
+        // The scene is dropped before the steps: it is not part of what an engine needs.
+        let scene = Scene::build(case.scene, case.bodies)?;
+        let mut world = engine::build(engine, &scene, stepping)?;
+        drop(scene);
+        let mut seconds = Vec::with_capacity(case.warmup.max(case.steps));
+        world.run(case.warmup, &mut seconds);
+        seconds.clear();
+        worlds.push(Timed { world, seconds });
+    }
+    for turn in 0..turns {
+        let steps = case.steps * (turn + 1) / turns - case.steps * turn / turns;
+        for timed in &mut worlds {
+            timed.world.run(steps, &mut timed.seconds);
+        }
+    }
+    let peak_rss_bytes = peak_rss_bytes();
+    let results: Vec<_> = worlds.into_iter().map(|timed| (timed.world.states(), timed.seconds)).collect();
+
+    let scene = Scene::build(case.scene, case.bodies)?;
+    let (bodies, static_bodies) = (scene.moving(), scene.bodies.len() - scene.moving());
+    let run = |(&(engine, stepping), (states, seconds)): (&Setup, &(Vec<State>, Vec<f64>))| {
+        let of = |share| 1.0e3 * percentile(seconds, share);
+        let p50_ms = of(0.5);
+        let solver = match stepping.solver {
+            Solver::Soft => "soft",
+            Solver::Projection => "projection",
+        };
+        Run {
+            case: case.name.to_owned(),
+            scene: case.scene.to_owned(),
+            bodies,
+            static_bodies,
+            engine,
+            threads: stepping.threads,
+            warmup: case.warmup,
+            steps: case.steps,
+            substeps: stepping.substeps,
+            iterations: stepping.iterations,
+            solver: solver.to_owned(),
+            p50_ms,
+            p95_ms: of(0.95),
+            min_ms: of(0.0),
+            p50_ms_of_repeats: vec![p50_ms],
+            ns_per_body_step: ns_per_body(p50_ms, bodies),
+            quality: quality(&scene.bodies, states),
+            peak_rss_bytes,
+        }
+    };
+    Ok(setups.iter().zip(&results).map(run).collect())
+}

@@ -1,0 +1,583 @@
+//! Bodies: one column per scalar, and generational handles.
+//!
+//! A body sits in a *slot*, the same place in every column. Slots are in the order of space: the
+//! broadphase re-orders them each time it rebuilds the pair list (see `broadphase.rs`), so that
+//! neighbours in the world are neighbours in memory. A [`BodyHandle`] stays: its index leads through a
+//! table to the present slot.
+//!
+//! Columns are padded to the widest lane with zeros: a padding body has no inverse mass and no extent.
+//! A removed body's slot stays, marked [`Motion::Dead`], until the next rebuild drops it; an added body
+//! takes a slot at the end. So slots move only when the pair list, too, is made anew.
+
+use crate::error::{Error, check_range, check_vec};
+use crate::lane::padded;
+use crate::material::Material;
+use crate::shape::{Shape, ShapeKind};
+use bytemuck::{Pod, Zeroable};
+use glam::Vec2;
+use std::collections::HashMap;
+
+/// How a body moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyType {
+    /// By forces and contacts.
+    Dynamic,
+    /// Not at all.
+    Static,
+    /// By its velocity alone: contacts do not change it.
+    Kinematic,
+}
+
+/// Which pairs may touch: `a` and `b` do if each one's category is in the other's mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// The layers that the body is in. Default 1.
+    pub category: u32,
+    /// The layers that it touches. Default all.
+    pub mask: u32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Filter { category: 1, mask: u32::MAX }
+    }
+}
+
+/// Names a body for as long as it lives. A removed body's handle is an error, never another body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub struct BodyHandle {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl BodyHandle {
+    /// The place in the handle table: in a world from which nothing was removed, the order of adding.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many bodies had this index before.
+    pub fn generation(self) -> u32 {
+        self.generation
+    }
+
+    /// The handle with these parts. A wrong one is refused wherever it is used.
+    pub fn from_parts(index: u32, generation: u32) -> Self {
+        BodyHandle { index, generation }
+    }
+}
+
+/// What a body is at the start. Metres, radians, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyDesc {
+    /// How it moves.
+    pub body_type: BodyType,
+    /// Its shape, centred on `position`.
+    pub shape: Shape,
+    /// Of the centre.
+    pub position: Vec2,
+    /// Counter-clockwise. An `Aabb` keeps it but does not turn.
+    pub angle: f32,
+    /// Of the centre, m/s.
+    pub velocity: Vec2,
+    /// Counter-clockwise, rad/s.
+    pub angular_velocity: f32,
+    /// Surface and density.
+    pub material: Material,
+    /// Which others it touches.
+    pub filter: Filter,
+    /// Multiplies gravity. Default 1.
+    pub gravity_scale: f32,
+    /// Rate at which velocity decays, 1/s. Default 0.
+    pub linear_damping: f32,
+    /// Rate at which angular velocity decays, 1/s. Default 0.
+    pub angular_damping: f32,
+    /// Instead of density × area. 0 is infinite.
+    pub mass: Option<f32>,
+}
+
+impl BodyDesc {
+    fn new(body_type: BodyType, shape: Shape, position: Vec2) -> Self {
+        BodyDesc {
+            body_type,
+            shape,
+            position,
+            angle: 0.0,
+            velocity: Vec2::ZERO,
+            angular_velocity: 0.0,
+            material: Material::default(),
+            filter: Filter::default(),
+            gravity_scale: 1.0,
+            linear_damping: 0.0,
+            angular_damping: 0.0,
+            mass: None,
+        }
+    }
+
+    /// A dynamic body at rest.
+    pub fn dynamic(shape: Shape, position: Vec2) -> Self {
+        Self::new(BodyType::Dynamic, shape, position)
+    }
+
+    /// A static body.
+    pub fn fixed(shape: Shape, position: Vec2) -> Self {
+        Self::new(BodyType::Static, shape, position)
+    }
+
+    /// A kinematic body.
+    pub fn kinematic(shape: Shape, position: Vec2) -> Self {
+        Self::new(BodyType::Kinematic, shape, position)
+    }
+
+    /// # Errors
+    ///
+    /// The first field that is not finite or out of range; a half-space that is not static; a static
+    /// body that has a velocity.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.shape.validate()?;
+        self.material.validate()?;
+        check_vec("position", self.position, MAX_COORDINATE)?;
+        check_range("angle", self.angle, -MAX_COORDINATE, MAX_COORDINATE)?;
+        check_vec("velocity", self.velocity, MAX_SPEED)?;
+        check_range("angular_velocity", self.angular_velocity, -MAX_SPEED, MAX_SPEED)?;
+        check_range("gravity_scale", self.gravity_scale, -1.0e3, 1.0e3)?;
+        check_range("linear_damping", self.linear_damping, 0.0, 1.0e6)?;
+        check_range("angular_damping", self.angular_damping, 0.0, 1.0e6)?;
+        if let Some(mass) = self.mass {
+            check_range("mass", mass, 0.0, 1.0e18)?;
+            if mass != 0.0 && mass < 1.0e-18 {
+                return Err(Error::OutOfRange { field: "mass", value: mass, min: 1.0e-18, max: 1.0e18 });
+            }
+        }
+        let fixed = self.body_type == BodyType::Static;
+        if self.shape.kind() == ShapeKind::HalfSpace && !fixed {
+            return Err(Error::Invalid {
+                field: "shape.half_space",
+                reason: "only a static body can be one",
+            });
+        }
+        if fixed && (self.velocity != Vec2::ZERO || self.angular_velocity != 0.0) {
+            return Err(Error::Invalid { field: "velocity", reason: "a static body has none" });
+        }
+        Ok(())
+    }
+}
+
+/// Where a body is and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyState {
+    /// Of the centre, m.
+    pub position: Vec2,
+    /// Counter-clockwise, rad.
+    pub angle: f32,
+    /// Of the centre, m/s.
+    pub velocity: Vec2,
+    /// Counter-clockwise, rad/s.
+    pub angular_velocity: f32,
+}
+
+/// Largest accepted coordinate, m. A body that gets beyond it is quarantined.
+pub(crate) const MAX_COORDINATE: f32 = 1.0e7;
+/// Largest accepted speed, m/s and rad/s.
+pub(crate) const MAX_SPEED: f32 = 1.0e6;
+/// Speed beyond which a body has gone bad, m/s.
+pub(crate) const RUNAWAY_SPEED: f32 = 1.0e8;
+/// Slots are counted in 32 bits, with room for the padding rows of the solver's mirror.
+pub(crate) const MAX_BODIES: usize = 1 << 28;
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Motion {
+    Static = 0,
+    Kinematic = 1,
+    Dynamic = 2,
+    /// Went bad: frozen where it was last seen, out of all contacts.
+    Quarantined = 3,
+    /// Removed: nobody's slot until the next rebuild.
+    Dead = 4,
+}
+
+/// [`Motion`] and [`ShapeKind`] in a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind(u8);
+
+impl Kind {
+    pub(crate) fn new(motion: Motion, shape: ShapeKind) -> Self {
+        Kind((motion as u8) << 2 | shape as u8)
+    }
+
+    pub(crate) fn motion(self) -> Motion {
+        match self.0 >> 2 {
+            0 => Motion::Static,
+            1 => Motion::Kinematic,
+            2 => Motion::Dynamic,
+            3 => Motion::Quarantined,
+            _ => Motion::Dead,
+        }
+    }
+
+    pub(crate) fn shape(self) -> ShapeKind {
+        match self.0 & 3 {
+            0 => ShapeKind::Circle,
+            1 => ShapeKind::Aabb,
+            _ => ShapeKind::HalfSpace,
+        }
+    }
+
+    /// Takes part in contacts.
+    pub(crate) fn is_solid(self) -> bool {
+        self.0 >> 2 < Motion::Quarantined as u8
+    }
+
+    fn with_motion(self, motion: Motion) -> Self {
+        Kind::new(motion, self.shape())
+    }
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Kind::new(Motion::Dead, ShapeKind::Circle)
+    }
+}
+
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        /// The columns. All have the same padded length.
+        #[derive(Default)]
+        pub(crate) struct ColumnSet {
+            $($(#[$doc])* pub(crate) $name: Vec<$type>,)*
+        }
+
+        impl ColumnSet {
+            fn resize(&mut self, len: usize) {
+                $(self.$name.resize(len, Default::default());)*
+            }
+
+            fn reserve(&mut self, more: usize) {
+                $(self.$name.reserve(more);)*
+            }
+
+            /// Slot `i` of the result is slot `order[i]` of the present; then padding to `len`.
+            fn permute(&mut self, order: &[u32], len: usize, spare: &mut Spare) {
+                $(permute(&mut self.$name, order, len, spare);)*
+            }
+        }
+    };
+}
+
+columns! {
+    pos_x: f32,
+    pos_y: f32,
+    /// Radians, counter-clockwise, not wrapped.
+    angle: f32,
+    vel_x: f32,
+    vel_y: f32,
+    omega: f32,
+    /// Force and torque for the next step.
+    force_x: f32,
+    force_y: f32,
+    torque: f32,
+    /// 0 for static, kinematic, infinite and padding bodies.
+    inv_mass: f32,
+    inv_inertia: f32,
+    /// Radius twice, half extents, or unit normal: see `shape.rs`.
+    ext_x: f32,
+    ext_y: f32,
+    /// A half-space's offset along its normal, from the origin.
+    ext_z: f32,
+    gravity_scale: f32,
+    linear_damping: f32,
+    angular_damping: f32,
+    /// Where the body was when the pair list was built …
+    built_x: f32,
+    built_y: f32,
+    /// … and how far it may go from there before the list is stale.
+    reach: f32,
+    /// Into the table of distinct materials.
+    material: u32,
+    category: u32,
+    mask: u32,
+    /// As hosts read it.
+    handle: BodyHandle,
+    kind: Kind,
+}
+
+/// Room for one column while it is permuted. Columns and spares swap places, so nothing is copied twice.
+#[derive(Default)]
+struct Spare {
+    f32s: Vec<f32>,
+    u32s: Vec<u32>,
+    handles: Vec<BodyHandle>,
+    kinds: Vec<Kind>,
+}
+
+trait SpareFor: Copy + Default {
+    fn of(spare: &mut Spare) -> &mut Vec<Self>;
+}
+
+impl SpareFor for f32 {
+    fn of(spare: &mut Spare) -> &mut Vec<f32> {
+        &mut spare.f32s
+    }
+}
+
+impl SpareFor for u32 {
+    fn of(spare: &mut Spare) -> &mut Vec<u32> {
+        &mut spare.u32s
+    }
+}
+
+impl SpareFor for BodyHandle {
+    fn of(spare: &mut Spare) -> &mut Vec<BodyHandle> {
+        &mut spare.handles
+    }
+}
+
+impl SpareFor for Kind {
+    fn of(spare: &mut Spare) -> &mut Vec<Kind> {
+        &mut spare.kinds
+    }
+}
+
+fn permute<T: SpareFor>(column: &mut Vec<T>, order: &[u32], len: usize, spare: &mut Spare) {
+    let spare = T::of(spare);
+    spare.clear();
+    spare.reserve(column.capacity()); // all columns' capacities agree, so this settles
+    spare.extend(order.iter().map(|&old| column[old as usize]));
+    spare.resize(len, T::default());
+    std::mem::swap(column, spare);
+}
+
+/// All bodies of a world.
+#[derive(Default)]
+pub(crate) struct Bodies {
+    pub(crate) columns: ColumnSet,
+    /// Slots in use, dead ones included.
+    pub(crate) len: usize,
+    /// Slot of each handle index; `NO_SLOT` if free.
+    slot: Vec<u32>,
+    generation: Vec<u32>,
+    /// Free handle indices, last freed first.
+    free: Vec<u32>,
+    /// Distinct materials, by the ids in the column.
+    materials: Vec<Material>,
+    material_id: HashMap<[u32; 4], u32>,
+    spare: Spare,
+    /// Live bodies that are static.
+    pub(crate) static_count: usize,
+    /// Live bodies that are not.
+    pub(crate) moving_count: usize,
+    /// Whether any body was ever added with damping.
+    pub(crate) any_damping: bool,
+    /// Whether any body has a filter that excludes something.
+    pub(crate) any_filter: bool,
+    /// Whether a material with restitution is in use.
+    pub(crate) any_restitution: bool,
+    /// Whether a force or torque waits for the next step.
+    pub(crate) any_force: bool,
+}
+
+const NO_SLOT: u32 = u32::MAX;
+
+impl Bodies {
+    /// Room for `more` bodies, so that adding them does not grow the columns one by one.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        let wanted = padded(self.len + more);
+        self.columns.reserve(wanted.saturating_sub(self.columns.pos_x.len()));
+        self.slot.reserve(more);
+        self.generation.reserve(more);
+    }
+
+    /// Adds a body that was validated.
+    pub(crate) fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
+        let slot = self.len;
+        self.len += 1;
+        if self.len > self.columns.pos_x.len() {
+            self.columns.resize(padded(self.len));
+        }
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slot.push(NO_SLOT);
+            self.generation.push(0);
+            (self.slot.len() - 1) as u32
+        });
+        let generation = self.generation[index as usize];
+        self.slot[index as usize] = slot as u32;
+        let material = self.intern(desc.material);
+        let (inv_mass, inv_inertia) = inverse_mass(desc);
+        let ext = desc.shape.extents();
+        let motion = match desc.body_type {
+            BodyType::Static => Motion::Static,
+            BodyType::Kinematic => Motion::Kinematic,
+            BodyType::Dynamic => Motion::Dynamic,
+        };
+        let c = &mut self.columns;
+        c.pos_x[slot] = desc.position.x;
+        c.pos_y[slot] = desc.position.y;
+        c.angle[slot] = desc.angle;
+        c.vel_x[slot] = desc.velocity.x;
+        c.vel_y[slot] = desc.velocity.y;
+        c.omega[slot] = desc.angular_velocity;
+        c.force_x[slot] = 0.0;
+        c.force_y[slot] = 0.0;
+        c.torque[slot] = 0.0;
+        c.inv_mass[slot] = inv_mass;
+        c.inv_inertia[slot] = inv_inertia;
+        c.ext_x[slot] = ext.x;
+        c.ext_y[slot] = ext.y;
+        c.ext_z[slot] = match desc.shape {
+            Shape::HalfSpace { offset, .. } => offset + ext.dot(desc.position),
+            _ => 0.0,
+        };
+        c.gravity_scale[slot] = desc.gravity_scale;
+        c.linear_damping[slot] = desc.linear_damping;
+        c.angular_damping[slot] = desc.angular_damping;
+        c.built_x[slot] = desc.position.x;
+        c.built_y[slot] = desc.position.y;
+        c.reach[slot] = 0.0;
+        c.material[slot] = material;
+        c.category[slot] = desc.filter.category;
+        c.mask[slot] = desc.filter.mask;
+        c.handle[slot] = BodyHandle { index, generation };
+        c.kind[slot] = Kind::new(motion, desc.shape.kind());
+        self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
+        self.any_filter |= desc.filter != Filter::default();
+        self.any_restitution |= desc.material.restitution > 0.0;
+        match desc.body_type {
+            BodyType::Static => self.static_count += 1,
+            _ => self.moving_count += 1,
+        }
+        BodyHandle { index, generation }
+    }
+
+    /// Frees the handle and leaves a dead slot.
+    pub(crate) fn remove(&mut self, handle: BodyHandle) -> Result<(), Error> {
+        let slot = self.slot_of(handle)?;
+        if self.body_type(slot) == BodyType::Static {
+            self.static_count -= 1;
+        } else {
+            self.moving_count -= 1;
+        }
+        let c = &mut self.columns;
+        c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
+        c.inv_mass[slot] = 0.0;
+        c.inv_inertia[slot] = 0.0;
+        let index = handle.index as usize;
+        self.slot[index] = NO_SLOT;
+        // After 2³² lives the first handle would be valid again: such an index is retired instead.
+        if let Some(next) = self.generation[index].checked_add(1) {
+            self.generation[index] = next;
+            self.free.push(handle.index);
+        }
+        Ok(())
+    }
+
+    /// Freezes a body that has gone bad at its last good position.
+    pub(crate) fn quarantine(&mut self, slot: usize) {
+        let c = &mut self.columns;
+        c.kind[slot] = c.kind[slot].with_motion(Motion::Quarantined);
+        for column in [&mut c.vel_x, &mut c.vel_y, &mut c.omega, &mut c.inv_mass, &mut c.inv_inertia] {
+            column[slot] = 0.0;
+        }
+        for column in [&mut c.force_x, &mut c.force_y, &mut c.torque] {
+            column[slot] = 0.0;
+        }
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub(crate) fn slot_of(&self, handle: BodyHandle) -> Result<usize, Error> {
+        let stale = Error::StaleHandle { index: handle.index, generation: handle.generation };
+        let index = handle.index as usize;
+        match self.slot.get(index) {
+            Some(&slot) if slot != NO_SLOT && self.generation[index] == handle.generation => {
+                Ok(slot as usize)
+            }
+            _ => Err(stale),
+        }
+    }
+
+    /// The handle of a slot's body.
+    pub(crate) fn handle(&self, slot: usize) -> BodyHandle {
+        self.columns.handle[slot]
+    }
+
+    /// Handles and slots in handle order.
+    pub(crate) fn by_index(&self) -> impl Iterator<Item = (BodyHandle, usize)> + '_ {
+        self.slot.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT).map(|(index, &slot)| {
+            (BodyHandle { index: index as u32, generation: self.generation[index] }, slot as usize)
+        })
+    }
+
+    pub(crate) fn body_type(&self, slot: usize) -> BodyType {
+        match self.columns.kind[slot].motion() {
+            Motion::Static => BodyType::Static,
+            Motion::Kinematic => BodyType::Kinematic,
+            _ => BodyType::Dynamic,
+        }
+    }
+
+    pub(crate) fn shape(&self, slot: usize) -> Shape {
+        let ext = Vec2::new(self.columns.ext_x[slot], self.columns.ext_y[slot]);
+        match self.columns.kind[slot].shape() {
+            ShapeKind::Circle => Shape::Circle { radius: ext.x },
+            ShapeKind::Aabb => Shape::Aabb { half_extents: ext },
+            ShapeKind::HalfSpace => {
+                let offset = self.columns.ext_z[slot] - ext.dot(self.position(slot));
+                Shape::HalfSpace { normal: ext, offset }
+            }
+        }
+    }
+
+    pub(crate) fn position(&self, slot: usize) -> Vec2 {
+        Vec2::new(self.columns.pos_x[slot], self.columns.pos_y[slot])
+    }
+
+    pub(crate) fn velocity(&self, slot: usize) -> Vec2 {
+        Vec2::new(self.columns.vel_x[slot], self.columns.vel_y[slot])
+    }
+
+    pub(crate) fn material(&self, slot: usize) -> Material {
+        self.materials[self.columns.material[slot] as usize]
+    }
+
+    /// The distinct materials, by the ids in the column.
+    pub(crate) fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// Puts the slots into this order, dropping those not named, and updates the handle table.
+    pub(crate) fn permute(&mut self, order: &[u32]) {
+        self.columns.permute(order, padded(order.len()), &mut self.spare);
+        self.len = order.len();
+        for (slot, handle) in self.columns.handle[..self.len].iter().enumerate() {
+            self.slot[handle.index as usize] = slot as u32;
+        }
+    }
+
+    /// The id of a material, one for all bodies that have the same.
+    fn intern(&mut self, material: Material) -> u32 {
+        let bits =
+            [material.density, material.static_friction, material.dynamic_friction, material.restitution]
+                .map(f32::to_bits);
+        *self.material_id.entry(bits).or_insert_with(|| {
+            self.materials.push(material);
+            (self.materials.len() - 1) as u32
+        })
+    }
+}
+
+/// Inverse mass and inertia of a new body.
+fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
+    if desc.body_type != BodyType::Dynamic {
+        return (0.0, 0.0);
+    }
+    let mass = desc.mass.unwrap_or(desc.material.density * desc.shape.area());
+    // A density so small that the mass underflows is as good as none.
+    if mass < 1.0e-18 {
+        return (0.0, 0.0);
+    }
+    (1.0 / mass, 1.0 / desc.shape.inertia(mass))
+}

@@ -1,0 +1,358 @@
+//! Which band each body is in, and the order of bodies within the bands.
+//!
+//! The world's extent is no part of this: bands are numbered from the least one in use, and where the
+//! numbers spread too thin for a counting sort (a body far away from the rest), band and key are
+//! sorted as one number instead.
+
+use super::{CHUNK, Margins, TileBands, grow, interval, resize};
+use crate::body::{Bodies, Kind, Motion};
+use crate::crew::{Crew, SharedSlice};
+use crate::shape::ShapeKind;
+use std::ops::Range;
+
+/// A band that holds bodies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Band {
+    /// Number of the band; neighbours differ by one.
+    pub id: i32,
+    pub slots: Range<usize>,
+}
+
+#[derive(Default)]
+pub(crate) struct Bands {
+    /// Bands are intervals of x, sorted along y; otherwise the other way round.
+    pub along_x: bool,
+    /// Height of a band.
+    pub height: f64,
+    /// The bands in use, in order.
+    pub list: Vec<Band>,
+    /// Old slot of each new slot: bands, then large bodies, then quarantined ones.
+    pub order: Vec<u32>,
+    /// How many slots are in bands.
+    pub banded: usize,
+    /// The slots from `banded` to here are the large bodies, half-spaces among them.
+    pub solid: usize,
+    /// Band of each old slot, or one of the marks below.
+    band_of: Vec<i32>,
+    /// Order-preserving bits of the lower bound, then the old slot.
+    keys: Vec<u64>,
+    /// The same with the band in front, for the sparse case.
+    sparse: Vec<u128>,
+    counts: Vec<u32>,
+    chunks: Vec<Extremes>,
+    sample: Vec<f32>,
+}
+
+const LARGE: i32 = i32::MAX;
+const QUARANTINED: i32 = i32::MAX - 1;
+const DEAD: i32 = i32::MAX - 2;
+/// Band numbers are clamped to ± this. Two bands that clamping makes one stay neighbours of the next.
+const LIMIT: f64 = (1 << 30) as f64;
+
+/// Of one chunk of slots.
+#[derive(Clone, Copy, Default)]
+struct Extremes {
+    height: f32,
+    least: i32,
+    most: i32,
+}
+
+/// At most this many bodies are looked at to choose the axis and what counts as large.
+const SAMPLE: usize = 512;
+/// A body is large if it is this many times higher or wider than the median moving body …
+const LARGE_MEDIAN: f32 = 4.0;
+/// … and this many times larger than all but a twentieth of them.
+const LARGE_MOST: f32 = 2.0;
+/// The other axis must be this much longer to be cut instead.
+const AXIS_HYSTERESIS: f32 = 1.25;
+
+impl Bands {
+    /// Decides on axis and band height, and finds every body's band. Fills `list` and, unsorted within
+    /// each band, `keys`.
+    pub(crate) fn plan(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
+        self.choose_axis(bodies);
+        let cutoff = self.large_cutoff(bodies, margins);
+        let c = &bodies.columns;
+        let len = bodies.len;
+        let axis = if self.along_x { (&c.pos_x, &c.ext_x) } else { (&c.pos_y, &c.ext_y) };
+        let lower_and_growth = |slot: usize| {
+            let half = [c.ext_x[slot], c.ext_y[slot]];
+            let (_, growth) = grow(c.kind[slot], half, [c.vel_x[slot], c.vel_y[slot]], margins);
+            (interval(axis.0[slot], axis.1[slot], growth), half[0].max(half[1]) + growth)
+        };
+
+        resize(&mut self.band_of, len);
+        resize(&mut self.chunks, len.div_ceil(CHUNK).max(1));
+        self.chunks.fill(Extremes::default());
+        let band_of = SharedSlice::new(&mut self.band_of);
+        let chunks = SharedSlice::new(&mut self.chunks);
+        #[allow(unsafe_code)]
+        crew.chunks(len, CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let (band_of, chunk) = unsafe {
+                (
+                    band_of.range(range.clone()),
+                    &mut chunks.range(range.start / CHUNK..range.start / CHUNK + 1)[0],
+                )
+            };
+            for (band, slot) in band_of.iter_mut().zip(range) {
+                *band = mark(c.kind[slot]);
+                if *band == 0 {
+                    let ([lower, upper], size) = lower_and_growth(slot);
+                    if size > cutoff {
+                        *band = LARGE;
+                    } else {
+                        chunk.height = chunk.height.max(upper - lower);
+                    }
+                }
+            }
+        });
+        // A little more than the highest body, so that rounding can't make it reach into a third band.
+        let height = self.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
+        self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
+
+        let per_height = 1.0 / self.height;
+        let band_of = SharedSlice::new(&mut self.band_of);
+        let chunks = SharedSlice::new(&mut self.chunks);
+        #[allow(unsafe_code)]
+        crew.chunks(len, CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let (band_of, chunk) = unsafe {
+                (
+                    band_of.range(range.clone()),
+                    &mut chunks.range(range.start / CHUNK..range.start / CHUNK + 1)[0],
+                )
+            };
+            (chunk.least, chunk.most) = (i32::MAX, i32::MIN);
+            for (band, slot) in band_of.iter_mut().zip(range) {
+                if *band == 0 {
+                    let ([lower, _], _) = lower_and_growth(slot);
+                    *band = (f64::from(lower) * per_height).floor().clamp(-LIMIT, LIMIT) as i32;
+                    chunk.least = chunk.least.min(*band);
+                    chunk.most = chunk.most.max(*band);
+                }
+            }
+        });
+        let least = self.chunks.iter().map(|chunk| chunk.least).min().unwrap_or(0);
+        let most = self.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(-1);
+
+        let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
+        let key = |slot: usize| {
+            let half = [c.ext_x[slot], c.ext_y[slot]];
+            let (_, growth) = grow(c.kind[slot], half, [c.vel_x[slot], c.vel_y[slot]], margins);
+            let [lower, _] = interval(key_axis.0[slot], key_axis.1[slot], growth);
+            u64::from(ordered_bits(lower)) << 32 | slot as u64
+        };
+        self.list.clear();
+        let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
+        if spread <= 4 * len + 64 {
+            self.count(len, least, spread, key);
+        } else {
+            self.count_sparse(len, key);
+        }
+        self.append_rest(len);
+    }
+
+    /// Counting sort by band.
+    fn count(&mut self, len: usize, least: i32, spread: usize, key: impl Fn(usize) -> u64) {
+        resize(&mut self.counts, spread + 1);
+        self.counts.fill(0);
+        for &band in &self.band_of[..len] {
+            if band < DEAD {
+                self.counts[(band - least) as usize] += 1;
+            }
+        }
+        let mut start = 0;
+        for (i, count) in self.counts[..spread].iter_mut().enumerate() {
+            let end = start + *count as usize;
+            if *count > 0 {
+                self.list.push(Band { id: least + i as i32, slots: start..end });
+            }
+            *count = start as u32;
+            start = end;
+        }
+        self.banded = start;
+        resize(&mut self.keys, self.banded);
+        for (slot, &band) in self.band_of[..len].iter().enumerate() {
+            if band < DEAD {
+                let place = &mut self.counts[(band - least) as usize];
+                self.keys[*place as usize] = key(slot);
+                *place += 1;
+            }
+        }
+    }
+
+    /// The same where the bands in use are few and far between: 30 ns a body instead of 6.
+    fn count_sparse(&mut self, len: usize, key: impl Fn(usize) -> u64) {
+        self.sparse.clear();
+        let in_bands = self.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
+        self.sparse.extend(
+            in_bands.map(|(slot, &band)| {
+                u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key(slot))
+            }),
+        );
+        self.sparse.sort_unstable();
+        self.banded = self.sparse.len();
+        resize(&mut self.keys, self.banded);
+        for (i, &sparse) in self.sparse.iter().enumerate() {
+            self.keys[i] = sparse as u64;
+            let id = ((sparse >> 64) as u32 ^ 1 << 31).cast_signed();
+            match self.list.last_mut() {
+                Some(band) if band.id == id => band.slots.end = i + 1,
+                _ => self.list.push(Band { id, slots: i..i + 1 }),
+            }
+        }
+    }
+
+    /// The slots after the bands: large bodies, then quarantined ones. The dead go.
+    fn append_rest(&mut self, len: usize) {
+        resize(&mut self.order, self.banded);
+        for mark in [LARGE, QUARANTINED] {
+            for (slot, &band) in self.band_of[..len].iter().enumerate() {
+                if band == mark {
+                    self.order.push(slot as u32);
+                }
+            }
+            if mark == LARGE {
+                self.solid = self.order.len();
+            }
+        }
+    }
+
+    /// Sorts every band by lower bound and fills `order`.
+    pub(crate) fn sort(&mut self, tiles: &[TileBands], crew: &Crew<'_>) {
+        let keys = SharedSlice::new(&mut self.keys);
+        let order = SharedSlice::new(&mut self.order);
+        let list = &self.list;
+        crew.run(tiles.len(), |tile| {
+            for band in &list[tiles[tile].bands.clone()] {
+                #[allow(unsafe_code)]
+                // SAFETY: bands are disjoint.
+                let (keys, order) =
+                    unsafe { (keys.range(band.slots.clone()), order.range(band.slots.clone())) };
+                sort_coherent(keys);
+                for (order, &key) in order.iter_mut().zip(&*keys) {
+                    *order = key as u32;
+                }
+            }
+        });
+    }
+
+    /// The band that a coordinate on the band axis is in.
+    pub(crate) fn id_at(&self, coordinate: f32) -> i32 {
+        (f64::from(coordinate) / self.height).floor().clamp(-LIMIT, LIMIT) as i32
+    }
+
+    /// Cuts the axis along which the middle nine tenths of the bodies are spread further.
+    fn choose_axis(&mut self, bodies: &Bodies) {
+        let c = &bodies.columns;
+        let stride = (bodies.len / SAMPLE).max(1);
+        let mut spread = |column: &[f32]| {
+            self.sample.clear();
+            self.sample.extend(
+                (0..bodies.len)
+                    .step_by(stride)
+                    .filter(|&slot| c.kind[slot].is_solid() && c.kind[slot].shape() != ShapeKind::HalfSpace)
+                    .map(|slot| column[slot]),
+            );
+            self.sample.sort_unstable_by(f32::total_cmp);
+            let n = self.sample.len();
+            if n == 0 { 0.0 } else { self.sample[n - 1 - n / 20] - self.sample[n / 20] }
+        };
+        let (spread_x, spread_y) = (spread(&c.pos_x), spread(&c.pos_y));
+        let switch = if self.along_x {
+            spread_y > AXIS_HYSTERESIS * spread_x
+        } else {
+            spread_x > AXIS_HYSTERESIS * spread_y
+        };
+        self.along_x ^= switch;
+    }
+
+    /// The grown half extent from which on a body is large.
+    fn large_cutoff(&mut self, bodies: &Bodies, margins: &Margins) -> f32 {
+        let c = &bodies.columns;
+        let stride = (bodies.len / SAMPLE).max(1);
+        let mut sizes = |wanted: fn(Motion) -> bool| {
+            self.sample.clear();
+            self.sample.extend(
+                (0..bodies.len)
+                    .step_by(stride)
+                    .filter(|&slot| {
+                        wanted(c.kind[slot].motion()) && c.kind[slot].shape() != ShapeKind::HalfSpace
+                    })
+                    .map(|slot| {
+                        let half = [c.ext_x[slot], c.ext_y[slot]];
+                        let (_, growth) = grow(c.kind[slot], half, [c.vel_x[slot], c.vel_y[slot]], margins);
+                        half[0].max(half[1]) + growth
+                    }),
+            );
+            self.sample.sort_unstable_by(f32::total_cmp);
+            let n = self.sample.len();
+            (n > 0).then(|| (LARGE_MEDIAN * self.sample[n / 2]).max(LARGE_MOST * self.sample[n - 1 - n / 20]))
+        };
+        sizes(|motion| motion == Motion::Dynamic)
+            .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic)))
+            .unwrap_or(f32::INFINITY)
+    }
+}
+
+/// Where a body goes that is in no band; 0 for the others.
+fn mark(kind: Kind) -> i32 {
+    match (kind.motion(), kind.shape()) {
+        (Motion::Dead, _) => DEAD,
+        (Motion::Quarantined, _) => QUARANTINED,
+        (_, ShapeKind::HalfSpace) => LARGE,
+        _ => 0,
+    }
+}
+
+/// Bits that compare as the numbers do.
+fn ordered_bits(value: f32) -> u32 {
+    let bits = value.to_bits();
+    bits ^ ((bits.cast_signed() >> 31).cast_unsigned() | 1 << 31)
+}
+
+/// Sorts keys that are mostly in order already, as they are from one rebuild to the next. Insertion
+/// sort costs one comparison a key then; it gives up when it has moved eight places a key.
+fn sort_coherent(keys: &mut [u64]) {
+    let mut budget = 8 * keys.len();
+    for i in 1..keys.len() {
+        let key = keys[i];
+        let mut place = i;
+        while place > 0 && keys[place - 1] > key {
+            keys[place] = keys[place - 1];
+            place -= 1;
+        }
+        keys[place] = key;
+        let moved = i - place;
+        if moved > budget {
+            keys.sort_unstable();
+            return;
+        }
+        budget -= moved;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Contract: the bits of floats compare as the floats do, and the coherent sort sorts.
+        #[test]
+        fn sorts_by_value(values in proptest::collection::vec(-1.0e6f32..1.0e6, 0..300), swaps in 0usize..20) {
+            let mut keys: Vec<u64> = values.iter().map(|&v| u64::from(ordered_bits(v)) << 32).collect();
+            if swaps < 10 && !keys.is_empty() {
+                keys.sort_unstable();
+                let n = keys.len();
+                (0..swaps).for_each(|i| keys.swap(i % n, (i * 7) % n));
+            }
+            let mut expected = values;
+            expected.sort_unstable_by(f32::total_cmp);
+            sort_coherent(&mut keys);
+            let expected: Vec<u64> = expected.iter().map(|&v| u64::from(ordered_bits(v)) << 32).collect();
+            prop_assert_eq!(keys, expected);
+        }
+    }
+}

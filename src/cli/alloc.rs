@@ -1,0 +1,51 @@
+//! Counts heap allocations, so that a record can show that a warm step makes none.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations, of all threads, since the start of the program. Growing a block counts as one.
+pub fn count() -> u64 {
+    COUNT.load(Ordering::Relaxed)
+}
+
+/// The system's allocator, and a count of the calls that return a new block.
+struct Counting;
+
+fn note_one() {
+    // Only the number matters; it orders nothing.
+    COUNT.fetch_add(1, Ordering::Relaxed);
+}
+
+// SAFETY: every call goes on to `System` with the arguments it came with, and its result is returned as
+// it is, so `System`'s guarantees are this allocator's. Counting touches one atomic, neither allocates
+// nor panics.
+#[expect(unsafe_code, reason = "a global allocator is an unsafe trait")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note_one();
+        // SAFETY: the caller's contract is that of `System`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note_one();
+        // SAFETY: the caller's contract is that of `System`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        note_one();
+        // SAFETY: the caller's contract is that of `System`, and every block came from it.
+        unsafe { System.realloc(block, layout, new_size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is that of `System`, and every block came from it.
+        unsafe { System.dealloc(block, layout) }
+    }
+}

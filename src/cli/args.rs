@@ -1,0 +1,160 @@
+//! The arguments, as clap reads them.
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use granule::scene::MAX_BODIES;
+use granule::verify::Fault;
+use granule::{BodyHandle, Lanes, Solver, Stage};
+use std::path::PathBuf;
+
+/// A data-oriented SIMD 2D physics engine.
+///
+/// Without a command: runs the default stress scene, and files a record and a page in perf-reports/.
+#[derive(Parser)]
+#[command(name = "granule", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// List the built-in scenes
+    List(ListArgs),
+    /// Run a scene, and measure it
+    Run(RunArgs),
+    /// Step two configurations side by side: identical, or where they part
+    Verify(VerifyArgs),
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables and sentences
+    #[default]
+    Human,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    /// What standard output holds
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Which scene, and how it is run.
+#[derive(Args, Default)]
+pub struct SceneArgs {
+    /// A built-in scene (see `granule list`) or a scene file [default: pile]
+    #[arg(value_name = "SCENE|FILE.json")]
+    pub scene: Option<PathBuf>,
+    /// Moving bodies of a built-in scene [default: the scene's]
+    #[arg(long, value_name = "N", value_parser = count(1, MAX_BODIES as u64))]
+    pub bodies: Option<u32>,
+    /// Steps that are measured [default: the scene's; a file's: 600]
+    #[arg(long, value_name = "S", value_parser = count(0, 10_000_000))]
+    pub steps: Option<u32>,
+    /// Steps before those [default: the scene's; a file's: 0]
+    #[arg(long, value_name = "W", value_parser = count(0, 10_000_000))]
+    pub warmup: Option<u32>,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "T", value_parser = count(1, 1024))]
+    pub threads: Option<u32>,
+    /// Lane width: 1, 4, 8 or 16 [default: 8]
+    #[arg(long, value_name = "L", value_parser = lanes)]
+    pub lanes: Option<Lanes>,
+    /// Substeps of a step [default: the scene's]
+    #[arg(long, value_name = "K", value_parser = count(1, 1024))]
+    pub substeps: Option<u32>,
+    /// Solver iterations of a substep [default: the scene's]
+    #[arg(long, value_name = "I", value_parser = count(1, 1024))]
+    pub iterations: Option<u32>,
+    /// soft or projection; another than the scene's brings its own substeps and iterations
+    #[arg(long, value_name = "SOLVER", value_parser = solver)]
+    pub solver: Option<Solver>,
+    /// Seed of a built-in scene [default: 1]
+    #[arg(long, value_name = "X")]
+    pub seed: Option<u64>,
+}
+
+#[derive(Args, Default)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// What standard output holds
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the final state of the bodies: id,x,y,angle,vx,vy,omega
+    #[arg(long, value_name = "FILE.csv")]
+    pub dump: Option<PathBuf>,
+    /// Write the final state of the particles: id,x,y,vx,vy
+    #[arg(long, value_name = "FILE.csv")]
+    pub dump_particles: Option<PathBuf>,
+    /// File the run record in this directory, and renew the page there
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct VerifyArgs {
+    /// Warm-up steps are compared, too. Steps default to 200
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Lane width of the reference: 1, 4, 8 or 16
+    #[arg(long, value_name = "L", value_parser = lanes, default_value = "1")]
+    pub against_lanes: Lanes,
+    /// Worker threads of the reference
+    #[arg(long, value_name = "T", value_parser = count(1, 1024), default_value = "1")]
+    pub against_threads: u32,
+    /// What standard output holds
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Plant a wrong value: STEP:STAGE:BODY:ULPS
+    #[arg(long, value_name = "STEP:STAGE:BODY:ULPS", value_parser = fault, hide = true)]
+    pub plant: Option<Fault>,
+}
+
+fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(min..=max)
+}
+
+fn lanes(text: &str) -> Result<Lanes, String> {
+    let width = text.parse().ok().and_then(Lanes::from_width);
+    width.ok_or_else(|| "the lane width is 1, 4, 8 or 16".to_owned())
+}
+
+fn solver(text: &str) -> Result<Solver, String> {
+    match text {
+        "soft" => Ok(Solver::Soft),
+        "projection" => Ok(Solver::Projection),
+        _ => Err("the solver is soft or projection".to_owned()),
+    }
+}
+
+fn fault(text: &str) -> Result<Fault, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let parsed = || {
+        let [step, stage, body, ulps] = parts[..] else { return None };
+        let body = BodyHandle::from_parts(body.parse().ok()?, 0);
+        Some(Fault { step: step.parse().ok()?, stage: stage_named(stage)?, body, ulps: ulps.parse().ok()? })
+    };
+    parsed().ok_or_else(|| "not of the form STEP:STAGE:BODY:ULPS".to_owned())
+}
+
+fn stage_named(name: &str) -> Option<Stage> {
+    let stages = [Stage::Bounds, Stage::Broadphase, Stage::Narrowphase, Stage::Contacts, Stage::Solver];
+    stages.into_iter().find(|stage| stage.to_string() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// The definition of the arguments has no contradictions.
+    #[test]
+    fn definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

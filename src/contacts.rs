@@ -1,0 +1,305 @@
+//! Contacts: the constraint blocks of each tile, kept from step to step, and what begins and ends.
+//!
+//! A pair of the list has one *lane* of one block for as long as the list lives: normal, separation,
+//! carried impulses, masses and coefficients. A block is sixteen lanes at every lane width (the
+//! narrower kernels work through it in parts), so layout and colours depend on the scene alone.
+//!
+//! ```text
+//! rebuild:   carry   impulses and touching flags of the old list out, by old slot    (carry.rs)
+//!            for each tile: colour its pairs, lay out blocks, carry impulses in      (build.rs)
+//! each step: narrowphase updates the blocks in place; begin and end from the flags
+//! ```
+//!
+//! A tile owns the contacts whose first body is in it. As pairs are found in one band or two
+//! neighbouring ones, their bodies are in the tile or the next. So even tiles can be solved at the same
+//! time, then odd ones: two phases a pass, no seams apart, whatever the number of colours. Contacts
+//! with a large moving body may reach anywhere; they are few, and form a tile of their own that is
+//! solved alone, one contact after the other.
+
+pub(crate) mod build;
+mod carry;
+
+use crate::body::{Bodies, BodyHandle};
+use crate::broadphase::Broadphase;
+use crate::broadphase::sweep::{Found, Pair};
+use crate::crew::Crew;
+use crate::lane::MAX_WIDTH;
+use crate::material::Mixing;
+use crate::narrowphase::{KINDS, PairKind};
+use carry::Carry;
+use std::ops::Range;
+
+/// Lanes per block.
+pub(crate) const BLOCK: usize = MAX_WIDTH;
+
+/// What the solver needs of sixteen contacts for the normal impulse.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(crate) struct NormalBlock {
+    /// Slots; a lane not in use has the tile's padding row.
+    pub a: [u32; BLOCK],
+    pub b: [u32; BLOCK],
+    /// From A to B.
+    pub normal_x: [f32; BLOCK],
+    pub normal_y: [f32; BLOCK],
+    /// At the start of the step; negative when overlapping.
+    pub separation: [f32; BLOCK],
+    /// Per substep, accumulated; never negative.
+    pub normal_impulse: [f32; BLOCK],
+    /// 1 / (sum of inverse masses).
+    pub normal_mass: [f32; BLOCK],
+}
+
+/// What it needs besides for friction.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(crate) struct FrictionBlock {
+    pub tangent_impulse: [f32; BLOCK],
+    pub tangent_mass: [f32; BLOCK],
+    pub static_friction: [f32; BLOCK],
+    pub dynamic_friction: [f32; BLOCK],
+}
+
+/// What it needs besides for restitution. Only in worlds where something bounces.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(crate) struct BounceBlock {
+    pub restitution: [f32; BLOCK],
+    /// Normal velocity before the first impulse of this step: the approach that is to be reversed.
+    pub approach: [f32; BLOCK],
+}
+
+/// One bit a lane, lane 0 lowest.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct BlockInfo {
+    /// Lanes in use.
+    pub count: u8,
+    /// Solved in this step.
+    pub active: u16,
+    /// Touching in this step.
+    pub touching: u16,
+    /// Touching in the step before.
+    pub touched: u16,
+}
+
+impl BlockInfo {
+    /// The lanes in use, as bits.
+    pub(crate) fn used(&self) -> u16 {
+        ((1u32 << self.count) - 1) as u16
+    }
+}
+
+/// Blocks of one kind of pair in a tile: coloured ones, then those to be solved lane after lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Run {
+    pub start: u32,
+    /// The first block whose lanes may share a body.
+    pub serial: u32,
+    pub end: u32,
+}
+
+impl Run {
+    pub(crate) fn all(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub(crate) fn coloured(&self) -> Range<usize> {
+        self.start as usize..self.serial as usize
+    }
+
+    pub(crate) fn serial(&self) -> Range<usize> {
+        self.serial as usize..self.end as usize
+    }
+}
+
+/// The contacts of one tile.
+#[derive(Default)]
+pub(crate) struct Tile {
+    pub found: Found,
+    pub normal: Vec<NormalBlock>,
+    pub friction: Vec<FrictionBlock>,
+    pub bounce: Vec<BounceBlock>,
+    pub info: Vec<BlockInfo>,
+    pub runs: [Run; KINDS],
+    /// Lane of each pair: block × 16 + lane.
+    pub lane_of: Vec<u32>,
+    /// The tile's bodies, and those of the next tile: what it may write.
+    pub slots: Range<usize>,
+    pub next_end: usize,
+    /// Row of the mirror that unused lanes read and write.
+    pub padding: u32,
+    scratch: build::Scratch,
+}
+
+/// A pair of bodies that began or ceased to touch in the last step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContactEvent {
+    /// One body.
+    pub a: BodyHandle,
+    /// The other.
+    pub b: BodyHandle,
+}
+
+/// All contacts of a world.
+#[derive(Default)]
+pub(crate) struct Contacts {
+    /// One for each tile of the broadphase; the vector may be longer, so that a tile that comes and
+    /// goes keeps its memory.
+    tiles: Vec<Tile>,
+    active_tiles: usize,
+    /// Contacts with large moving bodies.
+    pub far: Tile,
+    carry: Carry,
+    pub begin: Vec<ContactEvent>,
+    pub end: Vec<ContactEvent>,
+}
+
+impl Contacts {
+    pub(crate) fn tiles(&self) -> &[Tile] {
+        &self.tiles[..self.active_tiles]
+    }
+
+    pub(crate) fn tiles_mut(&mut self) -> &mut [Tile] {
+        &mut self.tiles[..self.active_tiles]
+    }
+
+    /// The tiles and the far tile.
+    pub(crate) fn split_tiles(&mut self) -> (&mut [Tile], &mut Tile) {
+        (&mut self.tiles[..self.active_tiles], &mut self.far)
+    }
+
+    /// All tiles, the far one last.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Tile> {
+        self.tiles().iter().chain([&self.far])
+    }
+
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Tile> {
+        self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far])
+    }
+
+    /// Pairs in the list.
+    pub(crate) fn pair_count(&self) -> usize {
+        self.all().map(|tile| tile.found.pairs.len()).sum()
+    }
+
+    /// Pairs near enough to be solved in the last step.
+    pub(crate) fn contact_count(&self) -> usize {
+        self.all().flat_map(|tile| &tile.info).map(|info| info.active.count_ones() as usize).sum()
+    }
+
+    /// Takes the impulses out of the old blocks, before slots change.
+    pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
+        self.carry.take(&self.tiles[..self.active_tiles], &self.far, bodies, built, crew);
+    }
+
+    /// Finds the pairs of every tile. `lanes` picks the width.
+    pub(crate) fn find(
+        &mut self,
+        broadphase: &Broadphase,
+        bodies: &Bodies,
+        lanes: crate::settings::Lanes,
+        crew: &Crew<'_>,
+    ) {
+        let old_bodies: usize = self.tiles().iter().map(|tile| tile.slots.len()).sum();
+        let old_pairs: usize = self.tiles().iter().map(|tile| tile.found.pairs.len()).sum();
+        let wanted = broadphase.tiles.len();
+        if self.tiles.len() < wanted {
+            self.tiles.resize_with(wanted + wanted / 4 + 4, Tile::default);
+        }
+        self.active_tiles = wanted;
+        let bands = &broadphase.tiles;
+        let tiles = &mut self.tiles[..wanted];
+        let mirror_rows = bodies.len;
+        for (i, tile) in tiles.iter_mut().enumerate() {
+            tile.slots = bands[i].slots.clone();
+            tile.next_end = bands.get(i + 1).map_or(tile.slots.end, |next| next.slots.end);
+            tile.padding = (mirror_rows + i) as u32;
+            // Room for half as many pairs again as the last list had here on average, so that a list
+            // that grows and shrinks does not allocate.
+            let expected = if old_bodies == 0 { 0 } else { old_pairs * tile.slots.len() / old_bodies };
+            tile.reserve(expected + expected / 2 + BLOCK);
+        }
+        crew.for_each(tiles, |i, tile| {
+            crate::lane::with_lanes!(lanes, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
+        });
+        let far = &mut self.far;
+        far.padding = (mirror_rows + wanted) as u32;
+        far.slots = 0..0;
+        far.next_end = 0;
+        far.found.pairs.clear();
+        for tile in tiles.iter() {
+            far.found.pairs.extend_from_slice(&tile.found.far);
+        }
+        broadphase.sweep_among_large(bodies, &mut far.found.pairs);
+    }
+
+    /// Colours the pairs found and lays out their blocks, with the impulses carried over.
+    pub(crate) fn build(
+        &mut self,
+        broadphase: &Broadphase,
+        bodies: &Bodies,
+        mixing: Mixing,
+        speculative: f32,
+        crew: &Crew<'_>,
+    ) {
+        let old_slot = &broadphase.bands.order;
+        let build = build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative };
+        crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
+        build.tile(&mut self.far, false);
+    }
+
+    /// Which pairs begin and end, from the flags that the narrowphase left.
+    pub(crate) fn find_events(&mut self, bodies: &Bodies) {
+        self.begin.clear();
+        self.end.clear();
+        self.carry.lost(&mut self.end);
+        let (begin, end) = (&mut self.begin, &mut self.end);
+        for tile in self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far]) {
+            for (block, info) in tile.normal.iter().zip(&mut tile.info) {
+                let mut changed = info.touching ^ info.touched;
+                while changed != 0 {
+                    let lane = changed.trailing_zeros() as usize;
+                    let event = ContactEvent {
+                        a: bodies.handle(block.a[lane] as usize),
+                        b: bodies.handle(block.b[lane] as usize),
+                    };
+                    if info.touching >> lane & 1 == 1 {
+                        begin.push(event)
+                    } else {
+                        end.push(event)
+                    }
+                    changed &= changed - 1;
+                }
+                info.touched = info.touching;
+            }
+        }
+    }
+}
+
+impl Tile {
+    fn reserve(&mut self, pairs: usize) {
+        fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
+            if vec.capacity() < capacity {
+                vec.reserve(capacity - vec.len());
+            }
+        }
+        at_least(&mut self.found.pairs, pairs);
+        at_least(&mut self.lane_of, pairs);
+    }
+
+    /// Block and lane of a pair.
+    pub(crate) fn place(&self, pair: usize) -> (usize, usize) {
+        let lane = self.lane_of[pair] as usize;
+        (lane / BLOCK, lane % BLOCK)
+    }
+
+    /// All kinds with their runs of blocks.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + use<> {
+        PairKind::ALL.into_iter().zip(self.runs)
+    }
+
+    /// The pairs of the list that this tile owns.
+    pub(crate) fn pairs(&self) -> &[Pair] {
+        &self.found.pairs
+    }
+}

@@ -1,0 +1,297 @@
+//! Colouring and laying out the blocks of one tile.
+//!
+//! ```text
+//! bucket the pairs by kind, within a kind the near ones first
+//! for each kind, for each pair: the lowest colour that neither body has yet in this kind
+//! for each kind, for each colour: whole blocks; then one lane for each pair
+//! ```
+//!
+//! Colours start anew with each kind, since kinds are solved one after the other: a mixed pile then
+//! needs five colours a kind instead of nine, and has fewer blocks that are half empty. Near pairs come
+//! first in colour and lane, so that those which do not touch fill blocks of their own, and these are
+//! skipped while nothing in them is near.
+
+use super::carry::Carry;
+use super::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Tile};
+use crate::body::Bodies;
+use crate::broadphase::resize;
+use crate::material::{Mix, Mixing};
+use crate::narrowphase::{FAR, KINDS, PairKind};
+use crate::shape::ShapeKind;
+
+/// Colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
+/// `SERIAL`; a body needs more than 30 neighbours for that.
+const COLOURS: usize = 31;
+const SERIAL: usize = COLOURS;
+
+/// Vectors that keep their memory from one build to the next.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Colours that each body of the two tiles has, as bits.
+    taken: Vec<u32>,
+    /// Pairs by kind, near ones first.
+    sorted: Vec<u32>,
+    /// Kind, role swap and nearness of each pair.
+    class: Vec<u8>,
+    /// Colour of each pair in `sorted`.
+    colour: Vec<u8>,
+}
+
+/// What building reads, the same for all tiles.
+pub(super) struct Build<'a> {
+    pub bodies: &'a Bodies,
+    pub mixing: Mixing,
+    pub carry: &'a Carry,
+    /// Old slot of each new slot.
+    pub old_slot: &'a [u32],
+    /// Separation below which a pair counts as near.
+    pub speculative: f32,
+}
+
+/// `kind << 2 | far << 1 | swap`, so that classes sort by kind, then nearness.
+fn class(kind: PairKind, far: bool, swap: bool) -> u8 {
+    (kind as u8) << 2 | u8::from(far) << 1 | u8::from(swap)
+}
+
+impl Build<'_> {
+    /// Builds a tile's blocks. Where `coloured` is false, all lanes are serial.
+    pub(super) fn tile(&self, tile: &mut Tile, coloured: bool) {
+        let mut scratch = std::mem::take(&mut tile.scratch);
+        let buckets = self.sort_by_class(tile, &mut scratch);
+        let mut counts = [[0u32; COLOURS + 1]; KINDS];
+        scratch.taken.clear();
+        if coloured {
+            resize(&mut scratch.taken, tile.next_end - tile.slots.start);
+        }
+        resize(&mut scratch.colour, tile.found.pairs.len());
+        for kind in 0..KINDS {
+            let range = buckets[kind] as usize..buckets[kind + 1] as usize;
+            if coloured && !range.is_empty() {
+                scratch.taken.fill(0);
+            }
+            for i in range {
+                let pair = tile.found.pairs[scratch.sorted[i] as usize];
+                let swap = scratch.class[scratch.sorted[i] as usize] & 1 == 1;
+                let colour = if coloured {
+                    pick_colour(
+                        &mut scratch.taken,
+                        tile.slots.start,
+                        pair.a,
+                        pair.b,
+                        PairKind::ALL[kind],
+                        swap,
+                    )
+                } else {
+                    SERIAL
+                };
+                scratch.colour[i] = colour as u8;
+                counts[kind][colour] += 1;
+            }
+        }
+        self.lay_out(tile, &mut counts);
+        self.fill(tile, &scratch, &buckets, &mut counts);
+        tile.scratch = scratch;
+    }
+
+    /// Fills `sorted` and `class`, and returns where each kind starts in `sorted`.
+    fn sort_by_class(&self, tile: &Tile, scratch: &mut Scratch) -> [u32; KINDS + 1] {
+        let c = &self.bodies.columns;
+        let pairs = &tile.found.pairs;
+        let mut start = [0u32; 2 * KINDS + 1];
+        scratch.class.clear();
+        scratch.class.reserve(pairs.len());
+        for pair in pairs {
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let (kind, swap) = PairKind::of(
+                c.kind[a].shape(),
+                c.inv_mass[a] == 0.0,
+                c.kind[b].shape(),
+                c.inv_mass[b] == 0.0,
+            );
+            let class = class(kind, pair.separation >= self.speculative, swap);
+            scratch.class.push(class);
+            start[(class >> 1) as usize + 1] += 1;
+        }
+        for i in 0..2 * KINDS {
+            start[i + 1] += start[i];
+        }
+        let kinds = std::array::from_fn(|kind| start[2 * kind]);
+        resize(&mut scratch.sorted, pairs.len());
+        for (pair, class) in (0u32..).zip(&scratch.class) {
+            let place = &mut start[(class >> 1) as usize];
+            scratch.sorted[*place as usize] = pair;
+            *place += 1;
+        }
+        kinds
+    }
+
+    /// Turns the counts of each kind and colour into first lanes, and makes room.
+    fn lay_out(&self, tile: &mut Tile, counts: &mut [[u32; COLOURS + 1]; KINDS]) {
+        let mut block = 0u32;
+        tile.info.clear();
+        for (run, counts) in tile.runs.iter_mut().zip(counts) {
+            run.start = block;
+            for (colour, count) in counts.iter_mut().enumerate() {
+                if colour == SERIAL {
+                    run.serial = block;
+                }
+                let lanes = std::mem::replace(count, block * BLOCK as u32);
+                let blocks = lanes.div_ceil(BLOCK as u32);
+                for i in 0..blocks {
+                    let count = (lanes - i * BLOCK as u32).min(BLOCK as u32) as u8;
+                    tile.info.push(BlockInfo { count, ..BlockInfo::default() });
+                }
+                block += blocks;
+            }
+            run.end = block;
+        }
+        let blocks = block as usize;
+        let empty = [0.0; BLOCK];
+        let normal = NormalBlock {
+            a: [tile.padding; BLOCK],
+            b: [tile.padding; BLOCK],
+            normal_x: empty,
+            normal_y: empty,
+            separation: [FAR; BLOCK],
+            normal_impulse: empty,
+            normal_mass: empty,
+        };
+        let friction = FrictionBlock {
+            tangent_impulse: empty,
+            tangent_mass: empty,
+            static_friction: empty,
+            dynamic_friction: empty,
+        };
+        refill(&mut tile.normal, blocks, normal);
+        refill(&mut tile.friction, blocks, friction);
+        let bounce = if self.bodies.any_restitution { blocks } else { 0 };
+        refill(&mut tile.bounce, bounce, BounceBlock { restitution: empty, approach: empty });
+    }
+
+    /// Writes each pair's lane.
+    fn fill(
+        &self,
+        tile: &mut Tile,
+        scratch: &Scratch,
+        buckets: &[u32; KINDS + 1],
+        next_lane: &mut [[u32; COLOURS + 1]; KINDS],
+    ) {
+        let c = &self.bodies.columns;
+        let mut coefficients = Coefficients::new(self.bodies, self.mixing);
+        resize(&mut tile.lane_of, tile.found.pairs.len());
+        for kind in 0..KINDS {
+            for i in buckets[kind] as usize..buckets[kind + 1] as usize {
+                let index = scratch.sorted[i] as usize;
+                let pair = tile.found.pairs[index];
+                let swap = scratch.class[index] & 1 == 1;
+                let (a, b) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+                let place = &mut next_lane[kind][scratch.colour[i] as usize];
+                tile.lane_of[index] = *place;
+                let (block, lane) = (*place as usize / BLOCK, *place as usize % BLOCK);
+                *place += 1;
+
+                let (slot_a, slot_b) = (a as usize, b as usize);
+                let carried = self.carry.claim(self.old_slot[slot_a], self.old_slot[slot_b]);
+                let inv_mass = c.inv_mass[slot_a] + c.inv_mass[slot_b];
+                let spin = |slot: usize| {
+                    let round = c.kind[slot].shape() == ShapeKind::Circle;
+                    if round { inv_spin(c.ext_x[slot], c.inv_inertia[slot]) } else { 0.0 }
+                };
+                let mixed = coefficients.of(c.material[slot_a], c.material[slot_b]);
+
+                let normal = &mut tile.normal[block];
+                normal.a[lane] = a;
+                normal.b[lane] = b;
+                normal.normal_impulse[lane] = carried.normal_impulse;
+                normal.normal_mass[lane] = 1.0 / inv_mass;
+                let friction = &mut tile.friction[block];
+                friction.tangent_impulse[lane] = carried.tangent_impulse;
+                friction.tangent_mass[lane] = 1.0 / (inv_mass + (spin(slot_a) + spin(slot_b)));
+                friction.static_friction[lane] = mixed.static_friction;
+                friction.dynamic_friction[lane] = mixed.dynamic_friction;
+                if let Some(bounce) = tile.bounce.get_mut(block) {
+                    bounce.restitution[lane] = mixed.restitution;
+                }
+                tile.info[block].touched |= u16::from(carried.touching) << lane;
+            }
+        }
+    }
+}
+
+/// A circle's inverse inertia in terms of the speed of its surface: r²/I. Friction acts on a circle
+/// always at its radius, so the solver keeps the surface speed u = ω·r in place of ω, and needs no lever
+/// arms.
+#[inline]
+pub(crate) fn inv_spin(radius: f32, inv_inertia: f32) -> f32 {
+    radius * radius * inv_inertia
+}
+
+/// Sets a vector to `len` copies of `value`.
+fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
+    vec.clear();
+    if len > vec.capacity() {
+        vec.reserve(len + len / 2);
+    }
+    vec.resize(len, value);
+}
+
+/// The lowest colour free at both bodies; at A alone where B is fixed.
+#[inline]
+fn pick_colour(taken: &mut [u32], first: usize, a: u32, b: u32, kind: PairKind, swap: bool) -> usize {
+    let (low, high) = (a as usize - first, (b as usize).wrapping_sub(first));
+    if kind.is_fixed() {
+        let moving = if swap { high } else { low };
+        let colour = taken[moving].trailing_ones() as usize;
+        if colour < COLOURS {
+            taken[moving] |= 1 << colour;
+        }
+        return colour.min(SERIAL);
+    }
+    let colour = (taken[low] | taken[high]).trailing_ones() as usize;
+    if colour < COLOURS {
+        taken[low] |= 1 << colour;
+        taken[high] |= 1 << colour;
+    }
+    colour.min(SERIAL)
+}
+
+/// The mixed coefficients of a pair of materials, remembered for the next pair of the same.
+struct Coefficients<'a> {
+    bodies: &'a Bodies,
+    mixing: Mixing,
+    last: (u32, u32),
+    mixed: Mixed,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mixed {
+    static_friction: f32,
+    dynamic_friction: f32,
+    restitution: f32,
+}
+
+impl<'a> Coefficients<'a> {
+    fn new(bodies: &'a Bodies, mixing: Mixing) -> Self {
+        Coefficients { bodies, mixing, last: (u32::MAX, u32::MAX), mixed: Mixed::default() }
+    }
+
+    fn of(&mut self, a: u32, b: u32) -> Mixed {
+        if self.last != (a, b) {
+            let materials = self.bodies.materials();
+            let (ma, mb) = (&materials[a as usize], &materials[b as usize]);
+            let friction = |a, b| finite(self.mixing.friction.mix(a, b));
+            self.last = (a, b);
+            self.mixed = Mixed {
+                static_friction: friction(ma.static_friction, mb.static_friction),
+                dynamic_friction: friction(ma.dynamic_friction, mb.dynamic_friction),
+                restitution: Mix::Min.mix(1.0, self.mixing.restitution.mix(ma.restitution, mb.restitution)),
+            };
+        }
+        self.mixed
+    }
+}
+
+/// A product of large coefficients may overflow.
+fn finite(value: f32) -> f32 {
+    value.min(f32::MAX)
+}

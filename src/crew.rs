@@ -1,0 +1,318 @@
+//! The crew: the threads that work on one step.
+//!
+//! A step is some ten stages of a few microseconds to a few milliseconds. Handing each to rayon as a
+//! task of its own would pay a wake-up a stage; so the pool is asked once a step, by a chain of
+//! `rayon::join`, and whoever comes stays until the step ends, claiming work items of the stage at hand
+//! from one atomic cursor:
+//!
+//! ```text
+//! run(items, work):   publish work and its item count       (one store)
+//!                     claim items until none is left        (one compare-and-swap each)
+//!                     wait until all items are done
+//! ```
+//!
+//! A stage ends when its items are done, not when every thread has arrived: a thread that the system
+//! has preempted delays the step by the one item that it holds, or not at all.
+//!
+//! `join` keeps its job on the stack, so nothing is allocated (`rayon::broadcast` allocates a job per
+//! thread). Only the pool that the caller runs in is used; outside any pool the crew is the caller
+//! alone, and the global pool is never built.
+//!
+//! Which thread does which item never shows in a result: items write to places of their own, and what
+//! they leave is read in item order.
+#![allow(unsafe_code)] // the published closure's lifetime, and slices shared by disjoint ranges
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+
+type Work<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// Let more workers take part than there are cores (process-wide). For tests of thread parity only:
+/// spinning threads that share a core slow each other down.
+#[doc(hidden)]
+pub fn set_oversubscribe(on: bool) {
+    OVERSUBSCRIBE.store(on, Ordering::Relaxed);
+}
+
+static OVERSUBSCRIBE: AtomicBool = AtomicBool::new(false);
+
+/// Spins before a waiting thread gives its core away. Then it yields each time.
+const SPINS: u32 = 200;
+
+/// Spin politely: first in place, then by yielding the core.
+pub(crate) struct Backoff(u32);
+
+impl Backoff {
+    pub(crate) fn new() -> Self {
+        Backoff(0)
+    }
+
+    pub(crate) fn wait(&mut self) {
+        if self.0 < SPINS {
+            self.0 += 1;
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// What the threads of one step share.
+struct Shared {
+    /// `epoch << 48 | items << 24 | next`: the stage, its item count and its cursor in one word, so
+    /// that a claim is one compare-and-swap that fails if the stage has changed meanwhile.
+    state: AtomicU64,
+    /// Points to the stage's `Work`, which lives in `run`'s frame.
+    work: AtomicPtr<Work<'static>>,
+    done: AtomicUsize,
+    stop: AtomicBool,
+    panicked: AtomicBool,
+}
+
+const ITEM_BITS: u32 = 24;
+const ITEM_MASK: u64 = (1 << ITEM_BITS) - 1;
+
+impl Shared {
+    fn new() -> Self {
+        Shared {
+            state: AtomicU64::new(0),
+            work: AtomicPtr::new(ptr::null_mut()),
+            done: AtomicUsize::new(0),
+            stop: AtomicBool::new(false),
+            panicked: AtomicBool::new(false),
+        }
+    }
+
+    /// Claims and does one item of the present stage; false when there is none left.
+    fn work_once(&self) -> bool {
+        let mut state = self.state.load(Ordering::Acquire);
+        loop {
+            let (next, items) = (state & ITEM_MASK, state >> ITEM_BITS & ITEM_MASK);
+            if next >= items {
+                return false;
+            }
+            match self.state.compare_exchange_weak(state, state + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    self.do_item(next as usize);
+                    return true;
+                }
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    fn do_item(&self, item: usize) {
+        /// Counts the item as done even if it panics, so that nobody waits for it for ever.
+        struct Done<'a>(&'a Shared);
+        impl Drop for Done<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.panicked.store(true, Ordering::Relaxed);
+                }
+                self.0.done.fetch_add(1, Ordering::Release);
+            }
+        }
+        let _done = Done(self);
+        // SAFETY: `item` is claimed and not yet done, so the stage's `run` has not returned, and the
+        // closure in its frame is alive.
+        let work = unsafe { *self.work.load(Ordering::Acquire) };
+        work(item);
+    }
+
+    /// A worker's life: until the step ends.
+    #[cfg(feature = "parallel")]
+    fn serve(&self) {
+        let mut backoff = Backoff::new();
+        while !self.stop.load(Ordering::Acquire) {
+            if self.work_once() {
+                backoff = Backoff::new();
+            } else {
+                backoff.wait();
+            }
+        }
+    }
+}
+
+/// The threads of one step, seen from the thread that leads it.
+pub(crate) struct Crew<'a> {
+    shared: Option<&'a Shared>,
+    epoch: Cell<u64>,
+}
+
+impl Crew<'_> {
+    /// Does `work(i)` for all i below `items`, claimed in ascending order, and returns when all are done.
+    pub(crate) fn run(&self, items: usize, work: impl Fn(usize) + Sync) {
+        let Some(shared) = self.shared.filter(|_| items > 1) else {
+            (0..items).for_each(work);
+            return;
+        };
+        assert!((items as u64) < ITEM_MASK, "a stage has at most 2^24 items");
+        let work: Work<'_> = &work;
+        // SAFETY: only the lifetime changes. `run` waits below until every item is done, and an item's
+        // worker does not touch the closure after that.
+        let work: Work<'static> = unsafe { std::mem::transmute::<Work<'_>, Work<'static>>(work) };
+        shared.work.store(ptr::from_ref(&work).cast_mut(), Ordering::Release);
+        shared.done.store(0, Ordering::Relaxed);
+        let epoch = self.epoch.get().wrapping_add(1) & 0xFFFF;
+        self.epoch.set(epoch);
+        shared.state.store(epoch << (2 * ITEM_BITS) | (items as u64) << ITEM_BITS, Ordering::Release);
+        /// Waits for the items in other threads' hands, also when an item of this thread's panics.
+        struct Wait<'a>(&'a Shared, usize);
+        impl Drop for Wait<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    while self.0.work_once() {}
+                }
+                let mut backoff = Backoff::new();
+                while self.0.done.load(Ordering::Acquire) < self.1 {
+                    backoff.wait();
+                }
+            }
+        }
+        let wait = Wait(shared, items);
+        while shared.work_once() {}
+        drop(wait);
+        assert!(!shared.panicked.load(Ordering::Relaxed), "a worker panicked");
+    }
+
+    /// Does `work(i, &mut items[i])` for every item.
+    pub(crate) fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        let shared = SharedSlice::new(items);
+        // SAFETY: every item is claimed once.
+        self.run(shared.len(), |i| work(i, &mut unsafe { shared.range(i..i + 1) }[0]));
+    }
+
+    /// Does `work(range)` for chunks of `0..len` of the given size.
+    pub(crate) fn chunks(&self, len: usize, size: usize, work: impl Fn(Range<usize>) + Sync) {
+        self.run(len.div_ceil(size), |i| work(i * size..len.min((i + 1) * size)));
+    }
+}
+
+/// Calls `lead` with the crew that the current rayon pool can give; alone if there is none.
+#[cfg(feature = "parallel")]
+pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
+    let threads = match rayon::current_thread_index() {
+        None => 1,
+        Some(_) if OVERSUBSCRIBE.load(Ordering::Relaxed) => rayon::current_num_threads(),
+        Some(_) => rayon::current_num_threads().min(cores()),
+    };
+    if threads <= 1 {
+        return lead(&Crew { shared: None, epoch: Cell::new(0) });
+    }
+    struct Stop<'a>(&'a Shared);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.stop.store(true, Ordering::Release);
+        }
+    }
+    fn recruit(shared: &Shared, workers: usize) {
+        if workers == 1 {
+            shared.serve();
+        } else {
+            rayon::join(|| shared.serve(), || recruit(shared, workers - 1));
+        }
+    }
+    let shared = Shared::new();
+    rayon::join(
+        || {
+            let _stop = Stop(&shared);
+            lead(&Crew { shared: Some(&shared), epoch: Cell::new(0) })
+        },
+        || recruit(&shared, threads - 1),
+    )
+    .0
+}
+
+/// Without the feature `parallel` the crew is the caller.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
+    lead(&Crew { shared: None, epoch: Cell::new(0) })
+}
+
+/// The machine's cores, asked once: the answer costs a few file reads on Linux.
+#[cfg(feature = "parallel")]
+fn cores() -> usize {
+    static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// A slice of which several threads write disjoint parts.
+pub(crate) struct SharedSlice<'a, T> {
+    data: *mut T,
+    len: usize,
+    slice: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: the parts handed out are disjoint (see `range`), so this is like sending `&mut T`s.
+unsafe impl<T: Send> Send for SharedSlice<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
+
+impl<'a, T> SharedSlice<'a, T> {
+    pub(crate) fn new(slice: &'a mut [T]) -> Self {
+        SharedSlice { data: slice.as_mut_ptr(), len: slice.len(), slice: PhantomData }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The pointer to the first element, for the kernels' gathers and scatters.
+    pub(crate) fn as_ptr(&self) -> *mut T {
+        self.data
+    }
+
+    /// The elements of a range.
+    ///
+    /// # Safety
+    ///
+    /// No element of the range is used through another reference while this one lives.
+    #[allow(clippy::mut_from_ref)]
+    #[inline(always)]
+    pub(crate) unsafe fn range(&self, range: Range<usize>) -> &'a mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: in bounds by the assertion, unaliased by the caller's word.
+        unsafe { std::slice::from_raw_parts_mut(self.data.add(range.start), range.end - range.start) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    /// Contract: every item of every stage is done once, at any number of threads.
+    #[test]
+    #[cfg(feature = "parallel")]
+    fn every_item_is_done_once() {
+        set_oversubscribe(true);
+        for threads in [1, 2, 3, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| {
+                with_crew(|crew| {
+                    for items in (0..200).chain([5000]) {
+                        let counts: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
+                        crew.run(items, |i| {
+                            counts[i].fetch_add(1, Ordering::Relaxed);
+                        });
+                        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+                    }
+                });
+            });
+        }
+    }
+
+    /// Contract: a panic in an item reaches the caller, and nobody is left waiting.
+    #[test]
+    #[cfg(feature = "parallel")]
+    fn a_panic_reaches_the_caller() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+        let result = std::panic::catch_unwind(|| {
+            pool.install(|| with_crew(|crew| crew.run(1000, |i| assert!(i != 500, "planted"))));
+        });
+        assert!(result.is_err());
+    }
+}

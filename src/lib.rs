@@ -1,0 +1,89 @@
+//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles and
+//! boxes, one column per scalar, contacts solved eight at a time on every core, and one result, bit for
+//! bit, on every lane width, thread count and instruction set.
+//!
+//! ```
+//! use granule::{BodyDesc, Settings, Shape, Vec2, World};
+//!
+//! let mut world = World::new(Settings::default())?;
+//! world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO))?;
+//! let crate_ = world.add_body(&BodyDesc::dynamic(Shape::aabb(0.5, 0.5), Vec2::new(0.0, 3.0)))?;
+//! let ball = world.add_body(&BodyDesc {
+//!     velocity: Vec2::new(1.0, 0.0),
+//!     ..BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(-4.0, 0.5))
+//! })?;
+//! for _ in 0..60 {
+//!     world.step();
+//! }
+//! assert!(world.body(ball)?.angular_velocity < 0.0); // it rolls to the right
+//! assert!(world.contacts().any(|contact| contact.a == crate_ || contact.b == crate_));
+//! # Ok::<(), granule::Error>(())
+//! ```
+//!
+//! # The step
+//!
+//! ```text
+//!  bodies (columns)
+//!    │ broadphase     if a body has left its margin: order of space, pairs     broadphase.rs
+//!    │ contacts       … colours, blocks, impulses carried over                 contacts.rs
+//!    │ bounds         columns → the solver's rows                              solver/mirror.rs
+//!    │ narrowphase    blocks updated in place: normals, separations            narrowphase.rs
+//!    │ contacts       begin and end events                                     contacts.rs
+//!    │ solver         substeps × passes over tiles of space                    solver.rs
+//!    ▼
+//!  bodies (columns)
+//! ```
+//!
+//! # Conventions
+//!
+//! - Metres, kilograms, seconds, radians; y is up by default only in that gravity points down.
+//! - Angles, angular velocities and torques are counter-clockwise.
+//! - A contact's normal points from A to B. *Separation* is negative when the shapes overlap;
+//!   *penetration* or *depth* is its negative.
+//! - The tangent of a contact is (−n.y, n.x).
+//! - Impulses are those on B; A gets the opposite. A normal impulse is never negative.
+//! - Mass 0 means infinite: the body is moved by its velocity alone.
+//!
+//! # Threads
+//!
+//! [`World::step`] uses the rayon pool that it is called in: `pool.install(|| world.step())`. Called from
+//! outside any pool it is single-threaded; the global pool is never built. Without the feature
+//! `parallel` it is always single-threaded.
+//!
+//! # Features
+//!
+//! `cli` (default): the `granule` command. `scene`: scene files and run records by serde. `parallel`
+//! (default): rayon. A host that embeds the engine takes `default-features = false` and what it needs.
+
+mod body;
+mod broadphase;
+mod compare;
+mod contacts;
+mod crew;
+mod error;
+mod lane;
+mod material;
+mod narrowphase;
+mod query;
+#[cfg(feature = "scene")]
+pub mod report;
+pub mod scene;
+mod settings;
+mod shape;
+mod solver;
+mod telemetry;
+pub mod verify;
+mod world;
+
+pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
+pub use compare::Difference;
+pub use contacts::ContactEvent;
+#[doc(hidden)]
+pub use crew::set_oversubscribe;
+pub use error::Error;
+pub use glam::Vec2;
+pub use material::{Material, Mix, Mixing};
+pub use settings::{Lanes, Settings, Solver};
+pub use shape::{Shape, ShapeKind};
+pub use telemetry::Quality;
+pub use world::{Advance, Columns, Contact, Quarantine, Stage, Timings, World};

@@ -1,0 +1,15 @@
+//! The `granule` command: runs stress scenes and scene files, and proves that every lane width and thread
+//! count gives the same result.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything that could be compiled to an instruction that this processor does not have.
+    if let Some(sentence) = cli::cpu::complaint() {
+        eprintln!("granule: {sentence}");
+        return ExitCode::from(cli::BAD_INPUT);
+    }
+    cli::main()
+}

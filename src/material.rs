@@ -1,0 +1,103 @@
+//! Surface and bulk properties of a body, and how those of two bodies are mixed at a contact.
+
+use crate::error::{Error, check_range};
+
+/// What a body is made of.
+///
+/// Dimensionless but for `density`, which is mass per area (kg/m² in SI units).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Mass per area. 0 makes the mass infinite.
+    pub density: f32,
+    /// Friction coefficient below which a resting contact holds (μs ≥ 0).
+    pub static_friction: f32,
+    /// Friction coefficient of a sliding contact (μd ≥ 0, usually ≤ μs).
+    pub dynamic_friction: f32,
+    /// Ratio of the separation speed to the approach speed, in 0..=1.
+    pub restitution: f32,
+}
+
+impl Default for Material {
+    /// Density 1, static friction 0.6, dynamic friction 0.4, no restitution.
+    fn default() -> Self {
+        Material { density: 1.0, static_friction: 0.6, dynamic_friction: 0.4, restitution: 0.0 }
+    }
+}
+
+impl Material {
+    /// Largest accepted density and friction coefficient.
+    pub const MAX: f32 = 1.0e6;
+
+    /// A material with one friction coefficient, static and dynamic alike.
+    pub fn new(density: f32, friction: f32, restitution: f32) -> Self {
+        Material { density, static_friction: friction, dynamic_friction: friction, restitution }
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] naming the field when a value is not finite or out of its range.
+    pub fn validate(&self) -> Result<(), Error> {
+        check_range("material.density", self.density, 0.0, Self::MAX)?;
+        check_range("material.static_friction", self.static_friction, 0.0, Self::MAX)?;
+        check_range("material.dynamic_friction", self.dynamic_friction, 0.0, Self::MAX)?;
+        check_range("material.restitution", self.restitution, 0.0, 1.0)
+    }
+}
+
+/// How one coefficient for a contact is made from those of its two bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    /// √(a² + b²), the classical game-physics choice for friction.
+    Pythagorean,
+    /// √(a·b).
+    GeometricMean,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// (a + b) / 2.
+    Average,
+    /// a·b.
+    Multiply,
+}
+
+impl Mix {
+    /// All rules with the names that scene files use.
+    pub const NAMES: [(&'static str, Mix); 6] = [
+        ("pythagorean", Mix::Pythagorean),
+        ("geometric_mean", Mix::GeometricMean),
+        ("min", Mix::Min),
+        ("max", Mix::Max),
+        ("average", Mix::Average),
+        ("multiply", Mix::Multiply),
+    ];
+
+    /// The mixed coefficient. Symmetric in `a` and `b`.
+    #[inline]
+    pub fn mix(self, a: f32, b: f32) -> f32 {
+        match self {
+            Mix::Pythagorean => (a * a + b * b).sqrt(),
+            Mix::GeometricMean => (a * b).sqrt(),
+            Mix::Min => a.min(b),
+            Mix::Max => a.max(b),
+            Mix::Average => 0.5 * (a + b),
+            Mix::Multiply => a * b,
+        }
+    }
+}
+
+/// The mixing rules of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mixing {
+    /// For the static and the dynamic friction coefficient.
+    pub friction: Mix,
+    /// For restitution. A rule that could exceed 1 is clamped to 1.
+    pub restitution: Mix,
+}
+
+impl Default for Mixing {
+    /// Friction by [`Mix::Pythagorean`], restitution by [`Mix::Min`].
+    fn default() -> Self {
+        Mixing { friction: Mix::Pythagorean, restitution: Mix::Min }
+    }
+}

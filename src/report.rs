@@ -1,0 +1,215 @@
+//! The run record: what a run was, how long it took and how good the result is, as one JSON object.
+//!
+//! The field names and their order are the schema [`SCHEMA`]; fields may be added, never renamed.
+//! [`write()`] files a record in a directory and renews the page that lists the directory's records.
+
+mod machine;
+mod page;
+
+pub use machine::{Machine, commit, isa, peak_rss_bytes, rustc, unix_time};
+
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Version of the record's schema.
+pub const SCHEMA: &str = "granule.run/1";
+
+/// One run. Times are per step, over the measured steps; counts and quality are those of the final state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Name of the scene.
+    pub scene: String,
+    /// Moving bodies.
+    pub bodies: usize,
+    /// The other bodies.
+    pub static_bodies: usize,
+    /// Verlet particles.
+    pub particles: usize,
+    /// Links between particles.
+    pub links: usize,
+    /// Measured steps.
+    pub steps: u32,
+    /// Steps before them.
+    pub warmup: u32,
+    /// Substeps per step.
+    pub substeps: u32,
+    /// Iterations per substep.
+    pub iterations: u32,
+    /// `soft` or `projection`.
+    pub solver: String,
+    /// Size of the thread pool.
+    pub threads: usize,
+    /// Lane width.
+    pub lanes: usize,
+    /// Instruction set that the program is compiled for.
+    pub isa: String,
+    /// Seed of the built-in scene.
+    pub seed: u64,
+    /// Time of a whole step.
+    pub step_ms: StepTimes,
+    /// Mean time of each stage.
+    pub phases_ms: PhaseTimes,
+    /// Candidate pairs.
+    pub pairs: usize,
+    /// Contacts.
+    pub contacts: usize,
+    /// Mean time of a step in nanoseconds, by `bodies`.
+    pub ns_per_body_step: f64,
+    /// What the final state is like.
+    pub quality: QualityRecord,
+    /// Bodies that went bad and were taken out.
+    pub quarantined: usize,
+    /// Hash of the final state, 16 hexadecimal digits.
+    pub state_hash: String,
+    /// Largest resident memory of the process so far; 0 where the system does not say.
+    pub peak_rss_bytes: u64,
+    /// Heap allocations per measured step.
+    pub allocations_per_step: f64,
+    /// Where it ran.
+    pub machine: Machine,
+    /// Of this crate.
+    pub version: String,
+    /// Commit that the program was built from, or `unknown`.
+    pub commit: String,
+    /// Compiler that it was built with, or `unknown`.
+    pub rustc: String,
+    /// End of the run, in seconds since 1970.
+    pub unix_time: u64,
+}
+
+/// Distribution of the time of a step, ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepTimes {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// The slowest step.
+    pub max: f64,
+}
+
+impl StepTimes {
+    /// From the times of single steps, in any order, which are sorted. All zero for none.
+    pub fn of(samples: &mut [f64]) -> StepTimes {
+        samples.sort_unstable_by(f64::total_cmp);
+        let Some(&max) = samples.last() else { return StepTimes::default() };
+        StepTimes {
+            mean: samples.iter().sum::<f64>() / samples.len() as f64,
+            p50: percentile(samples, 50),
+            p95: percentile(samples, 95),
+            p99: percentile(samples, 99),
+            max,
+        }
+    }
+}
+
+/// Nearest rank: the smallest of the sorted samples that at least `percent` % of them do not exceed.
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted[rank - 1]
+}
+
+/// Mean time of each stage of a step, ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseTimes {
+    /// Bounds of every body.
+    pub bounds: f64,
+    /// Candidate pairs.
+    pub broadphase: f64,
+    /// Contacts' geometry.
+    pub narrowphase: f64,
+    /// Merging with the last step's contacts.
+    pub contacts: f64,
+    /// Colouring, blocks and the solver's passes.
+    pub solver: f64,
+}
+
+impl PhaseTimes {
+    /// Name and time of each stage, in their order.
+    pub fn named(&self) -> [(&'static str, f64); 5] {
+        [
+            ("bounds", self.bounds),
+            ("broadphase", self.broadphase),
+            ("narrowphase", self.narrowphase),
+            ("contacts", self.contacts),
+            ("solver", self.solver),
+        ]
+    }
+}
+
+/// How well the final state satisfies the contacts, and its conserved quantities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QualityRecord {
+    /// Over the touching contacts, m.
+    pub mean_penetration: f64,
+    /// The deepest contact, m.
+    pub max_penetration: f64,
+    /// Translation and rotation, J.
+    pub kinetic_energy: f64,
+    /// Sum of m·v, kg·m/s.
+    pub momentum: [f64; 2],
+}
+
+/// Files `record` in `dir`, which is made if need be, in a new file of its own, and renews the page
+/// `index.html` there. A page that this crate did not write is left alone.
+///
+/// Returns the record's path.
+///
+/// # Errors
+///
+/// Those of the file system.
+pub fn write(dir: &Path, record: &RunRecord) -> io::Result<PathBuf> {
+    fs::create_dir_all(dir)?;
+    let mut json = serde_json::to_string(record)?;
+    json.push('\n');
+    let (path, mut file) = create_new(dir, &stem(record))?;
+    file.write_all(json.as_bytes())?;
+    page::renew(dir)?;
+    Ok(path)
+}
+
+/// `pile-20000b-2t-8l-1700000000`: the scene's name without what a file's name should not have.
+fn stem(record: &RunRecord) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let scene: String = record.scene.chars().map(plain).take(60).collect();
+    let RunRecord { bodies, threads, lanes, unix_time, .. } = record;
+    format!("{scene}-{bodies}b-{threads}t-{lanes}l-{unix_time}")
+}
+
+/// A file that did not exist before, numbered when the plain name is taken.
+fn create_new(dir: &Path, stem: &str) -> io::Result<(PathBuf, File)> {
+    let mut number = 1_u32;
+    loop {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = dir.join(format!("{stem}{suffix}.json"));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Percentiles are by nearest rank: always one of the samples.
+    #[test]
+    fn percentiles_are_by_nearest_rank() {
+        let mut samples: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        let times = StepTimes::of(&mut samples);
+        assert_eq!(times, StepTimes { mean: 100.5, p50: 100.0, p95: 190.0, p99: 198.0, max: 200.0 });
+        let single = StepTimes::of(&mut [3.0]);
+        assert_eq!(single, StepTimes { mean: 3.0, p50: 3.0, p95: 3.0, p99: 3.0, max: 3.0 });
+        assert_eq!(StepTimes::of(&mut []), StepTimes::default());
+    }
+}

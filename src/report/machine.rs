@@ -1,0 +1,74 @@
+//! What a record says of the machine and the build. What the system does not tell is "unknown" or 0.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The machine of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Model of the processor.
+    pub cpu: String,
+    /// Processors that this process may use.
+    pub cores: usize,
+    /// Operating system and its release.
+    pub os: String,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn this() -> Machine {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Machine { cpu: cpu(), cores, os: os() }
+    }
+}
+
+fn cpu() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())
+}
+
+fn os() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_owned()
+}
+
+/// The widest vector instructions that this program is compiled for: every one of them, whatever the
+/// processor could do.
+pub const fn isa() -> &'static str {
+    if cfg!(target_feature = "avx512f") {
+        "avx512f"
+    } else if cfg!(target_feature = "avx2") {
+        "avx2"
+    } else if cfg!(target_feature = "sse2") {
+        "sse2"
+    } else if cfg!(target_feature = "neon") {
+        "neon"
+    } else {
+        "scalar"
+    }
+}
+
+/// The commit that this program was built from, with `-dirty` when the sources differed from it.
+pub const fn commit() -> &'static str {
+    env!("GRANULE_COMMIT")
+}
+
+/// The compiler that this program was built with.
+pub const fn rustc() -> &'static str {
+    env!("GRANULE_RUSTC")
+}
+
+/// Largest resident memory of this process so far.
+pub fn peak_rss_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// Seconds since 1970.
+pub fn unix_time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,65 @@
+//! Scenes: the built-in stress scenes and scene files, one description for the command, the tests,
+//! the benches and the fuzz targets alike.
+//!
+//! A [`Scene`] is plain data: settings and a list of bodies. [`builtin`] makes one from a name, a
+//! number of bodies and a seed; with the feature `scene`, `Scene::from_json` reads one from a file.
+//! [`Scene::build`] puts the bodies into a new world in the order of the list, so that the body at
+//! place k of the scene has index k there.
+//!
+//! ```
+//! use granule::scene;
+//!
+//! let scene = scene::builtin("packed", 200, 1).expect("packed is one of scene::BUILTIN");
+//! let mut world = scene.build()?;
+//! world.step();
+//! assert_eq!(world.body_count(), 200);
+//! # Ok::<(), granule::Error>(())
+//! ```
+
+mod builtin;
+#[cfg(feature = "scene")]
+mod file;
+mod random;
+
+pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
+#[cfg(feature = "scene")]
+pub use file::SceneError;
+
+use crate::{BodyDesc, BodyHandle, BodyType, Error, Settings, World};
+
+/// Settings and bodies: all that a run starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// What records and reports call it.
+    pub name: String,
+    /// The world's settings. A caller may change them before [`Scene::build`].
+    pub settings: Settings,
+    /// The bodies, in the order in which they are added.
+    pub bodies: Vec<BodyDesc>,
+}
+
+impl Scene {
+    /// A new world that holds the scene's bodies, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body that is refused. Neither
+    /// happens to a built-in scene, nor to one that came from a file and was not changed since.
+    pub fn build(&self) -> Result<World, Error> {
+        let mut world = World::new(self.settings)?;
+        world.add_bodies(&self.bodies)?;
+        Ok(world)
+    }
+
+    /// Handle of the body at place `index` of [`Scene::bodies`] in a world made by
+    /// [`Scene::build`].
+    pub fn handle(&self, index: usize) -> BodyHandle {
+        let index = u32::try_from(index).expect("a world's indices are 32 bits wide");
+        BodyHandle::from_parts(index, 0)
+    }
+
+    /// How many of the bodies move: the dynamic and the kinematic ones.
+    pub fn moving(&self) -> usize {
+        self.bodies.iter().filter(|body| body.body_type != BodyType::Static).count()
+    }
+}

@@ -1,0 +1,684 @@
+//! Scene files: JSON in two stages.
+//!
+//! First `serde` reads the bytes into the structs below, which are the format: a field that is not there
+//! is unknown and refused, with its line and column. Numbers are read as `f64`. Then [`SceneFile::scene`]
+//! narrows them to `f32` and checks every range; its errors carry the path of the value
+//! (`bodies[3].shape.circle.radius`) instead.
+//!
+//! No bytes make this panic, and memory stays in proportion to the length of the input.
+
+use super::Scene;
+use crate::error::Error;
+use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Shape, Solver};
+use glam::Vec2;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Longest name of a scene, in characters.
+const MAX_NAME: usize = 100;
+/// Longest part of a parser's message that is passed on, in characters. The input may be quoted in it.
+const MAX_MESSAGE: usize = 300;
+
+/// Why a scene file was refused: what, and where. Its text is a single line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SceneError {
+    /// Not JSON, or not of a scene's structure: a field missing or unknown, a string for a number.
+    #[error("line {line} column {column}: {message}")]
+    Syntax {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What the parser expected or found.
+        message: String,
+    },
+    /// A value that a scene can't have.
+    #[error("{path}: {reason}")]
+    Value {
+        /// Where, as in `bodies[3].shape.circle.radius`.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// The file. Every field but a body's `shape` has a default.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SceneFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gravity: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_step: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    substeps: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    iterations: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    solver: Option<SolverName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mixing: Option<MixingFile>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    contact_frequency_ratio: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    damping_ratio: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    push_out_speed: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    slop: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    restitution_threshold: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    projection_percent: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    projection_slop: Option<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    materials: Vec<MaterialFile>,
+    #[serde(default)]
+    bodies: Vec<BodyFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    particles: Vec<ParticleFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    links: Vec<LinkFile>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SolverName {
+    Soft,
+    Projection,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum MixName {
+    Pythagorean,
+    GeometricMean,
+    Min,
+    Max,
+    Average,
+    Multiply,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MixingFile {
+    #[serde(default)]
+    friction: Option<MixName>,
+    #[serde(default)]
+    restitution: Option<MixName>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaterialFile {
+    #[serde(default)]
+    density: Option<f64>,
+    #[serde(default)]
+    static_friction: Option<f64>,
+    #[serde(default)]
+    dynamic_friction: Option<f64>,
+    #[serde(default)]
+    restitution: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BodyFile {
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    body_type: Option<TypeName>,
+    shape: ShapeFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    position: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    velocity: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    angle: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    angular_velocity: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    material: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    category: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mask: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gravity_scale: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    linear_damping: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    angular_damping: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mass: Option<f64>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TypeName {
+    Dynamic,
+    Static,
+    Kinematic,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum ShapeFile {
+    Circle {
+        radius: f64,
+    },
+    Aabb {
+        half_extents: [f64; 2],
+    },
+    HalfSpace {
+        normal: [f64; 2],
+        #[serde(default)]
+        offset: f64,
+    },
+}
+
+/// Read and then refused: the fields are fixed ahead of the Verlet solver.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParticleFile {
+    position: [f64; 2],
+    #[serde(default)]
+    velocity: [f64; 2],
+    mass: Option<f64>,
+    radius: Option<f64>,
+    #[serde(default)]
+    pinned: bool,
+}
+
+/// As [`ParticleFile`].
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkFile {
+    a: usize,
+    b: usize,
+    length: Option<f64>,
+    kind: Option<LinkKind>,
+    #[serde(default)]
+    compliance: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LinkKind {
+    Distance,
+    MinDistance,
+    MaxDistance,
+}
+
+impl Scene {
+    /// Reads a scene file.
+    ///
+    /// # Errors
+    ///
+    /// [`SceneError`] naming what was refused and where; see the README for the fields, their defaults
+    /// and the accepted ranges.
+    pub fn from_json(bytes: &[u8]) -> Result<Scene, SceneError> {
+        let file: SceneFile = serde_json::from_slice(bytes).map_err(|error| syntax(&error))?;
+        file.scene()
+    }
+
+    /// The scene as a scene file, one body a line. Reading it gives an equal scene, bit for bit. The
+    /// lane width is no part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`SceneError::Value`] when a value is not finite, which JSON can't express.
+    pub fn to_json(&self) -> Result<String, SceneError> {
+        let file = SceneFile::of(self)?;
+        Ok(lay_out(&file))
+    }
+}
+
+// From the file to the scene.
+
+impl SceneFile {
+    fn scene(self) -> Result<Scene, SceneError> {
+        if !self.particles.is_empty() || !self.links.is_empty() {
+            let path = if self.particles.is_empty() { "links" } else { "particles" };
+            return Err(value(path, "not supported by this version: the list must be empty"));
+        }
+        let name = name(self.name.as_deref())?;
+        let settings = self.settings()?;
+        let materials = self.materials.iter().enumerate().map(|(index, material)| material.material(index));
+        let materials = materials.collect::<Result<Vec<_>, _>>()?;
+        let bodies = self.bodies.iter().enumerate().map(|(index, body)| {
+            body.desc(&materials).map_err(|fault| fault.within(&format!("bodies[{index}].")))
+        });
+        Ok(Scene { name, settings, bodies: bodies.collect::<Result<Vec<_>, _>>()? })
+    }
+
+    fn settings(&self) -> Result<Settings, SceneError> {
+        let base = match self.solver {
+            Some(SolverName::Projection) => Settings::projection(),
+            Some(SolverName::Soft) | None => Settings::default(),
+        };
+        let scalar =
+            |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
+        let settings = Settings {
+            gravity: vector("gravity", self.gravity, base.gravity)?,
+            time_step: scalar("time_step", self.time_step, base.time_step)?,
+            substeps: self.substeps.unwrap_or(base.substeps),
+            iterations: self.iterations.unwrap_or(base.iterations),
+            mixing: self.mixing.as_ref().map_or(base.mixing, MixingFile::mixing),
+            contact_frequency_ratio: scalar(
+                "contact_frequency_ratio",
+                self.contact_frequency_ratio,
+                base.contact_frequency_ratio,
+            )?,
+            damping_ratio: scalar("damping_ratio", self.damping_ratio, base.damping_ratio)?,
+            push_out_speed: scalar("push_out_speed", self.push_out_speed, base.push_out_speed)?,
+            slop: scalar("slop", self.slop, base.slop)?,
+            restitution_threshold: scalar(
+                "restitution_threshold",
+                self.restitution_threshold,
+                base.restitution_threshold,
+            )?,
+            projection_percent: scalar(
+                "projection_percent",
+                self.projection_percent,
+                base.projection_percent,
+            )?,
+            projection_slop: scalar("projection_slop", self.projection_slop, base.projection_slop)?,
+            ..base
+        };
+        settings.validate()?;
+        Ok(settings)
+    }
+}
+
+impl MixingFile {
+    fn mixing(&self) -> Mixing {
+        let base = Mixing::default();
+        Mixing {
+            friction: self.friction.map_or(base.friction, Mix::from),
+            restitution: self.restitution.map_or(base.restitution, Mix::from),
+        }
+    }
+}
+
+impl MaterialFile {
+    fn material(&self, index: usize) -> Result<Material, SceneError> {
+        let base = Material::default();
+        let scalar =
+            |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
+        let read = || -> Result<Material, SceneError> {
+            let material = Material {
+                density: scalar("material.density", self.density, base.density)?,
+                static_friction: scalar(
+                    "material.static_friction",
+                    self.static_friction,
+                    base.static_friction,
+                )?,
+                dynamic_friction: scalar(
+                    "material.dynamic_friction",
+                    self.dynamic_friction,
+                    base.dynamic_friction,
+                )?,
+                restitution: scalar("material.restitution", self.restitution, base.restitution)?,
+            };
+            material.validate()?;
+            Ok(material)
+        };
+        read().map_err(|fault| fault.instead_of("material.", &format!("materials[{index}].")))
+    }
+}
+
+impl BodyFile {
+    fn desc(&self, materials: &[Material]) -> Result<BodyDesc, SceneError> {
+        let scalar =
+            |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
+        let filter = Filter::default();
+        let base = BodyDesc::dynamic(self.shape.shape()?, Vec2::ZERO);
+        let desc = BodyDesc {
+            body_type: self.body_type.map_or(BodyType::Dynamic, BodyType::from),
+            position: vector("position", self.position, Vec2::ZERO)?,
+            velocity: vector("velocity", self.velocity, Vec2::ZERO)?,
+            angle: scalar("angle", self.angle, 0.0)?,
+            angular_velocity: scalar("angular_velocity", self.angular_velocity, 0.0)?,
+            material: self.pick(materials)?,
+            filter: Filter {
+                category: self.category.unwrap_or(filter.category),
+                mask: self.mask.unwrap_or(filter.mask),
+            },
+            gravity_scale: scalar("gravity_scale", self.gravity_scale, base.gravity_scale)?,
+            linear_damping: scalar("linear_damping", self.linear_damping, base.linear_damping)?,
+            angular_damping: scalar("angular_damping", self.angular_damping, base.angular_damping)?,
+            mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,
+            ..base
+        };
+        desc.validate()?;
+        Ok(desc)
+    }
+
+    /// The body's material: the first of the list when it names none, the default one when there is no
+    /// list either.
+    fn pick(&self, materials: &[Material]) -> Result<Material, SceneError> {
+        if self.material.is_none() && materials.is_empty() {
+            return Ok(Material::default());
+        }
+        let index = self.material.unwrap_or(0);
+        let count = materials.len();
+        materials.get(index).copied().ok_or_else(|| {
+            value("material", format!("{index} is out of range, the number of materials is {count}"))
+        })
+    }
+}
+
+impl ShapeFile {
+    fn shape(&self) -> Result<Shape, SceneError> {
+        Ok(match *self {
+            ShapeFile::Circle { radius } => Shape::circle(narrow("shape.circle.radius", radius)?),
+            ShapeFile::Aabb { half_extents } => {
+                Shape::Aabb { half_extents: narrow_vector("shape.aabb.half_extents", half_extents)? }
+            }
+            ShapeFile::HalfSpace { normal, offset } => Shape::half_space(
+                narrow_vector("shape.half_space.normal", normal)?,
+                narrow("shape.half_space.offset", offset)?,
+            ),
+        })
+    }
+}
+
+fn name(given: Option<&str>) -> Result<String, SceneError> {
+    let name = given.unwrap_or("scene");
+    if name.chars().count() > MAX_NAME {
+        return Err(value("name", format!("longer than {MAX_NAME} characters")));
+    }
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(value("name", "must be printable and not empty"));
+    }
+    Ok(name.to_owned())
+}
+
+/// `f64` to `f32`, refused when it is no longer finite. The ranges proper are checked on the `f32`.
+fn narrow(path: &str, number: f64) -> Result<f32, SceneError> {
+    let narrow = number as f32;
+    if narrow.is_finite() { Ok(narrow) } else { Err(value(path, format!("{number:e} is out of range"))) }
+}
+
+fn narrow_vector(path: &str, [x, y]: [f64; 2]) -> Result<Vec2, SceneError> {
+    Ok(Vec2::new(narrow(path, x)?, narrow(path, y)?))
+}
+
+fn vector(path: &str, given: Option<[f64; 2]>, default: Vec2) -> Result<Vec2, SceneError> {
+    given.map_or(Ok(default), |given| narrow_vector(path, given))
+}
+
+// From the scene to the file.
+
+impl SceneFile {
+    fn of(scene: &Scene) -> Result<SceneFile, SceneError> {
+        name(Some(&scene.name))?;
+        // In full, so that nothing can fall outside what `Settings` has.
+        let Settings {
+            gravity,
+            time_step,
+            substeps,
+            iterations,
+            solver,
+            lanes: _,
+            mixing,
+            contact_frequency_ratio,
+            damping_ratio,
+            push_out_speed,
+            slop,
+            restitution_threshold,
+            projection_percent,
+            projection_slop,
+        } = scene.settings;
+        scene.settings.validate()?;
+        let mut materials = MaterialTable::default();
+        let bodies = scene.bodies.iter().enumerate().map(|(index, body)| {
+            body.validate().map_err(|error| SceneError::from(error).within(&format!("bodies[{index}].")))?;
+            Ok(BodyFile::of(body, materials.index(&body.material)))
+        });
+        let bodies = bodies.collect::<Result<Vec<_>, SceneError>>()?;
+        Ok(SceneFile {
+            name: Some(scene.name.clone()),
+            gravity: Some(pair(gravity)),
+            time_step: Some(decimal(time_step)),
+            substeps: Some(substeps),
+            iterations: Some(iterations),
+            solver: Some(solver.into()),
+            mixing: Some(MixingFile {
+                friction: Some(mixing.friction.into()),
+                restitution: Some(mixing.restitution.into()),
+            }),
+            contact_frequency_ratio: Some(decimal(contact_frequency_ratio)),
+            damping_ratio: Some(decimal(damping_ratio)),
+            push_out_speed: Some(decimal(push_out_speed)),
+            slop: Some(decimal(slop)),
+            restitution_threshold: Some(decimal(restitution_threshold)),
+            projection_percent: Some(decimal(projection_percent)),
+            projection_slop: Some(decimal(projection_slop)),
+            materials: materials.list,
+            bodies,
+            particles: Vec::new(),
+            links: Vec::new(),
+        })
+    }
+}
+
+impl BodyFile {
+    /// Leaves out what has its default value.
+    fn of(body: &BodyDesc, material: usize) -> BodyFile {
+        let filter = Filter::default();
+        let unless =
+            |value: f32, default: f32| (value.to_bits() != default.to_bits()).then(|| decimal(value));
+        let unless_zero = |v: Vec2| (v.x.to_bits() | v.y.to_bits() != 0).then(|| pair(v));
+        BodyFile {
+            body_type: Some(body.body_type.into()),
+            shape: ShapeFile::of(&body.shape),
+            position: Some(pair(body.position)),
+            velocity: unless_zero(body.velocity),
+            angle: unless(body.angle, 0.0),
+            angular_velocity: unless(body.angular_velocity, 0.0),
+            material: Some(material),
+            category: (body.filter.category != filter.category).then_some(body.filter.category),
+            mask: (body.filter.mask != filter.mask).then_some(body.filter.mask),
+            gravity_scale: unless(body.gravity_scale, 1.0),
+            linear_damping: unless(body.linear_damping, 0.0),
+            angular_damping: unless(body.angular_damping, 0.0),
+            mass: body.mass.map(decimal),
+        }
+    }
+}
+
+impl ShapeFile {
+    fn of(shape: &Shape) -> ShapeFile {
+        match *shape {
+            Shape::Circle { radius } => ShapeFile::Circle { radius: decimal(radius) },
+            Shape::Aabb { half_extents } => ShapeFile::Aabb { half_extents: pair(half_extents) },
+            Shape::HalfSpace { normal, offset } => {
+                ShapeFile::HalfSpace { normal: pair(normal), offset: decimal(offset) }
+            }
+        }
+    }
+}
+
+/// The distinct materials of a scene, in the order in which they are first used.
+#[derive(Default)]
+struct MaterialTable {
+    list: Vec<MaterialFile>,
+    places: HashMap<[u32; 4], usize>,
+}
+
+impl MaterialTable {
+    fn index(&mut self, material: &Material) -> usize {
+        let Material { density, static_friction, dynamic_friction, restitution } = *material;
+        let bits = [density, static_friction, dynamic_friction, restitution].map(f32::to_bits);
+        *self.places.entry(bits).or_insert_with(|| {
+            self.list.push(MaterialFile {
+                density: Some(decimal(density)),
+                static_friction: Some(decimal(static_friction)),
+                dynamic_friction: Some(decimal(dynamic_friction)),
+                restitution: Some(decimal(restitution)),
+            });
+            self.list.len() - 1
+        })
+    }
+}
+
+/// The `f64` that is written for a finite `f32`: that of its shortest decimal form (0.1, and not
+/// 0.10000000149011612), unless narrowing that again would miss it.
+fn decimal(value: f32) -> f64 {
+    let exact = f64::from(value);
+    let short = value.to_string().parse().unwrap_or(exact);
+    if (short as f32).to_bits() == value.to_bits() { short } else { exact }
+}
+
+fn pair(v: Vec2) -> [f64; 2] {
+    [decimal(v.x), decimal(v.y)]
+}
+
+/// One line for the settings, then one for each material and body.
+fn lay_out(file: &SceneFile) -> String {
+    let head = json(&file.head());
+    let head = head.strip_suffix(r#","bodies":[]}"#).unwrap_or(&head);
+    let mut text = head.to_owned();
+    push_list(&mut text, "materials", &file.materials);
+    push_list(&mut text, "bodies", &file.bodies);
+    text.push_str("}\n");
+    text
+}
+
+impl SceneFile {
+    /// Everything but the lists.
+    fn head(&self) -> SceneFile {
+        SceneFile {
+            name: self.name.clone(),
+            mixing: self
+                .mixing
+                .as_ref()
+                .map(|mixing| MixingFile { friction: mixing.friction, restitution: mixing.restitution }),
+            materials: Vec::new(),
+            bodies: Vec::new(),
+            particles: Vec::new(),
+            links: Vec::new(),
+            ..*self
+        }
+    }
+}
+
+fn push_list<T: Serialize>(text: &mut String, name: &str, items: &[T]) {
+    let _ = write!(text, ",\n\"{name}\":[");
+    for (index, item) in items.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let _ = write!(text, "{comma}\n {}", json(item));
+    }
+    text.push(']');
+}
+
+fn json<T: Serialize>(item: &T) -> String {
+    serde_json::to_string(item).expect("structs of numbers and strings are JSON")
+}
+
+// Names.
+
+impl From<Solver> for SolverName {
+    fn from(solver: Solver) -> Self {
+        match solver {
+            Solver::Soft => SolverName::Soft,
+            Solver::Projection => SolverName::Projection,
+        }
+    }
+}
+
+impl From<TypeName> for BodyType {
+    fn from(name: TypeName) -> Self {
+        match name {
+            TypeName::Dynamic => BodyType::Dynamic,
+            TypeName::Static => BodyType::Static,
+            TypeName::Kinematic => BodyType::Kinematic,
+        }
+    }
+}
+
+impl From<BodyType> for TypeName {
+    fn from(body_type: BodyType) -> Self {
+        match body_type {
+            BodyType::Dynamic => TypeName::Dynamic,
+            BodyType::Static => TypeName::Static,
+            BodyType::Kinematic => TypeName::Kinematic,
+        }
+    }
+}
+
+impl From<MixName> for Mix {
+    fn from(name: MixName) -> Self {
+        match name {
+            MixName::Pythagorean => Mix::Pythagorean,
+            MixName::GeometricMean => Mix::GeometricMean,
+            MixName::Min => Mix::Min,
+            MixName::Max => Mix::Max,
+            MixName::Average => Mix::Average,
+            MixName::Multiply => Mix::Multiply,
+        }
+    }
+}
+
+impl From<Mix> for MixName {
+    fn from(mix: Mix) -> Self {
+        match mix {
+            Mix::Pythagorean => MixName::Pythagorean,
+            Mix::GeometricMean => MixName::GeometricMean,
+            Mix::Min => MixName::Min,
+            Mix::Max => MixName::Max,
+            Mix::Average => MixName::Average,
+            Mix::Multiply => MixName::Multiply,
+        }
+    }
+}
+
+// Errors.
+
+impl From<Error> for SceneError {
+    /// The engine's errors read "path: reason".
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        let (path, reason) = text.split_once(": ").unwrap_or(("scene", &text));
+        value(path, reason)
+    }
+}
+
+impl SceneError {
+    /// The same, with `prefix` before its path.
+    fn within(self, prefix: &str) -> SceneError {
+        self.instead_of("", prefix)
+    }
+
+    /// The same, with `new` in place of `old` at the start of its path.
+    fn instead_of(self, old: &str, new: &str) -> SceneError {
+        match self {
+            SceneError::Value { path, reason } => {
+                let rest = path.strip_prefix(old).unwrap_or(&path);
+                SceneError::Value { path: format!("{new}{rest}"), reason }
+            }
+            other => other,
+        }
+    }
+}
+
+fn value(path: &str, reason: impl Into<String>) -> SceneError {
+    SceneError::Value { path: path.to_owned(), reason: reason.into() }
+}
+
+/// A parser's error: its position apart from its text, on one line however the input reads.
+fn syntax(error: &serde_json::Error) -> SceneError {
+    let text = error.to_string();
+    let at = format!(" at line {} column {}", error.line(), error.column());
+    let message = text.strip_suffix(&at).unwrap_or(&text);
+    let printable = message.chars().map(|c| if c.is_control() { ' ' } else { c });
+    SceneError::Syntax {
+        line: error.line(),
+        column: error.column(),
+        message: printable.take(MAX_MESSAGE).collect(),
+    }
+}

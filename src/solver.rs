@@ -1,0 +1,171 @@
+//! The impulse solver: both modes as a list of passes over the tiles.
+//!
+//! ```text
+//! soft:        warm start
+//!              each substep:  [integrate velocities] solve with soft bias   × iterations
+//!                             [integrate positions]  relax without bias     × iterations
+//!              restitution, if anything bounces
+//! projection:  warm start
+//!              each substep:  [integrate velocities] velocity iteration     × iterations
+//!                             [integrate positions]  project positions
+//!              restitution, if anything bounces
+//! ```
+//!
+//! The soft mode is the "soft step" of E. Catto, "Solver2D" (2024). Departures made for speed, none of
+//! which changes what is computed but for rounding:
+//!
+//! 1. *Warm starting costs one pass a step, not one a substep.* What warm starting adds to a body's
+//!    velocity is Σ J·λ over its contacts. A pass changes v by just what it changes that sum, so the sum
+//!    for the next substep is the present one plus the velocity gained since the last warm start: one
+//!    subtraction a body in place of a pass over all contacts (12 passes a step become 9).
+//! 2. *Friction is solved in the relaxing pass only*, where its velocities are those that are kept.
+//! 3. Integration is done tile by tile, by the first task that needs the tile, while its rows are on
+//!    their way into the cache anyway.
+//! 4. Passes are no barriers: see `schedule.rs`.
+
+pub(crate) mod impulse;
+pub(crate) mod mirror;
+pub(crate) mod schedule;
+
+use crate::contacts::Contacts;
+use crate::crew::{Crew, SharedSlice};
+use crate::lane::with_lanes;
+use crate::settings::{Lanes, Settings, Solver};
+use impulse::{Pass, Rows, Softness};
+use mirror::Mirror;
+use schedule::Schedule;
+
+/// What a task does to its two tiles' bodies before its contacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Integrate {
+    Nothing,
+    /// v += h·a + warm start; for the first substep.
+    FirstVelocities,
+    /// The same, with the warm start brought up to date.
+    Velocities,
+    /// x += h·v
+    Positions,
+}
+
+/// One pass over all contacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    pub integrate: Integrate,
+    pub pass: Pass,
+}
+
+/// The passes of one step.
+fn stages(settings: &Settings, any_restitution: bool, stages: &mut Vec<Stage>) {
+    stages.clear();
+    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::WarmStart });
+    for substep in 0..settings.substeps {
+        let mut first = if substep == 0 { Integrate::FirstVelocities } else { Integrate::Velocities };
+        let velocity_pass = match settings.solver {
+            Solver::Soft => Pass::Solve,
+            Solver::Projection => Pass::Relax,
+        };
+        for _ in 0..settings.iterations {
+            stages.push(Stage { integrate: first, pass: velocity_pass });
+            first = Integrate::Nothing;
+        }
+        match settings.solver {
+            Solver::Soft => {
+                stages.push(Stage { integrate: Integrate::Positions, pass: Pass::Relax });
+                for _ in 1..settings.iterations {
+                    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Relax });
+                }
+            }
+            Solver::Projection => stages.push(Stage { integrate: Integrate::Positions, pass: Pass::Project }),
+        }
+    }
+    if any_restitution {
+        stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Restitution });
+    }
+}
+
+/// The solver's own state: nothing in it outlives a step but memory.
+#[derive(Default)]
+pub(crate) struct ImpulseSolver {
+    pub(crate) mirror: Mirror,
+    stages: Vec<Stage>,
+    schedule: Schedule,
+}
+
+impl ImpulseSolver {
+    /// Solves all contacts. The mirror holds velocities at the start of the step, and afterwards those at
+    /// its end and how far each body has moved.
+    pub(crate) fn solve(
+        &mut self,
+        contacts: &mut Contacts,
+        settings: &Settings,
+        impulse_ratio: f32,
+        any_restitution: bool,
+        any_damping: bool,
+        has_far: bool,
+        crew: &Crew<'_>,
+    ) {
+        stages(settings, any_restitution, &mut self.stages);
+        let h = settings.time_step / settings.substeps as f32;
+        let softness = Softness::new(settings, h);
+        self.schedule.plan(self.stages.len(), contacts.tiles().len(), has_far);
+        let mirror = &mut self.mirror;
+        let body_rows = mirror.bodies;
+        // Bodies in no tile: the large ones. If one of them moves, they move with the far tile.
+        let banded = contacts.tiles().last().map_or(0, |tile| tile.slots.end);
+        let rows = Rows {
+            vel: SharedSlice::new(&mut mirror.vel),
+            pose: SharedSlice::new(&mut mirror.pose),
+            accum: SharedSlice::new(&mut mirror.accum),
+            start: SharedSlice::new(&mut mirror.start),
+            damp: &mirror.damp,
+            any_damping,
+            step: h,
+            inv_step: 1.0 / h,
+            impulse_ratio,
+            softness,
+        };
+        let (stages, schedule) = (&self.stages, &self.schedule);
+        let lanes = settings.lanes;
+        let outside = banded..body_rows;
+        let (tiles, far) = contacts.split_tiles();
+        let tiles = SharedSlice::new(tiles);
+        let far = SharedSlice::new(std::slice::from_mut(far));
+        crew.run(schedule.tasks(), |task| {
+            #[allow(unsafe_code)]
+            schedule.perform(task, |stage, group| {
+                let Stage { integrate, pass } = stages[stage];
+                match group {
+                    Some(group) => {
+                        // SAFETY: the schedule lets one task at a time have a tile's contacts, and the
+                        // bodies of this tile and the next.
+                        let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
+                        if group % 2 == 0 {
+                            // SAFETY: as above.
+                            unsafe { rows.integrate(tile.slots.start..tile.next_end, integrate) };
+                        }
+                        // SAFETY: as above; the tile's blocks name no other bodies that move.
+                        unsafe { run_pass(lanes, tile, &rows, pass) };
+                    }
+                    None => {
+                        // Its bodies are integrated ahead, as the tiles' next pass reads them.
+                        let next = stages.get(stage + 1).map_or(Integrate::Nothing, |next| next.integrate);
+                        // SAFETY: the far task runs alone.
+                        unsafe {
+                            run_pass(lanes, &mut far.range(0..1)[0], &rows, pass);
+                            rows.integrate(outside.clone(), next);
+                        }
+                    }
+                }
+            });
+        });
+    }
+}
+
+/// # Safety
+///
+/// As for [`impulse::run`].
+#[allow(unsafe_code)]
+unsafe fn run_pass(lanes: Lanes, tile: &mut crate::contacts::Tile, rows: &Rows<'_>, pass: Pass) {
+    // SAFETY: passed on.
+    with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass) });
+}

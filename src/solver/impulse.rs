@@ -1,0 +1,436 @@
+//! The kernels: warm start, solve, relax, project, restitution; each one text for all lane widths, with
+//! or without rotation, with or without a moving B.
+//!
+//! Conventions (see `lib.rs`): the normal n points from A to B, the tangent is t = (−n_y, n_x). An
+//! impulse λ ≥ 0 along n pushes B along n and A against it. A circle's spin is kept as the speed of its
+//! surface, u = ω·r, which friction changes by −λ·r²/I on both bodies; the sliding velocity is
+//! (v_B − v_A)·t − (u_A + u_B).
+
+use super::Integrate;
+use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Tile};
+use crate::crew::SharedSlice;
+use crate::lane::{Lane, Mask, Row};
+use crate::settings::Settings;
+use std::ops::Range;
+
+/// What a pass does to each contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// Adds the carried impulses to `accum`.
+    WarmStart,
+    /// Normal impulse with soft bias.
+    Solve,
+    /// Normal impulse without bias, then friction.
+    Relax,
+    /// Moves overlapping bodies apart.
+    Project,
+    /// Reverses the approach.
+    Restitution,
+}
+
+/// The constants of a soft contact for one substep length (E. Catto, "Solver2D", 2024).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Softness {
+    /// Of bias to separation, 1/s.
+    rate: f32,
+    mass_scale: f32,
+    impulse_scale: f32,
+    push_out_speed: f32,
+    restitution_threshold: f32,
+    projection_percent: f32,
+    projection_slop: f32,
+}
+
+impl Softness {
+    pub(crate) fn new(settings: &Settings, h: f32) -> Self {
+        let omega = 2.0 * std::f32::consts::PI * (settings.contact_frequency_ratio / h);
+        let a1 = 2.0 * settings.damping_ratio + h * omega;
+        let a2 = h * omega * a1;
+        let a3 = 1.0 / (1.0 + a2);
+        Softness {
+            rate: omega / a1,
+            mass_scale: a2 * a3,
+            impulse_scale: a3,
+            push_out_speed: settings.push_out_speed,
+            restitution_threshold: settings.restitution_threshold,
+            projection_percent: settings.projection_percent,
+            projection_slop: settings.projection_slop,
+        }
+    }
+}
+
+/// The mirror's rows, shared by all tasks, and the constants of the substep.
+pub(crate) struct Rows<'a> {
+    pub vel: SharedSlice<'a, Row>,
+    pub pose: SharedSlice<'a, Row>,
+    pub accum: SharedSlice<'a, Row>,
+    pub start: SharedSlice<'a, Row>,
+    pub damp: &'a [Row],
+    pub any_damping: bool,
+    /// Length of a substep and its inverse.
+    pub step: f32,
+    pub inv_step: f32,
+    /// Substep length over the last step's: scales carried impulses.
+    pub impulse_ratio: f32,
+    pub softness: Softness,
+}
+
+impl Rows<'_> {
+    /// # Safety
+    ///
+    /// No other task has any of these bodies.
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn integrate(&self, slots: Range<usize>, what: Integrate) {
+        // SAFETY: by this function's contract.
+        let (vel, start, accum, pose) = unsafe {
+            (
+                self.vel.range(slots.clone()),
+                self.start.range(slots.clone()),
+                self.accum.range(slots.clone()),
+                self.pose.range(slots.clone()),
+            )
+        };
+        match what {
+            Integrate::Nothing => {}
+            Integrate::FirstVelocities | Integrate::Velocities => {
+                if what == Integrate::Velocities {
+                    for ((accum, vel), start) in accum.iter_mut().zip(&*vel).zip(&*start) {
+                        for i in 0..4 {
+                            accum.0[i] += vel.0[i] - start.0[i];
+                        }
+                    }
+                }
+                if self.any_damping {
+                    for (vel, damp) in vel.iter_mut().zip(&self.damp[slots]) {
+                        for i in 0..4 {
+                            vel.0[i] *= damp.0[i];
+                        }
+                    }
+                }
+                for ((vel, start), accum) in vel.iter_mut().zip(start).zip(&*accum) {
+                    for i in 0..4 {
+                        vel.0[i] += accum.0[i];
+                    }
+                    *start = *vel;
+                }
+            }
+            Integrate::Positions => {
+                let step = [self.step, self.step, self.step, 0.0];
+                for (pose, vel) in pose.iter_mut().zip(&*vel) {
+                    for i in 0..4 {
+                        pose.0[i] += step[i] * vel.0[i];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Does one pass over a tile's contacts.
+///
+/// # Safety
+///
+/// No other task has any body that these contacts move, or writes one that they read.
+#[allow(unsafe_code)]
+pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass) {
+    for (kind, run) in tile.kinds() {
+        // SAFETY: passed on. Lanes of a coloured block share no body that moves; serial blocks are done
+        // at width 1.
+        unsafe {
+            match (kind.is_fixed(), kind.is_angular()) {
+                (false, true) => blocks::<L, false, true>(tile, run.coloured(), rows, pass),
+                (false, false) => blocks::<L, false, false>(tile, run.coloured(), rows, pass),
+                (true, true) => blocks::<L, true, true>(tile, run.coloured(), rows, pass),
+                (true, false) => blocks::<L, true, false>(tile, run.coloured(), rows, pass),
+            }
+            match kind.is_fixed() {
+                false => blocks::<f32, false, true>(tile, run.serial(), rows, pass),
+                true => blocks::<f32, true, true>(tile, run.serial(), rows, pass),
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`run`], and the lanes of a block share no body that moves, unless `L` is one lane wide.
+#[allow(unsafe_code)]
+unsafe fn blocks<L: Lane, const FIXED: bool, const ANGULAR: bool>(
+    tile: &mut Tile,
+    range: Range<usize>,
+    rows: &Rows<'_>,
+    pass: Pass,
+) {
+    let bounce = !tile.bounce.is_empty();
+    for index in range {
+        // What is skipped has no impulse, and a separation that no velocity closes.
+        if tile.info[index].active == 0 {
+            continue;
+        }
+        let normal = &mut tile.normal[index];
+        let friction = &mut tile.friction[index];
+        if bounce && pass == Pass::WarmStart {
+            tile.bounce[index].approach = [0.0; BLOCK];
+        }
+        for i in (0..BLOCK).step_by(L::WIDTH) {
+            let mut kernel = Kernel::<L, FIXED, ANGULAR>::new(normal, i, rows);
+            // SAFETY: passed on; block indices are slots or padding rows.
+            unsafe {
+                match (pass, bounce) {
+                    (Pass::WarmStart, _) => kernel.warm_start(friction, i),
+                    (Pass::Solve, false) => kernel.solve(None, i),
+                    (Pass::Solve, true) => kernel.solve(Some(&mut tile.bounce[index]), i),
+                    (Pass::Relax, false) => kernel.relax(friction, None, i),
+                    (Pass::Relax, true) => kernel.relax(friction, Some(&mut tile.bounce[index]), i),
+                    (Pass::Project, _) => kernel.project(),
+                    (Pass::Restitution, false) => {}
+                    (Pass::Restitution, true) => kernel.restitute(&tile.bounce[index], i),
+                }
+            }
+        }
+    }
+}
+
+/// `WIDTH` contacts of one block.
+struct Kernel<'a, L: Lane, const FIXED: bool, const ANGULAR: bool> {
+    a: &'a [u32],
+    b: &'a [u32],
+    rows: &'a Rows<'a>,
+    normal_x: L,
+    normal_y: L,
+    /// At the start of the step.
+    separation: L,
+    normal_mass: L,
+    normal_impulse: &'a mut [f32],
+}
+
+/// The velocity rows of both bodies.
+#[derive(Clone, Copy)]
+struct Velocities<L: Lane> {
+    a: [L; 4],
+    b: [L; 4],
+}
+
+impl<L: Lane> Velocities<L> {
+    /// Speed of B relative to A along a direction.
+    #[inline(always)]
+    fn along(&self, x: L, y: L) -> L {
+        (self.b[0] - self.a[0]) * x + (self.b[1] - self.a[1]) * y
+    }
+
+    /// Gives both bodies an impulse along a direction.
+    #[inline(always)]
+    fn push<const FIXED: bool>(&mut self, x: L, y: L, impulse: L) {
+        let by_a = impulse * self.a[3];
+        self.a[0] = self.a[0] - x * by_a;
+        self.a[1] = self.a[1] - y * by_a;
+        if !FIXED {
+            let by_b = impulse * self.b[3];
+            self.b[0] = self.b[0] + x * by_b;
+            self.b[1] = self.b[1] + y * by_b;
+        }
+    }
+}
+
+/// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
+/// are this task's alone.
+#[allow(unsafe_code)]
+impl<'a, L: Lane, const FIXED: bool, const ANGULAR: bool> Kernel<'a, L, FIXED, ANGULAR> {
+    #[inline(always)]
+    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>) -> Self {
+        let lanes = i..i + L::WIDTH;
+        let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
+        debug_assert!(a.iter().chain(b).all(|&slot| (slot as usize) < rows.vel.len()));
+        Kernel {
+            a,
+            b,
+            rows,
+            normal_x: L::load(&block.normal_x[i..]),
+            normal_y: L::load(&block.normal_y[i..]),
+            separation: L::load(&block.separation[i..]),
+            normal_mass: L::load(&block.normal_mass[i..]),
+            normal_impulse: &mut block.normal_impulse[lanes],
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn velocities(&self) -> Velocities<L> {
+        let vel = self.rows.vel.as_ptr();
+        // SAFETY: see the impl.
+        unsafe { Velocities { a: L::gather(vel, self.a), b: L::gather(vel, self.b) } }
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, vel: Velocities<L>) {
+        let rows = self.rows.vel.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            L::scatter(rows, self.a, vel.a);
+            if !FIXED {
+                L::scatter(rows, self.b, vel.b);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn poses(&self) -> ([L; 4], [L; 4]) {
+        let pose = self.rows.pose.as_ptr();
+        // SAFETY: see the impl.
+        unsafe { (L::gather(pose, self.a), L::gather(pose, self.b)) }
+    }
+
+    /// The separation now, along the normal of the step's start.
+    #[inline(always)]
+    fn separation_now(&self, a: &[L; 4], b: &[L; 4]) -> L {
+        self.separation + ((b[0] - a[0]) * self.normal_x + (b[1] - a[1]) * self.normal_y)
+    }
+
+    /// accum += J·λ for the carried impulses.
+    #[inline(always)]
+    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
+        let ratio = L::splat(self.rows.impulse_ratio);
+        let normal_impulse = L::load(self.normal_impulse) * ratio;
+        let tangent_impulse = L::load(&friction.tangent_impulse[i..]) * ratio;
+        normal_impulse.store(self.normal_impulse);
+        tangent_impulse.store(&mut friction.tangent_impulse[i..]);
+        let x = self.normal_x * normal_impulse - self.normal_y * tangent_impulse;
+        let y = self.normal_y * normal_impulse + self.normal_x * tangent_impulse;
+        let rows = self.rows.accum.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            let (vel, (pose_a, pose_b)) = (self.velocities(), self.poses());
+            let mut a = L::gather(rows, self.a);
+            a[0] = a[0] - x * vel.a[3];
+            a[1] = a[1] - y * vel.a[3];
+            if ANGULAR {
+                a[2] = a[2] - tangent_impulse * pose_a[3];
+            }
+            L::scatter(rows, self.a, a);
+            if !FIXED {
+                let mut b = L::gather(rows, self.b);
+                b[0] = b[0] + x * vel.b[3];
+                b[1] = b[1] + y * vel.b[3];
+                if ANGULAR {
+                    b[2] = b[2] - tangent_impulse * pose_b[3];
+                }
+                L::scatter(rows, self.b, b);
+            }
+        }
+    }
+
+    /// Notes the approach of contacts that take their first impulse.
+    #[inline(always)]
+    fn note_approach(bounce: Option<&mut BounceBlock>, impulse: L, normal_velocity: L, i: usize) {
+        if let Some(bounce) = bounce {
+            let approach = L::load(&bounce.approach[i..]);
+            let lowest = L::select(impulse.gt(L::splat(0.0)), approach.min(normal_velocity), approach);
+            lowest.store(&mut bounce.approach[i..]);
+        }
+    }
+
+    /// λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap; a
+    /// gap may close in this substep but no more.
+    #[inline(always)]
+    unsafe fn solve(&mut self, bounce: Option<&mut BounceBlock>, i: usize) {
+        let soft = &self.rows.softness;
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        // SAFETY: see the impl.
+        let (mut vel, (pose_a, pose_b)) = unsafe { (self.velocities(), self.poses()) };
+        let separation = self.separation_now(&pose_a, &pose_b);
+        let apart = separation.gt(zero);
+        let push_out = (separation * L::splat(soft.rate)).max(L::splat(-soft.push_out_speed));
+        let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
+        let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
+        let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
+        let normal_velocity = vel.along(self.normal_x, self.normal_y);
+        let old = L::load(self.normal_impulse);
+        let mass = self.normal_mass * mass_scale;
+        let new = (old - mass * (normal_velocity + bias) - impulse_scale * old).max(zero);
+        new.store(self.normal_impulse);
+        vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
+        Self::note_approach(bounce, new, normal_velocity, i);
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+    }
+
+    /// Normal impulse without bias, then friction: inside μ_s·λ_n the contact holds, beyond it slides at
+    /// μ_d·λ_n.
+    #[inline(always)]
+    unsafe fn relax(&mut self, friction: &mut FrictionBlock, bounce: Option<&mut BounceBlock>, i: usize) {
+        let zero = L::splat(0.0);
+        // SAFETY: see the impl.
+        let (mut vel, (pose_a, pose_b)) = unsafe { (self.velocities(), self.poses()) };
+        let separation = self.separation_now(&pose_a, &pose_b);
+        let bias = separation.max(zero) * L::splat(self.rows.inv_step);
+        let normal_velocity = vel.along(self.normal_x, self.normal_y);
+        let old = L::load(self.normal_impulse);
+        let mass = self.normal_mass;
+        let normal_impulse = (old - mass * (normal_velocity + bias)).max(zero);
+        normal_impulse.store(self.normal_impulse);
+        vel.push::<FIXED>(self.normal_x, self.normal_y, normal_impulse - old);
+        Self::note_approach(bounce, normal_impulse, normal_velocity, i);
+
+        let (tangent_x, tangent_y) = (-self.normal_y, self.normal_x);
+        let sliding = vel.along(tangent_x, tangent_y) - (vel.a[2] + vel.b[2]);
+        let old = L::load(&friction.tangent_impulse[i..]);
+        let candidate = old - L::load(&friction.tangent_mass[i..]) * sliding;
+        let hold = normal_impulse * L::load(&friction.static_friction[i..]);
+        let slide = normal_impulse * L::load(&friction.dynamic_friction[i..]);
+        let clamped = candidate.min(slide).max(-slide);
+        let new = L::select(candidate.abs().le(hold), candidate, clamped);
+        new.store(&mut friction.tangent_impulse[i..]);
+        let change = new - old;
+        vel.push::<FIXED>(tangent_x, tangent_y, change);
+        if ANGULAR {
+            vel.a[2] = vel.a[2] - change * pose_a[3];
+            if !FIXED {
+                vel.b[2] = vel.b[2] - change * pose_b[3];
+            }
+        }
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+    }
+
+    /// Moves overlapping bodies apart by a part of what exceeds the slop.
+    #[inline(always)]
+    unsafe fn project(&self) {
+        let soft = &self.rows.softness;
+        // SAFETY: see the impl.
+        let (vel, (mut a, mut b)) = unsafe { (self.velocities(), self.poses()) };
+        let depth = -self.separation_now(&a, &b) - L::splat(soft.projection_slop);
+        let share = self.normal_mass * (L::splat(soft.projection_percent) * depth.max(L::splat(0.0)));
+        a[0] = a[0] - self.normal_x * (share * vel.a[3]);
+        a[1] = a[1] - self.normal_y * (share * vel.a[3]);
+        b[0] = b[0] + self.normal_x * (share * vel.b[3]);
+        b[1] = b[1] + self.normal_y * (share * vel.b[3]);
+        let rows = self.rows.pose.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            L::scatter(rows, self.a, a);
+            if !FIXED {
+                L::scatter(rows, self.b, b);
+            }
+        }
+    }
+
+    /// v_n' = −e·approach where the approach was faster than the threshold.
+    #[inline(always)]
+    unsafe fn restitute(&mut self, bounce: &BounceBlock, i: usize) {
+        let threshold = L::splat(-self.rows.softness.restitution_threshold);
+        let zero = L::splat(0.0);
+        let restitution = L::load(&bounce.restitution[i..]);
+        let approach = L::load(&bounce.approach[i..]);
+        let bounces = approach.lt(threshold).and(restitution.gt(zero));
+        // SAFETY: see the impl.
+        let mut vel = unsafe { self.velocities() };
+        let normal_velocity = vel.along(self.normal_x, self.normal_y);
+        let old = L::load(self.normal_impulse);
+        let mass = self.normal_mass;
+        let bounced = (old - mass * (normal_velocity + restitution * approach)).max(zero);
+        let new = L::select(bounces, bounced, old);
+        new.store(self.normal_impulse);
+        vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+    }
+}

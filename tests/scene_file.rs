@@ -1,0 +1,262 @@
+//! Scene files: what is read, what is assumed, what is refused and how.
+#![cfg(feature = "scene")]
+
+use granule::scene::{self, BUILTIN, Scene};
+use granule::{BodyDesc, BodyType, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Solver, Vec2};
+
+/// The text of the error that this file is refused with.
+fn refusal(json: &str) -> String {
+    match Scene::from_json(json.as_bytes()) {
+        Ok(scene) => panic!("accepted: {scene:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn accepted(json: &str) -> Scene {
+    Scene::from_json(json.as_bytes()).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// A file with one circle that has these fields as well.
+fn circle_with(fields: &str) -> String {
+    format!(r#"{{"bodies":[{{"shape":{{"circle":{{"radius":0.5}}}}{fields}}}]}}"#)
+}
+
+/// Every field of the format arrives where it belongs.
+#[test]
+fn all_fields() {
+    let scene = accepted(
+        r#"{"name":"example","gravity":[1,-9.5],"time_step":0.016666667,"substeps":2,"iterations":3,
+            "solver":"projection","mixing":{"friction":"geometric_mean","restitution":"max"},
+            "contact_frequency_ratio":0.2,"damping_ratio":5,"push_out_speed":2,"slop":0.01,
+            "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,
+            "materials":[{"density":2,"static_friction":0.7,"dynamic_friction":0.3,"restitution":0.1},
+                         {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9}],
+            "bodies":[
+             {"type":"static","shape":{"half_space":{"normal":[0,1],"offset":-1}},"material":0},
+             {"type":"kinematic","shape":{"aabb":{"half_extents":[10,1]}},"position":[0,-1]},
+             {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,4],"velocity":[1,0],
+              "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,
+              "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7}],
+            "particles":[],"links":[]}"#,
+    );
+    let settings = Settings {
+        gravity: Vec2::new(1.0, -9.5),
+        time_step: 1.0 / 60.0,
+        substeps: 2,
+        iterations: 3,
+        solver: Solver::Projection,
+        lanes: Lanes::Eight,
+        mixing: Mixing { friction: Mix::GeometricMean, restitution: Mix::Max },
+        contact_frequency_ratio: 0.2,
+        damping_ratio: 5.0,
+        push_out_speed: 2.0,
+        slop: 0.01,
+        restitution_threshold: 0.5,
+        projection_percent: 0.3,
+        projection_slop: 0.02,
+    };
+    let first = Material { density: 2.0, static_friction: 0.7, dynamic_friction: 0.3, restitution: 0.1 };
+    let second = Material { density: 3.0, static_friction: 0.2, dynamic_friction: 0.1, restitution: 0.9 };
+    let ground = BodyDesc {
+        material: first,
+        ..BodyDesc::fixed(Shape::half_space(Vec2::new(0.0, 1.0), -1.0), Vec2::ZERO)
+    };
+    let lift =
+        BodyDesc { material: first, ..BodyDesc::kinematic(Shape::aabb(10.0, 1.0), Vec2::new(0.0, -1.0)) };
+    let ball = BodyDesc {
+        body_type: BodyType::Dynamic,
+        shape: Shape::circle(0.5),
+        position: Vec2::new(0.0, 4.0),
+        angle: 0.25,
+        velocity: Vec2::new(1.0, 0.0),
+        angular_velocity: -2.0,
+        material: second,
+        filter: Filter { category: 2, mask: 4_294_967_294 },
+        gravity_scale: 0.5,
+        linear_damping: 0.1,
+        angular_damping: 0.2,
+        mass: Some(7.0),
+    };
+    assert_eq!(scene, Scene { name: "example".to_owned(), settings, bodies: vec![ground, lift, ball] });
+}
+
+/// A field that is left out has its documented default.
+#[test]
+fn defaults() {
+    let empty = Scene { name: "scene".to_owned(), settings: Settings::default(), bodies: Vec::new() };
+    assert_eq!(accepted("{}"), empty);
+    assert_eq!(accepted(r#"{"solver":"projection"}"#).settings, Settings::projection());
+    assert_eq!(accepted(r#"{"mixing":{}}"#).settings.mixing, Mixing::default());
+    assert_eq!(accepted(&circle_with("")).bodies, [BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO)]);
+    let half_space = accepted(r#"{"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,2]}}}]}"#);
+    assert_eq!(half_space.bodies[0].shape, Shape::half_space(Vec2::new(0.0, 2.0), 0.0));
+    let material = r#"{"materials":[{}],"bodies":[{"shape":{"circle":{"radius":0.5}},"material":0}]}"#;
+    assert_eq!(accepted(material).bodies[0].material, Material::default());
+}
+
+/// What is written is read back as the same scene, bit for bit, whatever its numbers.
+#[test]
+fn round_trip() {
+    for builtin in BUILTIN {
+        let scene = scene::builtin(builtin.name, 300, 5).expect("a built-in scene");
+        let json = scene.to_json().expect("a built-in scene is finite");
+        assert_eq!(accepted(&json), scene, "{}", builtin.name);
+    }
+    // Every scale of number, none of them short in binary.
+    let awkward = |i: u32| f32::from_bits(0x3dcc_cccd ^ (i.wrapping_mul(0x9e37_79b9) & 0x03ff_ffff));
+    let bodies = (0..5_000).map(|i| BodyDesc {
+        velocity: Vec2::new(-awkward(i), awkward(i + 1)),
+        angle: -0.0,
+        ..BodyDesc::dynamic(Shape::circle(awkward(i + 2)), Vec2::new(awkward(i + 3), -0.0))
+    });
+    let scene =
+        Scene { name: "a \"name\"".to_owned(), settings: Settings::projection(), bodies: bodies.collect() };
+    let read = accepted(&scene.to_json().expect("a finite scene"));
+    assert_eq!(read, scene);
+    assert!(read.bodies[0].angle.is_sign_negative() && read.bodies[0].position.y.is_sign_negative());
+}
+
+/// Numbers are written in their shortest form, for people.
+#[test]
+fn short_numbers() {
+    let json = scene::builtin("packed", 1, 1).and_then(|scene| scene.to_json().ok()).expect("a scene");
+    assert!(json.contains(r#""slop":0.005,"#), "{json}");
+    assert!(!json.contains("0.00499"), "{json}");
+}
+
+/// A scene that no file can express is refused by the writer, with the path of the value.
+#[test]
+fn writing_refuses_nan() {
+    let body = BodyDesc::dynamic(Shape::circle(1.0), Vec2::new(f32::NAN, 0.0));
+    let scene = Scene { name: "x".to_owned(), settings: Settings::default(), bodies: vec![body] };
+    let error = scene.to_json().expect_err("NaN is not JSON").to_string();
+    assert!(error.starts_with("bodies[0].position: NaN is not in "), "{error}");
+}
+
+/// What is not JSON, or not a scene's structure, is refused with line and column.
+#[test]
+fn structure_errors_name_line_and_column() {
+    for (json, expected) in [
+        ("", "line 1 column 0: EOF while parsing a value"),
+        ("{\n \"bodies\": [,]}", "line 2 column 13: expected value"),
+        ("{\"gravity\":[0,NaN]}", "line 1 column 15: expected value"),
+        ("{\"gravity\":[0,1e999]}", "line 1 column 19: number out of range"),
+        ("{\"gravity\":[0]}", "line 1 column 14: invalid length 1, expected an array of length 2"),
+        ("{\"gravity\":[0,1,2]}", "line 1 column 17: trailing characters"),
+        ("{\"substeps\":-1}", "line 1 column 14: invalid value: integer `-1`, expected u32"),
+        (
+            "{\"solver\":\"fast\"}",
+            "line 1 column 16: unknown variant `fast`, expected `soft` or `projection`",
+        ),
+        ("{} {}", "line 1 column 4: trailing characters"),
+        ("{\"name\":\"a\",\"name\":\"b\"}", "line 1 column 18: duplicate field `name`"),
+    ] {
+        assert_eq!(refusal(json), expected, "{json}");
+    }
+    let unknown = [
+        ("{\n\"bodis\":[]}".to_owned(), "line 2 column 7: unknown field `bodis`, expected one of `name`,"),
+        (circle_with(",\"colour\":1"), "line 1 column 55: unknown field `colour`, expected one of `type`,"),
+        ("{\"bodies\":[{\"shape\":{\"ball\":{}}}]}".to_owned(), "line 1 column 27: unknown variant `ball`,"),
+        ("{\"bodies\":[{}]}".to_owned(), "line 1 column 13: missing field `shape`"),
+        ("{\"x\\u000a\\u001b[31m\":1}".to_owned(), "line 1 column 18: unknown field `x  [31m`,"),
+    ];
+    for (json, expected) in unknown {
+        let text = refusal(&json);
+        assert!(text.starts_with(expected), "{text}");
+        assert!(!text.contains(char::is_control), "{text:?}");
+    }
+}
+
+/// A value out of its range is refused with its path, its value and the range.
+#[test]
+fn value_errors_name_the_path() {
+    let half_space = |kind, normal| {
+        format!(r#"{{"bodies":[{{"type":"{kind}","shape":{{"half_space":{{"normal":{normal}}}}}}}]}}"#)
+    };
+    let valid = r#"{"shape":{"circle":{"radius":1}}}"#;
+    let fourth =
+        format!(r#"{{"bodies":[{valid},{valid},{valid},{{"shape":{{"circle":{{"radius":-1}}}}}}]}}"#);
+    for (json, expected) in [
+        (fourth, "bodies[3].shape.circle.radius: -1 is not in 0.0001..=1000000"),
+        (
+            r#"{"bodies":[{"shape":{"aabb":{"half_extents":[1,0]}}}]}"#.to_owned(),
+            "bodies[0].shape.aabb.half_extents: 0 is not in 0.0001..=1000000",
+        ),
+        (circle_with(r#","position":[0,1e300]"#), "bodies[0].position: 1e300 is out of range"),
+        (circle_with(r#","velocity":[2e6,0]"#), "bodies[0].velocity: 2000000 is not in -1000000..=1000000"),
+        (
+            circle_with(r#","material":1"#),
+            "bodies[0].material: 1 is out of range, the number of materials is 0",
+        ),
+        (
+            r#"{"materials":[{}],"bodies":[{"shape":{"circle":{"radius":1}},"material":1}]}"#.to_owned(),
+            "bodies[0].material: 1 is out of range, the number of materials is 1",
+        ),
+        (r#"{"materials":[{},{"density":-2}]}"#.to_owned(), "materials[1].density: -2 is not in 0..=1000000"),
+        (
+            r#"{"materials":[{"restitution":1.5}]}"#.to_owned(),
+            "materials[0].restitution: 1.5 is not in 0..=1",
+        ),
+        (r#"{"materials":[{"density":1e39}]}"#.to_owned(), "materials[0].density: 1e39 is out of range"),
+        (
+            half_space("static", "[0,0]"),
+            "bodies[0].shape.half_space.normal: a normal of length zero has no direction",
+        ),
+        (r#"{"time_step":0}"#.to_owned(), "time_step: 0 is not in 0.000001..=1"),
+        (r#"{"substeps":0}"#.to_owned(), "substeps: 0 is not in 1..=1024"),
+        (r#"{"gravity":[0,-1e39]}"#.to_owned(), "gravity: -1e39 is out of range"),
+        (r#"{"name":""}"#.to_owned(), "name: must be printable and not empty"),
+        (r#"{"name":"a\nb"}"#.to_owned(), "name: must be printable and not empty"),
+        (format!(r#"{{"name":"{}"}}"#, "x".repeat(101)), "name: longer than 100 characters"),
+        (
+            r#"{"particles":[{"position":[0,5],"velocity":[0,0],"mass":1,"radius":0.05,"pinned":true}]}"#
+                .to_owned(),
+            "particles: not supported by this version: the list must be empty",
+        ),
+        (
+            r#"{"links":[{"a":0,"b":1,"length":1,"kind":"distance","compliance":0}]}"#.to_owned(),
+            "links: not supported by this version: the list must be empty",
+        ),
+    ] {
+        assert_eq!(refusal(&json), expected, "{json}");
+    }
+    let moving_ground = refusal(&half_space("dynamic", "[0,1]"));
+    assert!(moving_ground.starts_with("bodies[0].shape.half_space: "), "{moving_ground}");
+}
+
+/// No bytes make the reader panic: any prefix, any changed byte, any nesting.
+#[test]
+fn hostile_bytes() {
+    let json = scene::builtin("pile", 3, 1).and_then(|scene| scene.to_json().ok()).expect("a scene");
+    let bytes = json.as_bytes();
+    for end in 0..bytes.len() - 1 {
+        // Only the file's last newline can be missed.
+        let whole = bytes[end..].iter().all(u8::is_ascii_whitespace);
+        assert_eq!(Scene::from_json(&bytes[..end]).is_ok(), whole, "first {end} bytes");
+    }
+    for place in 0..bytes.len() {
+        for byte in [0, b'"', b'9', b'-', b'e', b'[', b'}', 0x80, 0xff] {
+            let mut changed = bytes.to_vec();
+            changed[place] = byte;
+            let _ = Scene::from_json(&changed).map(|scene| scene.build().map(|_| ()));
+        }
+    }
+    assert!(Scene::from_json("[".repeat(100_000).as_bytes()).is_err());
+    let nested = format!("{{\"bodies\":{}", "[".repeat(100_000));
+    assert!(Scene::from_json(nested.as_bytes()).is_err());
+}
+
+/// A scene that is read can be built, and steps.
+#[test]
+fn reads_builds_steps() {
+    let scene = accepted(
+        r#"{"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1],"offset":0}}},
+                      {"shape":{"circle":{"radius":0.5}},"position":[0,4]}]}"#,
+    );
+    let mut world = scene.build().expect("a valid scene");
+    for _ in 0..10 {
+        world.step();
+    }
+    assert!(world.body(scene.handle(1)).expect("the circle").position.y < 4.0);
+    assert_eq!((world.body_count(), world.static_count()), (1, 1));
+}
