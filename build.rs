@@ -38,7 +38,7 @@ fn commit() -> Option<String> {
 
 /// Runs this again when another commit is checked out or made, and when a source is edited.
 fn watch() {
-    let mut paths = ["src", "Cargo.toml", ".cargo"].map(str::to_owned).to_vec();
+    let mut paths = ["src", "Cargo.toml", "Cargo.lock", ".cargo"].map(str::to_owned).to_vec();
     for name in ["HEAD", "packed-refs", "refs/heads"] {
         paths.extend(run("git", &["rev-parse", "--git-path", name]));
     }

@@ -21,8 +21,8 @@ fn scenes(criterion: &mut Criterion) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut pools = vec![1, cores];
     pools.dedup();
-    for name in scene::BUILTIN {
-        let mut group = criterion.benchmark_group(name);
+    for scene::Builtin { name, .. } in scene::BUILTIN {
+        let mut group = criterion.benchmark_group(*name);
         group.throughput(Throughput::Elements(BODIES as u64));
         for &threads in &pools {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -290,11 +290,6 @@ columns! {
     gravity_scale: f32,
     linear_damping: f32,
     angular_damping: f32,
-    /// Where the body was when the pair list was built …
-    built_x: f32,
-    built_y: f32,
-    /// … and how far it may go from there before the list is stale.
-    reach: f32,
     /// Into the table of distinct materials.
     material: u32,
     category: u32,
@@ -433,9 +428,6 @@ impl Bodies {
         c.gravity_scale[slot] = desc.gravity_scale;
         c.linear_damping[slot] = desc.linear_damping;
         c.angular_damping[slot] = desc.angular_damping;
-        c.built_x[slot] = desc.position.x;
-        c.built_y[slot] = desc.position.y;
-        c.reach[slot] = 0.0;
         c.material[slot] = material;
         c.category[slot] = desc.filter.category;
         c.mask[slot] = desc.filter.mask;

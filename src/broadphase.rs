@@ -22,9 +22,11 @@
 //! 4. Bodies more than a few times larger than the rest (floors, walls) would make the bands high; they
 //!    go to the end of the order, and look up the bands and the part of each that they cover.
 //! 5. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
-//!    have few partners that they do not touch.
+//!    have few partners that they do not touch. Speed is measured against the surroundings: see
+//!    `frames.rs`.
 
 pub(crate) mod bands;
+mod frames;
 pub(crate) mod sweep;
 
 use crate::body::{Bodies, Kind, Motion};
@@ -33,12 +35,15 @@ use crate::lane::{MAX_WIDTH, Row, padded};
 use crate::settings::Settings;
 use crate::shape::ShapeKind;
 use bands::Bands;
+use frames::Frames;
+use glam::Vec2;
 use std::ops::Range;
 
 /// Bodies per parallel work item in passes over columns.
 pub(crate) const CHUNK: usize = 2048;
 
-/// How bounds are grown. The pair list stays valid while no body has gone further than its `reach`.
+/// How bounds are grown. The pair list stays valid while no body has gone further than its `reach`
+/// against its frame, nor will have at the end of the next step.
 #[derive(Clone, Copy)]
 pub(crate) struct Margins {
     /// Distance at which contacts are solved; part of every moving body's growth.
@@ -46,7 +51,8 @@ pub(crate) struct Margins {
     /// Largest reach of a body at rest.
     base: f32,
     /// For how long a body should stay in its margin at its present speed, s.
-    horizon: f32,
+    pub horizon: f32,
+    time_step: f32,
 }
 
 /// Reach of a body at rest, as a fraction of its smaller half extent.
@@ -54,8 +60,12 @@ const BASE_FRACTION: f32 = 0.1;
 /// A body's reach is at most this many times its smaller half extent, however fast it is: bands are as
 /// high as the most grown body.
 const REACH_LIMIT: f32 = 2.0;
+/// Frames are looked for when bodies move this part of the largest base reach within the horizon.
+const FRAME_REACH: f32 = 0.5;
 /// The horizon in steps.
-const HORIZON_STEPS: f32 = 4.0;
+const HORIZON_STEPS: f32 = 5.0;
+/// A body may be hit and take another's speed: its own counts as no less than this part of the mean.
+const LEAST_SPEED: f32 = 0.7;
 
 impl Margins {
     pub(crate) fn new(settings: &Settings) -> Self {
@@ -63,13 +73,41 @@ impl Margins {
             speculative: 4.0 * settings.slop,
             base: 20.0 * settings.slop,
             horizon: HORIZON_STEPS * settings.time_step,
+            time_step: settings.time_step,
         }
     }
+}
 
-    /// How far a body may move before the pair list is stale.
-    fn reach(&self, half_extent: f32, speed: f32) -> f32 {
-        let base = (BASE_FRACTION * half_extent).min(self.base);
-        base + (self.horizon * speed).min(REACH_LIMIT * half_extent)
+/// The motion of one body as its margin sees it.
+#[derive(Clone, Copy, Default)]
+struct Growth {
+    reach: f32,
+    growth: f32,
+    frame: Vec2,
+}
+
+impl Growth {
+    #[inline]
+    fn of(bodies: &Bodies, slot: usize, margins: &Margins, frames: &Frames) -> Growth {
+        let c = &bodies.columns;
+        if !c.kind[slot].is_solid() || c.kind[slot].shape() == ShapeKind::HalfSpace {
+            return Growth::default();
+        }
+        let (frame, spread) = frames.at(bodies.position(slot));
+        let fixed = c.kind[slot].motion() == Motion::Static;
+        let half = c.ext_x[slot].min(c.ext_y[slot]);
+        let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
+        let relative = (bodies.velocity(slot) - frame).length();
+        let speed = if fixed { relative } else { relative.max(LEAST_SPEED * frames.rms) };
+        let reach = base + (margins.horizon * speed).min(REACH_LIMIT * half);
+        let speculative = if fixed { 0.0 } else { margins.speculative };
+        Growth { reach, growth: reach + speculative + margins.horizon * spread, frame }
+    }
+
+    /// A large body is in no cell: its frame is at rest.
+    #[inline]
+    fn of_large(bodies: &Bodies, slot: usize, margins: &Margins) -> Growth {
+        Growth::of(bodies, slot, margins, &Frames::default())
     }
 }
 
@@ -85,12 +123,49 @@ pub(crate) struct Bounds {
     pub front: Vec<f32>,
     /// By how much the bounds were grown.
     pub growth: Vec<f32>,
+    /// Where the body was when the bounds were made …
+    pub built_x: Vec<f32>,
+    pub built_y: Vec<f32>,
+    /// … how its frame moves …
+    pub frame_x: Vec<f32>,
+    pub frame_y: Vec<f32>,
+    /// … and how far it may go from there before the pair list is stale.
+    pub reach: Vec<f32>,
+    /// Time since the bounds were made, s.
+    pub age: f32,
+    /// Age up to which they hold, whatever the bodies do.
+    pub lifetime: f32,
+    /// By how much more the bounds of large bodies were grown: the frames' motion.
+    pub large_growth: f32,
+}
+
+impl Bounds {
+    /// Whether a body that is at (x, y) and moves at (vx, vy) has left, or is about to leave, what
+    /// its bounds allow. `age` is that of the position; a step's movement may use up the speculative
+    /// distance, which the bounds were grown by as well.
+    #[inline]
+    pub(crate) fn left(&self, slot: usize, pos: [f32; 2], vel: [f32; 2], margins: &Margins) -> bool {
+        let moved_x = pos[0] - self.built_x[slot] - self.frame_x[slot] * self.age;
+        let moved_y = pos[1] - self.built_y[slot] - self.frame_y[slot] * self.age;
+        let next_x = moved_x + margins.time_step * (vel[0] - self.frame_x[slot]);
+        let next_y = moved_y + margins.time_step * (vel[1] - self.frame_y[slot]);
+        let (reach, next_reach) = (self.reach[slot], self.reach[slot] + margins.speculative);
+        (moved_x * moved_x + moved_y * moved_y > reach * reach)
+            | (next_x * next_x + next_y * next_y > next_reach * next_reach)
+    }
+
+    /// Ages the bounds by a step. False when their time is over.
+    pub(crate) fn age_by(&mut self, time_step: f32) -> bool {
+        self.age += time_step;
+        self.age + time_step <= self.lifetime
+    }
 }
 
 /// The order of space and what is needed to find pairs in it.
 #[derive(Default)]
 pub(crate) struct Broadphase {
     pub(crate) bands: Bands,
+    frames: Frames,
     pub(crate) bounds: Bounds,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
@@ -117,7 +192,10 @@ fn tile_bodies(bodies: usize) -> usize {
 impl Broadphase {
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot.
     pub(crate) fn order(&mut self, bodies: &mut Bodies, margins: &Margins, crew: &Crew<'_>) {
-        self.bands.plan(bodies, margins, crew);
+        let extent = self.bands.choose_axis(bodies);
+        let threshold = FRAME_REACH * margins.base / margins.horizon;
+        self.frames.choose(bodies, extent, threshold);
+        self.bands.plan(bodies, margins, &self.frames, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order);
@@ -147,68 +225,63 @@ impl Broadphase {
     }
 
     /// Bounds, margins and shape rows of all slots, in the new order.
-    fn fill_bounds(&mut self, bodies: &mut Bodies, margins: &Margins, crew: &Crew<'_>) {
+    fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
         let len = bodies.len;
         let wanted = padded(len) + MAX_WIDTH;
+        let (banded, along_x, frames) = (self.bands.banded, self.bands.along_x, &self.frames);
         let bounds = &mut self.bounds;
-        for column in [
+        bounds.age = 0.0;
+        bounds.lifetime = if frames.enabled { margins.horizon } else { f32::INFINITY };
+        bounds.large_growth = if frames.enabled { margins.horizon * frames.fastest } else { 0.0 };
+        let large_growth = bounds.large_growth;
+        let mut columns = [
             &mut bounds.min_s,
             &mut bounds.max_s,
             &mut bounds.min_b,
             &mut bounds.max_b,
-            &mut bounds.front,
             &mut bounds.growth,
-        ] {
+            &mut bounds.built_x,
+            &mut bounds.built_y,
+            &mut bounds.frame_x,
+            &mut bounds.frame_y,
+            &mut bounds.reach,
+        ];
+        for column in &mut columns {
             resize(column, wanted);
             column[len..].fill(f32::INFINITY);
         }
+        resize(&mut bounds.front, wanted);
         resize(&mut self.shape, wanted);
-        {
-            let Bodies { columns: c, .. } = bodies;
-            let (pos_x, pos_y, kind) = (&c.pos_x, &c.pos_y, &c.kind);
-            let (vel_x, vel_y) = (&c.vel_x, &c.vel_y);
-            let (ext_x, ext_y, ext_z) = (&c.ext_x, &c.ext_y, &c.ext_z);
-            let reach = SharedSlice::new(&mut c.reach);
-            let built_x = SharedSlice::new(&mut c.built_x);
-            let built_y = SharedSlice::new(&mut c.built_y);
-            let min_s = SharedSlice::new(&mut bounds.min_s);
-            let max_s = SharedSlice::new(&mut bounds.max_s);
-            let min_b = SharedSlice::new(&mut bounds.min_b);
-            let max_b = SharedSlice::new(&mut bounds.max_b);
-            let growth = SharedSlice::new(&mut bounds.growth);
-            let shape = SharedSlice::new(&mut self.shape);
-            let along_x = self.bands.along_x;
-            crew.chunks(len, CHUNK, |range| {
-                #[allow(unsafe_code)]
-                // SAFETY: chunks are disjoint.
-                let (reach, built_x, built_y, growth, shape, [min_s, max_s, min_b, max_b]) = unsafe {
-                    (
-                        reach.range(range.clone()),
-                        built_x.range(range.clone()),
-                        built_y.range(range.clone()),
-                        growth.range(range.clone()),
-                        shape.range(range.clone()),
-                        [&min_s, &max_s, &min_b, &max_b].map(|column| column.range(range.clone())),
-                    )
+        let columns = columns.map(|column| SharedSlice::new(column));
+        let shape = SharedSlice::new(&mut self.shape);
+        let c = &bodies.columns;
+        crew.chunks(len, CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint.
+            let (shape, columns) = unsafe {
+                (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
+            };
+            let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, reach] = columns;
+            for (i, slot) in range.enumerate() {
+                let half = [c.ext_x[slot], c.ext_y[slot]];
+                let pos = [c.pos_x[slot], c.pos_y[slot]];
+                let mut grown = if slot < banded {
+                    Growth::of(bodies, slot, margins, frames)
+                } else {
+                    Growth::of_large(bodies, slot, margins)
                 };
-                for (i, slot) in range.enumerate() {
-                    let half = [ext_x[slot], ext_y[slot]];
-                    let pos = [pos_x[slot], pos_y[slot]];
-                    let (body_reach, body_growth) =
-                        grow(kind[slot], half, [vel_x[slot], vel_y[slot]], margins);
-                    reach[i] = body_reach;
-                    growth[i] = body_growth;
-                    [built_x[i], built_y[i]] = pos;
-                    shape[i] = shape_row(kind[slot], pos, half, ext_z[slot]);
-                    let (s, b) = if along_x { (1, 0) } else { (0, 1) };
-                    [min_s[i], max_s[i]] = interval(pos[s], half[s], body_growth);
-                    [min_b[i], max_b[i]] = interval(pos[b], half[b], body_growth);
+                if slot >= banded {
+                    grown.growth += large_growth;
                 }
-            });
-        }
-        for column in [&mut bodies.columns.built_x, &mut bodies.columns.built_y, &mut bodies.columns.reach] {
-            column[len..].fill(0.0);
-        }
+                (growth[i], reach[i]) = (grown.growth, grown.reach);
+                [frame_x[i], frame_y[i]] = grown.frame.into();
+                [built_x[i], built_y[i]] = pos;
+                shape[i] = shape_row(c.kind[slot], pos, half, c.ext_z[slot]);
+                let (s, b) = if along_x { (1, 0) } else { (0, 1) };
+                [min_s[i], max_s[i]] = interval(pos[s], half[s], grown.growth);
+                [min_b[i], max_b[i]] = interval(pos[b], half[b], grown.growth);
+            }
+        });
         let front = SharedSlice::new(&mut self.bounds.front);
         let (tiles, list, max_s) = (&self.tiles, &self.bands.list, &self.bounds.max_s);
         crew.run(tiles.len(), |tile| {
@@ -233,19 +306,6 @@ pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) {
         vec.reserve(len + len / 4 - vec.len());
     }
     vec.resize(len, T::default());
-}
-
-/// Reach and growth of a body, see [`Margins`].
-#[inline]
-fn grow(kind: Kind, half: [f32; 2], velocity: [f32; 2], margins: &Margins) -> (f32, f32) {
-    match kind.motion() {
-        Motion::Dynamic | Motion::Kinematic => {
-            let speed = (velocity[0] * velocity[0] + velocity[1] * velocity[1]).sqrt();
-            let reach = margins.reach(half[0].min(half[1]), speed);
-            (reach, reach + margins.speculative)
-        }
-        _ => (0.0, 0.0),
-    }
 }
 
 #[inline]

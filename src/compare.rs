@@ -1,6 +1,7 @@
 //! Where two worlds part: their last steps compared stage by stage, in the order of the step.
 
 use crate::body::BodyHandle;
+use crate::broadphase::sweep::Pair;
 use crate::contacts::Tile;
 use crate::world::{Stage, World};
 
@@ -11,6 +12,8 @@ pub struct Difference {
     pub stage: Stage,
     /// A body whose value differs.
     pub body: BodyHandle,
+    /// The other body, where the value belongs to a pair.
+    pub partner: Option<BodyHandle>,
     /// Which value.
     pub field: &'static str,
     /// In the first world.
@@ -23,12 +26,13 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Difference { stage, body, field, a, b, ulps } = self;
-        let (index, generation) = (body.index(), body.generation());
-        write!(
-            f,
-            "stage {stage}, body {index} (generation {generation}), {field}: {a:?} and {b:?}, {ulps} ULPs apart"
-        )
+        let Difference { stage, body, partner, field, a, b, ulps } = self;
+        write!(f, "stage {stage}, body {}", body.index())?;
+        if let Some(partner) = partner {
+            write!(f, " against body {}", partner.index())?;
+        }
+        let plural = if *ulps == 1 { "ULP" } else { "ULPs" };
+        write!(f, ", {field}: {a:?} and {b:?}, {ulps} {plural} apart")
     }
 }
 
@@ -64,7 +68,12 @@ impl Comparison<'_> {
     fn difference(&self, stage: Stage, slot: usize, field: &'static str, a: f32, b: f32) -> Difference {
         let world = if slot < self.one.bodies.len { self.one } else { self.two };
         let body = if slot < world.bodies.len { world.bodies.handle(slot) } else { BodyHandle::default() };
-        Difference { stage, body, field, a, b, ulps: ulps(a, b) }
+        Difference { stage, body, partner: None, field, a, b, ulps: ulps(a, b) }
+    }
+
+    fn pair_difference(&self, stage: Stage, pair: &Pair, field: &'static str, a: f32, b: f32) -> Difference {
+        let partner = Some(self.one.bodies.handle(pair.b as usize));
+        Difference { partner, ..self.difference(stage, pair.a as usize, field, a, b) }
     }
 
     fn columns(&self, stage: Stage, field: &'static str, one: &[f32], two: &[f32]) -> Option<Difference> {
@@ -86,10 +95,11 @@ impl Comparison<'_> {
             let [a, b] = [c, d].map(|columns| columns.handle[slot].index as f32);
             return Some(self.difference(Stage::Bounds, slot, "order", a, b));
         }
+        let (e, f) = (&self.one.broadphase.bounds, &self.two.broadphase.bounds);
         [
-            ("reach", &c.reach, &d.reach),
-            ("built_x", &c.built_x, &d.built_x),
-            ("built_y", &c.built_y, &d.built_y),
+            ("reach", &e.reach, &f.reach),
+            ("built_x", &e.built_x, &f.built_x),
+            ("built_y", &e.built_y, &f.built_y),
         ]
         .into_iter()
         .find_map(|(field, a, b)| self.columns(Stage::Bounds, field, &a[..one.len], &b[..two.len]))
@@ -109,7 +119,7 @@ impl Comparison<'_> {
                     return Some(self.difference(stage, slot, "partner", p.b as f32, q.b as f32));
                 }
                 if p.separation.to_bits() != q.separation.to_bits() {
-                    return Some(self.difference(stage, slot, "pair separation", p.separation, q.separation));
+                    return Some(self.pair_difference(stage, p, "separation", p.separation, q.separation));
                 }
             }
             if p.len() != q.len() {
@@ -129,13 +139,12 @@ impl Comparison<'_> {
     ) -> Option<Difference> {
         self.tiles().find_map(|(one, two)| {
             (0..one.pairs().len().min(two.pairs().len())).find_map(|i| {
-                let slot = one.pairs()[i].a as usize;
                 let [(block, lane), (other_block, other_lane)] = [one.place(i), two.place(i)];
                 let mut pairs =
                     values(one, block, lane).into_iter().zip(values(two, other_block, other_lane));
                 pairs
                     .find(|((_, a), (_, b))| a.to_bits() != b.to_bits())
-                    .map(|((field, a), (_, b))| self.difference(stage, slot, field, a, b))
+                    .map(|((field, a), (_, b))| self.pair_difference(stage, &one.pairs()[i], field, a, b))
             })
         })
     }

@@ -67,6 +67,10 @@ pub(crate) struct BounceBlock {
     pub restitution: [f32; BLOCK],
     /// Normal velocity before the first impulse of this step: the approach that is to be reversed.
     pub approach: [f32; BLOCK],
+    /// The normal impulse of a contact that bounced in this step. It is kept here, and the contact's own
+    /// set to zero: a warm start with it would give the next step's contacts of the same body an
+    /// approach that is none (an elastic gas gained 4 % of its energy in 1,000 steps).
+    pub impulse: [f32; BLOCK],
 }
 
 /// One bit a lane, lane 0 lowest.

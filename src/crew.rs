@@ -310,9 +310,8 @@ mod tests {
     #[cfg(feature = "parallel")]
     fn a_panic_reaches_the_caller() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
-        let result = std::panic::catch_unwind(|| {
-            pool.install(|| with_crew(|crew| crew.run(1000, |i| assert!(i != 500, "planted"))));
-        });
+        let step = || pool.install(|| with_crew(|crew| crew.run(1000, |i| assert!(i != 500, "planted"))));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(step));
         assert!(result.is_err());
     }
 }

@@ -134,6 +134,7 @@ macro_rules! kernels {
         })*
 
         /// Normal and separation of one pair: the kernels at width 1.
+        #[inline(always)]
         pub(crate) fn touch_one(kind: PairKind, a: [f32; 4], b: [f32; 4]) -> Touch<f32> {
             match kind {
                 $(PairKind::$name => $name::touch(a, b),)*

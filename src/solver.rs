@@ -141,7 +141,10 @@ impl ImpulseSolver {
                         let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
                         if group % 2 == 0 {
                             // SAFETY: as above.
-                            unsafe { rows.integrate(tile.slots.start..tile.next_end, integrate) };
+                            unsafe {
+                                let slots = tile.slots.start..tile.next_end;
+                                with_lanes!(lanes, L => rows.integrate::<L>(slots, integrate));
+                            }
                         }
                         // SAFETY: as above; the tile's blocks name no other bodies that move.
                         unsafe { run_pass(lanes, tile, &rows, pass) };
@@ -152,7 +155,7 @@ impl ImpulseSolver {
                         // SAFETY: the far task runs alone.
                         unsafe {
                             run_pass(lanes, &mut far.range(0..1)[0], &rows, pass);
-                            rows.integrate(outside.clone(), next);
+                            with_lanes!(lanes, L => rows.integrate::<L>(outside.clone(), next));
                         }
                     }
                 }

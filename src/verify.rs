@@ -43,14 +43,7 @@ pub struct Divergence {
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.difference {
-            Some(Difference { stage, body, field, ulps, a, b }) => {
-                let (step, body) = (self.step, body.index());
-                let plural = if *ulps == 1 { "ULP" } else { "ULPs" };
-                write!(
-                    f,
-                    "step {step}, stage {stage}, body {body}, {field}: {a} and {b}, {ulps} {plural} apart"
-                )
-            }
+            Some(difference) => write!(f, "step {}, {difference}", self.step),
             None => {
                 let [a, b] = self.hashes;
                 write!(f, "step {}: state hashes {a:016x} and {b:016x}", self.step)

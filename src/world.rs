@@ -148,7 +148,7 @@ pub struct World {
     pub(crate) bounds_hold: bool,
     /// A large body moves, see `contacts.rs`.
     has_far: bool,
-    /// Forces, impulses or velocities came in since the last step.
+    /// Forces, impulses or velocities were set by hand since the last step.
     unchecked: bool,
     /// Length of the last step's substeps.
     last_substep: f32,
@@ -212,7 +212,7 @@ impl World {
             let start = Instant::now();
             let mut clock = Clock { last: start };
             let mut timings = Timings::default();
-            self.quarantine_unchecked();
+            self.check_velocities();
             if self.dirty || !self.bounds_hold {
                 self.carry_out(crew);
                 timings.contacts += clock.lap();
@@ -221,7 +221,9 @@ impl World {
                 self.build_contacts(crew);
                 timings.contacts += clock.lap();
             }
+            self.plant(Stage::Broadphase);
             self.fill_mirror(crew);
+            self.plant(Stage::Bounds);
             timings.bounds += clock.lap();
             self.update_contacts(crew);
             timings.narrowphase += clock.lap();
@@ -246,9 +248,7 @@ impl World {
     fn find_pairs(&mut self, crew: &Crew<'_>) {
         let margins = Margins::new(&self.settings);
         self.broadphase.order(&mut self.bodies, &margins, crew);
-        self.plant(Stage::Bounds);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
-        self.plant(Stage::Broadphase);
         self.has_far = self.broadphase.large_moves(&self.bodies);
         self.dirty = false;
     }
@@ -262,9 +262,6 @@ impl World {
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
         let tiles = self.contacts.tiles().len();
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, crew);
-        if self.fault.is_some_and(|fault| fault.stage <= Stage::Broadphase) {
-            self.plant(Stage::Bounds);
-        }
     }
 
     /// Normals and separations of all pairs.
@@ -306,8 +303,10 @@ impl World {
 
     /// Takes the solver's result over, and looks for what went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
-        let finish = self.solver.mirror.finish(&mut self.bodies, crew);
-        self.bounds_hold = !finish.stale;
+        let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
+        let (bounds, margins) = (&self.broadphase.bounds, Margins::new(&self.settings));
+        let finish = self.solver.mirror.finish(&mut self.bodies, bounds, &margins, crew);
+        self.bounds_hold = in_time && !finish.stale;
         if finish.bad {
             for slot in 0..self.solver.mirror.bodies {
                 if self.solver.mirror.is_bad(&self.bodies, slot) {
@@ -318,13 +317,15 @@ impl World {
         self.plant(Stage::Solver);
     }
 
-    /// Finds bodies that would go bad before their neighbours are infected: their velocity after the
-    /// forces of this step is not a number, or beyond all bounds.
-    fn quarantine_unchecked(&mut self) {
+    /// After velocities were changed by hand: finds bodies that would go bad before their neighbours are
+    /// infected (their velocity after the forces of this step is not a number, or beyond all bounds), and
+    /// such as will leave their margin in this step.
+    fn check_velocities(&mut self) {
         if !std::mem::take(&mut self.unchecked) {
             return;
         }
         let dt = self.settings.time_step;
+        let margins = Margins::new(&self.settings);
         for slot in 0..self.bodies.len {
             let c = &self.bodies.columns;
             if !c.kind[slot].is_solid() {
@@ -336,8 +337,12 @@ impl World {
                 c.vel_y[slot] + dt * (c.force_y[slot] * inv_mass),
                 c.omega[slot] + dt * (c.torque[slot] * inv_inertia),
             ];
+            let position = self.bodies.position(slot).into();
             if next.iter().any(|v| v.is_nan() || v.abs() > RUNAWAY_SPEED) {
                 self.quarantine(slot);
+            } else if !self.dirty && self.broadphase.bounds.left(slot, position, [next[0], next[1]], &margins)
+            {
+                self.dirty = true;
             }
         }
     }
@@ -360,7 +365,7 @@ impl World {
     /// The first setting that is out of range; the old ones stay.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
         settings.validate()?;
-        let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits());
+        let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());
         self.dirty |= list_settings(&settings) != list_settings(&self.settings);
         self.settings = settings;
         Ok(())
@@ -552,6 +557,7 @@ impl World {
         check_vec("velocity", velocity, MAX_SPEED)?;
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
+        self.unchecked = true;
         Ok(())
     }
 
@@ -754,12 +760,13 @@ impl World {
         if tile.info[block].active >> lane & 1 == 0 || !solid(a) || !solid(b) {
             return None;
         }
+        let bounce_impulse = tile.bounce.get(block).map_or(0.0, |bounce| bounce.impulse[lane]);
         Some(Contact {
             a: self.bodies.handle(a),
             b: self.bodies.handle(b),
             normal: Vec2::new(normal.normal_x[lane], normal.normal_y[lane]),
             separation: normal.separation[lane],
-            normal_impulse: normal.normal_impulse[lane],
+            normal_impulse: normal.normal_impulse[lane] + bounce_impulse,
             tangent_impulse: tile.friction[block].tangent_impulse[lane],
         })
     }
@@ -814,17 +821,13 @@ impl World {
     fn plant(&mut self, stage: Stage) {
         let Some(fault) = self.fault.filter(|fault| fault.stage == stage) else { return };
         let Ok(slot) = self.bodies.slot_of(fault.body) else { return };
-        let nudge = |v: &mut f32| *v = f32::from_bits(v.to_bits().wrapping_add_signed(fault.ulps));
-        let c = &mut self.bodies.columns;
-        let lane = self.contacts.all_mut().find_map(|tile| {
-            let uses = |&(_, pair): &(usize, &crate::broadphase::sweep::Pair)| {
-                pair.a as usize == slot || pair.b as usize == slot
-            };
-            let index = tile.pairs().iter().enumerate().find(uses)?.0;
-            Some((tile, index))
+        let nudge = |v: &mut f32| *v = add_ulps(*v, fault.ulps);
+        let lane = self.lane_of_body(slot).map(|(tile, pair)| {
+            let tile = self.contacts.all_mut().nth(tile).expect("just found");
+            (tile, pair)
         });
         match (stage, lane) {
-            (Stage::Bounds, _) => nudge(&mut c.reach[slot]),
+            (Stage::Bounds, _) => nudge(&mut self.broadphase.bounds.reach[slot]),
             (Stage::Broadphase, Some((tile, index))) => nudge(&mut tile.found.pairs[index].separation),
             (Stage::Narrowphase, Some((tile, index))) => {
                 let (block, lane) = tile.place(index);
@@ -834,10 +837,32 @@ impl World {
                 let (block, lane) = tile.place(index);
                 nudge(&mut tile.normal[block].normal_mass[lane]);
             }
-            (Stage::Solver, _) => nudge(&mut c.vel_x[slot]),
+            (Stage::Solver, _) => nudge(&mut self.bodies.columns.vel_x[slot]),
             (_, None) => {}
         }
     }
+
+    /// Tile and place of a pair of this body: if possible of one that is near, and in which it comes first.
+    fn lane_of_body(&self, slot: usize) -> Option<(usize, usize)> {
+        let pairs = self.contacts.all().enumerate().flat_map(|(tile_index, tile)| {
+            tile.pairs().iter().enumerate().map(move |(index, pair)| (tile_index, tile, index, pair))
+        });
+        pairs
+            .filter(|(.., pair)| pair.a as usize == slot || pair.b as usize == slot)
+            .max_by_key(|(_, tile, index, pair)| {
+                let (block, lane) = tile.place(*index);
+                (tile.info[block].active >> lane & 1, pair.a as usize == slot)
+            })
+            .map(|(tile, _, index, _)| (tile, index))
+    }
+}
+
+/// The float that is this many away, counting -0 and 0 as two.
+fn add_ulps(value: f32, ulps: i32) -> f32 {
+    let bits = (value.to_bits() & 0x7FFF_FFFF).cast_signed();
+    let ordered = if value.is_sign_negative() { -1 - bits } else { bits };
+    let moved = ordered.saturating_add(ulps);
+    f32::from_bits(if moved < 0 { (-1 - moved).cast_unsigned() | 1 << 31 } else { moved.cast_unsigned() })
 }
 
 /// Laps of a stopwatch.

@@ -1,5 +1,5 @@
 //! Once warm, a step allocates nothing.
-#![cfg(all(feature = "scene", feature = "parallel"))]
+#![cfg(feature = "parallel")]
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
 use granule::{World, scene};

@@ -276,6 +276,22 @@ fn report() {
     assert!(!page.contains("http"), "the page needs no network");
 }
 
+/// Without arguments: the default scene with tens of thousands of bodies, a summary, and a record and a page
+/// under `perf-reports/`.
+#[test]
+fn no_arguments() {
+    let dir = temporary();
+    let run = granule(dir.path(), &[]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(run.out.contains("pile: 20000 moving bodies"), "{}", run.out);
+    assert_eq!(files(dir.path()), ["perf-reports"]);
+    let names = files(&dir.path().join("perf-reports"));
+    assert!(
+        names.len() == 2 && names[0] == "index.html" && names[1].starts_with("pile-20000b-"),
+        "{names:?}"
+    );
+}
+
 /// A page that somebody else wrote is not touched.
 #[test]
 fn report_leaves_a_foreign_page() {

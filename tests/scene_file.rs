@@ -155,10 +155,10 @@ fn structure_errors_name_line_and_column() {
     }
     let unknown = [
         ("{\n\"bodis\":[]}".to_owned(), "line 2 column 7: unknown field `bodis`, expected one of `name`,"),
-        (circle_with(",\"colour\":1"), "line 1 column 55: unknown field `colour`, expected one of `type`,"),
+        (circle_with(",\"colour\":1"), "line 1 column 54: unknown field `colour`, expected one of `type`,"),
         ("{\"bodies\":[{\"shape\":{\"ball\":{}}}]}".to_owned(), "line 1 column 27: unknown variant `ball`,"),
         ("{\"bodies\":[{}]}".to_owned(), "line 1 column 13: missing field `shape`"),
-        ("{\"x\\u000a\\u001b[31m\":1}".to_owned(), "line 1 column 18: unknown field `x  [31m`,"),
+        ("{\"x\\u000a\\u001b[31m\":1}".to_owned(), "line 1 column 20: unknown field `x  [31m`,"),
     ];
     for (json, expected) in unknown {
         let text = refusal(&json);

@@ -11,17 +11,14 @@ const MOST_SCENE_BODIES: usize = 2_000;
 
 /// Bytes → scene file → world → ten steps. No input may panic, and whatever is accepted stays finite.
 pub fn scene_file(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(scene) = granule::scene::Scene::from_json(text) else { return };
+    let Ok(mut scene) = granule::scene::Scene::from_json(data) else { return };
     if scene.bodies.len() > MOST_SCENE_BODIES {
         return;
     }
-    let Ok(mut world) = scene.build() else { return };
     // A step of 1,024 substeps is legal and slow: the same code in fewer.
-    let settings = *world.settings();
-    let capped =
-        Settings { substeps: settings.substeps.min(8), iterations: settings.iterations.min(8), ..settings };
-    world.set_settings(capped).expect("the settings of a scene that was built");
+    scene.settings.substeps = scene.settings.substeps.min(8);
+    scene.settings.iterations = scene.settings.iterations.min(8);
+    let mut world = scene.build().expect("a scene that was accepted");
     for _ in 0..10 {
         world.step();
     }
@@ -57,7 +54,7 @@ pub fn worlds(data: &[u8]) {
             }
             let desc = body(&mut bytes);
             let (a, b) = (scalar.add_body(&desc), wide.add_body(&desc));
-            assert_eq!(a, b);
+            assert_eq!(format!("{a:?}"), format!("{b:?}"));
             handles.extend(a.ok());
             continue;
         }
@@ -81,7 +78,8 @@ pub fn worlds(data: &[u8]) {
             10 => world.set_gravity(vector),
             _ => world.set_time_step(x.abs() / 60.0),
         };
-        assert_eq!(apply(&mut scalar), apply(&mut wide));
+        // By their texts: a refused NaN is not equal to itself.
+        assert_eq!(format!("{:?}", apply(&mut scalar)), format!("{:?}", apply(&mut wide)));
         check_query(&scalar, &wide, vector);
     }
     scalar.step();

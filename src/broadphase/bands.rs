@@ -4,10 +4,12 @@
 //! numbers spread too thin for a counting sort (a body far away from the rest), band and key are
 //! sorted as one number instead.
 
-use super::{CHUNK, Margins, TileBands, grow, interval, resize};
+use super::frames::Frames;
+use super::{CHUNK, Growth, Margins, TileBands, interval, resize};
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::{Crew, SharedSlice};
 use crate::shape::ShapeKind;
+use glam::Vec2;
 use std::ops::Range;
 
 /// A band that holds bodies.
@@ -34,7 +36,10 @@ pub(crate) struct Bands {
     pub solid: usize,
     /// Band of each old slot, or one of the marks below.
     band_of: Vec<i32>,
-    /// Order-preserving bits of the lower bound, then the old slot.
+    /// Lower bound along the band axis, and order-preserving bits of that along the other, by old slot.
+    lower: Vec<f32>,
+    key_bits: Vec<u32>,
+    /// Those bits, then the old slot.
     keys: Vec<u64>,
     /// The same with the band in front, for the sparse case.
     sparse: Vec<u128>,
@@ -69,40 +74,46 @@ const AXIS_HYSTERESIS: f32 = 1.25;
 impl Bands {
     /// Decides on axis and band height, and finds every body's band. Fills `list` and, unsorted within
     /// each band, `keys`.
-    pub(crate) fn plan(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
-        self.choose_axis(bodies);
-        let cutoff = self.large_cutoff(bodies, margins);
+    pub(crate) fn plan(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames, crew: &Crew<'_>) {
+        let cutoff = self.large_cutoff(bodies, margins, frames);
         let c = &bodies.columns;
         let len = bodies.len;
         let axis = if self.along_x { (&c.pos_x, &c.ext_x) } else { (&c.pos_y, &c.ext_y) };
-        let lower_and_growth = |slot: usize| {
-            let half = [c.ext_x[slot], c.ext_y[slot]];
-            let (_, growth) = grow(c.kind[slot], half, [c.vel_x[slot], c.vel_y[slot]], margins);
-            (interval(axis.0[slot], axis.1[slot], growth), half[0].max(half[1]) + growth)
-        };
+        let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
 
         resize(&mut self.band_of, len);
+        resize(&mut self.lower, len);
+        resize(&mut self.key_bits, len);
         resize(&mut self.chunks, len.div_ceil(CHUNK).max(1));
         self.chunks.fill(Extremes::default());
         let band_of = SharedSlice::new(&mut self.band_of);
+        let lower = SharedSlice::new(&mut self.lower);
+        let key_bits = SharedSlice::new(&mut self.key_bits);
         let chunks = SharedSlice::new(&mut self.chunks);
         #[allow(unsafe_code)]
         crew.chunks(len, CHUNK, |range| {
+            let index = range.start / CHUNK;
             // SAFETY: chunks are disjoint.
-            let (band_of, chunk) = unsafe {
+            let (band_of, lower, key_bits, chunk) = unsafe {
                 (
                     band_of.range(range.clone()),
-                    &mut chunks.range(range.start / CHUNK..range.start / CHUNK + 1)[0],
+                    lower.range(range.clone()),
+                    key_bits.range(range.clone()),
+                    &mut chunks.range(index..index + 1)[0],
                 )
             };
-            for (band, slot) in band_of.iter_mut().zip(range) {
-                *band = mark(c.kind[slot]);
-                if *band == 0 {
-                    let ([lower, upper], size) = lower_and_growth(slot);
-                    if size > cutoff {
-                        *band = LARGE;
+            for (i, slot) in range.enumerate() {
+                band_of[i] = mark(c.kind[slot]);
+                if band_of[i] == 0 {
+                    let growth = Growth::of(bodies, slot, margins, frames).growth;
+                    if c.ext_x[slot].max(c.ext_y[slot]) + growth > cutoff {
+                        band_of[i] = LARGE;
                     } else {
-                        chunk.height = chunk.height.max(upper - lower);
+                        let [least, most] = interval(axis.0[slot], axis.1[slot], growth);
+                        chunk.height = chunk.height.max(most - least);
+                        lower[i] = least;
+                        let [least, _] = interval(key_axis.0[slot], key_axis.1[slot], growth);
+                        key_bits[i] = ordered_bits(least);
                     }
                 }
             }
@@ -113,21 +124,18 @@ impl Bands {
 
         let per_height = 1.0 / self.height;
         let band_of = SharedSlice::new(&mut self.band_of);
+        let lower = &self.lower;
         let chunks = SharedSlice::new(&mut self.chunks);
         #[allow(unsafe_code)]
         crew.chunks(len, CHUNK, |range| {
+            let index = range.start / CHUNK;
             // SAFETY: chunks are disjoint.
-            let (band_of, chunk) = unsafe {
-                (
-                    band_of.range(range.clone()),
-                    &mut chunks.range(range.start / CHUNK..range.start / CHUNK + 1)[0],
-                )
-            };
+            let (band_of, chunk) =
+                unsafe { (band_of.range(range.clone()), &mut chunks.range(index..index + 1)[0]) };
             (chunk.least, chunk.most) = (i32::MAX, i32::MIN);
             for (band, slot) in band_of.iter_mut().zip(range) {
                 if *band == 0 {
-                    let ([lower, _], _) = lower_and_growth(slot);
-                    *band = (f64::from(lower) * per_height).floor().clamp(-LIMIT, LIMIT) as i32;
+                    *band = (f64::from(lower[slot]) * per_height).floor().clamp(-LIMIT, LIMIT) as i32;
                     chunk.least = chunk.least.min(*band);
                     chunk.most = chunk.most.max(*band);
                 }
@@ -136,25 +144,18 @@ impl Bands {
         let least = self.chunks.iter().map(|chunk| chunk.least).min().unwrap_or(0);
         let most = self.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(-1);
 
-        let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
-        let key = |slot: usize| {
-            let half = [c.ext_x[slot], c.ext_y[slot]];
-            let (_, growth) = grow(c.kind[slot], half, [c.vel_x[slot], c.vel_y[slot]], margins);
-            let [lower, _] = interval(key_axis.0[slot], key_axis.1[slot], growth);
-            u64::from(ordered_bits(lower)) << 32 | slot as u64
-        };
         self.list.clear();
         let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
         if spread <= 4 * len + 64 {
-            self.count(len, least, spread, key);
+            self.count(len, least, spread);
         } else {
-            self.count_sparse(len, key);
+            self.count_sparse(len);
         }
         self.append_rest(len);
     }
 
     /// Counting sort by band.
-    fn count(&mut self, len: usize, least: i32, spread: usize, key: impl Fn(usize) -> u64) {
+    fn count(&mut self, len: usize, least: i32, spread: usize) {
         resize(&mut self.counts, spread + 1);
         self.counts.fill(0);
         for &band in &self.band_of[..len] {
@@ -176,21 +177,20 @@ impl Bands {
         for (slot, &band) in self.band_of[..len].iter().enumerate() {
             if band < DEAD {
                 let place = &mut self.counts[(band - least) as usize];
-                self.keys[*place as usize] = key(slot);
+                self.keys[*place as usize] = u64::from(self.key_bits[slot]) << 32 | slot as u64;
                 *place += 1;
             }
         }
     }
 
     /// The same where the bands in use are few and far between: 30 ns a body instead of 6.
-    fn count_sparse(&mut self, len: usize, key: impl Fn(usize) -> u64) {
+    fn count_sparse(&mut self, len: usize) {
         self.sparse.clear();
         let in_bands = self.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
-        self.sparse.extend(
-            in_bands.map(|(slot, &band)| {
-                u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key(slot))
-            }),
-        );
+        self.sparse.extend(in_bands.map(|(slot, &band)| {
+            let key = u64::from(self.key_bits[slot]) << 32 | slot as u64;
+            u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key)
+        }));
         self.sparse.sort_unstable();
         self.banded = self.sparse.len();
         resize(&mut self.keys, self.banded);
@@ -243,11 +243,12 @@ impl Bands {
         (f64::from(coordinate) / self.height).floor().clamp(-LIMIT, LIMIT) as i32
     }
 
-    /// Cuts the axis along which the middle nine tenths of the bodies are spread further.
-    fn choose_axis(&mut self, bodies: &Bodies) {
+    /// Cuts the axis along which the middle nine tenths of the bodies are spread further. Returns where
+    /// those are.
+    pub(super) fn choose_axis(&mut self, bodies: &Bodies) -> (Vec2, Vec2) {
         let c = &bodies.columns;
         let stride = (bodies.len / SAMPLE).max(1);
-        let mut spread = |column: &[f32]| {
+        let mut middle = |column: &[f32]| {
             self.sample.clear();
             self.sample.extend(
                 (0..bodies.len)
@@ -257,19 +258,21 @@ impl Bands {
             );
             self.sample.sort_unstable_by(f32::total_cmp);
             let n = self.sample.len();
-            if n == 0 { 0.0 } else { self.sample[n - 1 - n / 20] - self.sample[n / 20] }
+            if n == 0 { (0.0, 0.0) } else { (self.sample[n / 20], self.sample[n - 1 - n / 20]) }
         };
-        let (spread_x, spread_y) = (spread(&c.pos_x), spread(&c.pos_y));
+        let (x, y) = (middle(&c.pos_x), middle(&c.pos_y));
+        let (spread_x, spread_y) = (x.1 - x.0, y.1 - y.0);
         let switch = if self.along_x {
             spread_y > AXIS_HYSTERESIS * spread_x
         } else {
             spread_x > AXIS_HYSTERESIS * spread_y
         };
         self.along_x ^= switch;
+        (Vec2::new(x.0, y.0), Vec2::new(x.1, y.1))
     }
 
     /// The grown half extent from which on a body is large.
-    fn large_cutoff(&mut self, bodies: &Bodies, margins: &Margins) -> f32 {
+    fn large_cutoff(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames) -> f32 {
         let c = &bodies.columns;
         let stride = (bodies.len / SAMPLE).max(1);
         let mut sizes = |wanted: fn(Motion) -> bool| {
@@ -281,9 +284,8 @@ impl Bands {
                         wanted(c.kind[slot].motion()) && c.kind[slot].shape() != ShapeKind::HalfSpace
                     })
                     .map(|slot| {
-                        let half = [c.ext_x[slot], c.ext_y[slot]];
-                        let (_, growth) = grow(c.kind[slot], half, [c.vel_x[slot], c.vel_y[slot]], margins);
-                        half[0].max(half[1]) + growth
+                        let growth = Growth::of(bodies, slot, margins, frames).growth;
+                        c.ext_x[slot].max(c.ext_y[slot]) + growth
                     }),
             );
             self.sample.sort_unstable_by(f32::total_cmp);

@@ -15,7 +15,8 @@
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
 use crate::lane::{Lane, Mask};
-use crate::narrowphase::{PairKind, touch_one};
+use crate::narrowphase::{PairKind, Touch, touch_one};
+use crate::shape::ShapeKind;
 use std::ops::Range;
 
 /// Two slots whose grown shapes are close, a < b.
@@ -133,7 +134,7 @@ impl Broadphase {
             if !large.is_empty() {
                 sorted = false;
             }
-            if bodies.columns.kind[b].shape() == crate::shape::ShapeKind::HalfSpace {
+            if bodies.columns.kind[b].shape() == ShapeKind::HalfSpace {
                 self.near_plane::<L>(bodies, b, tile.slots.clone(), |a| large.push((a as u32, b as u32)));
                 continue;
             }
@@ -190,7 +191,7 @@ impl Broadphase {
     /// Pairs among the large bodies themselves.
     pub(crate) fn sweep_among_large(&self, bodies: &Bodies, pairs: &mut Vec<Pair>) {
         let large = self.bands.banded..self.bands.solid;
-        let plane = |slot: usize| bodies.columns.kind[slot].shape() == crate::shape::ShapeKind::HalfSpace;
+        let plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
         let bounds = &self.bounds;
         let overlap = |a: usize, b: usize| {
             plane(a)
@@ -220,10 +221,21 @@ impl Broadphase {
         if bodies.any_filter && ((c.category[a] & c.mask[b]) == 0 || (c.category[b] & c.mask[a]) == 0) {
             return None;
         }
-        let (kind, swap) = PairKind::of(c.kind[a].shape(), a_fixed, c.kind[b].shape(), b_fixed);
-        let (first, second) = if swap { (b, a) } else { (a, b) };
-        let separation = touch_one(kind, self.shape[first].0, self.shape[second].0).separation;
+        let (shape_a, shape_b) = (c.kind[a].shape(), c.kind[b].shape());
+        let separation = if (shape_a, shape_b) == (ShapeKind::Circle, ShapeKind::Circle) {
+            // In place of the jump table, for the kind of which there are most.
+            touch_one(PairKind::CircleCircle, self.shape[a].0, self.shape[b].0).separation
+        } else {
+            let (kind, swap) = PairKind::of(shape_a, a_fixed, shape_b, b_fixed);
+            let (first, second) = if swap { (b, a) } else { (a, b) };
+            touch_any(kind, self.shape[first].0, self.shape[second].0).separation
+        };
         let near = separation <= self.bounds.growth[a] + self.bounds.growth[b];
         near.then_some(Pair { a: a as u32, b: b as u32, separation })
     }
+}
+
+#[inline(never)]
+fn touch_any(kind: PairKind, a: [f32; 4], b: [f32; 4]) -> Touch<f32> {
+    touch_one(kind, a, b)
 }

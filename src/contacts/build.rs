@@ -165,7 +165,7 @@ impl Build<'_> {
         refill(&mut tile.normal, blocks, normal);
         refill(&mut tile.friction, blocks, friction);
         let bounce = if self.bodies.any_restitution { blocks } else { 0 };
-        refill(&mut tile.bounce, bounce, BounceBlock { restitution: empty, approach: empty });
+        refill(&mut tile.bounce, bounce, BounceBlock { restitution: empty, approach: empty, impulse: empty });
     }
 
     /// Writes each pair's lane.

@@ -4,7 +4,7 @@
 //! far tile, which may start anywhere, in a short sorted list of their own. A new pair looks up its
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
-use super::{ContactEvent, Tile};
+use super::{BLOCK, ContactEvent, Tile};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::resize;
 use crate::crew::{Crew, SharedSlice};
@@ -18,19 +18,22 @@ pub(super) struct Carried {
     pub touching: bool,
 }
 
-/// A contact of the old list, by its slots then: `low < high`.
-#[derive(Debug, Default)]
+/// A pair of the old list, by its slots then: `low < high`.
+#[derive(Clone, Debug, Default)]
 struct Entry {
     low: u32,
     high: u32,
     carried: Carried,
-    claimed: AtomicBool,
+    claimed: Claimed,
 }
 
-impl Clone for Entry {
+/// Set by the one thread that finds the pair again.
+#[derive(Debug, Default)]
+struct Claimed(AtomicBool);
+
+impl Clone for Claimed {
     fn clone(&self) -> Self {
-        let claimed = AtomicBool::new(self.claimed.load(Ordering::Relaxed));
-        Entry { low: self.low, high: self.high, carried: self.carried, claimed }
+        Claimed(AtomicBool::new(self.0.load(Ordering::Relaxed)))
     }
 }
 
@@ -44,19 +47,20 @@ pub(crate) struct Carry {
     tile_start: Vec<u32>,
     /// Handles by old slot, for the events.
     handle: Vec<BodyHandle>,
+    /// Taken, and not yet looked through for what is lost.
+    pending: bool,
 }
 
-/// The entries of a tile, sorted by (low, high) as its pairs are.
+/// An entry for each pair of the tile.
 fn entries_of(tile: &Tile) -> impl Iterator<Item = Entry> {
-    tile.found.pairs.iter().enumerate().filter_map(|(i, pair)| {
-        let (block, lane) = tile.place(i);
+    tile.found.pairs.iter().zip(&tile.lane_of).map(|(pair, &lane)| {
+        let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
         let carried = Carried {
             normal_impulse: tile.normal[block].normal_impulse[lane],
             tangent_impulse: tile.friction[block].tangent_impulse[lane],
             touching: tile.info[block].touched >> lane & 1 == 1,
         };
-        let keep = carried.touching || carried.normal_impulse != 0.0 || carried.tangent_impulse != 0.0;
-        keep.then(|| Entry { low: pair.a, high: pair.b, carried, claimed: AtomicBool::new(false) })
+        Entry { low: pair.a, high: pair.b, carried, claimed: Claimed::default() }
     })
 }
 
@@ -70,31 +74,28 @@ impl Carry {
         built: usize,
         crew: &Crew<'_>,
     ) {
-        resize(&mut self.tile_start, tiles.len() + 1);
-        crew.for_each(&mut self.tile_start[..tiles.len()], |i, count| {
-            *count = entries_of(&tiles[i]).count() as u32;
-        });
+        self.tile_start.clear();
         let mut total = 0;
-        for count in &mut self.tile_start[..tiles.len()] {
-            total += std::mem::replace(count, total);
+        for tile in tiles {
+            self.tile_start.push(total as u32);
+            total += tile.found.pairs.len();
         }
-        self.tile_start[tiles.len()] = total;
-
         let banded = tiles.last().map_or(0, |tile| tile.slots.end);
         resize(&mut self.start, banded + 1);
-        resize(&mut self.entries, total as usize);
-        self.start[banded] = total;
+        resize(&mut self.entries, total);
+        self.start[banded] = total as u32;
         let start = SharedSlice::new(&mut self.start);
         let entries = SharedSlice::new(&mut self.entries);
         let tile_start = &self.tile_start;
         crew.run(tiles.len(), |i| {
             let tile = &tiles[i];
-            let range = tile_start[i] as usize..tile_start[i + 1] as usize;
+            let first = tile_start[i] as usize;
+            let range = first..first + tile.found.pairs.len();
             #[allow(unsafe_code)]
             // SAFETY: tiles have disjoint slots and entries.
             let (start, entries) = unsafe { (start.range(tile.slots.clone()), entries.range(range.clone())) };
             let mut next_slot = tile.slots.start;
-            for ((entry, place), index) in entries_of(tile).zip(entries).zip(range.start as u32..) {
+            for ((entry, place), index) in entries_of(tile).zip(entries).zip(first as u32..) {
                 while next_slot <= entry.low as usize {
                     start[next_slot - tile.slots.start] = index;
                     next_slot += 1;
@@ -109,13 +110,14 @@ impl Carry {
         self.far.sort_unstable_by_key(|entry| (entry.low, entry.high));
         self.handle.clear();
         self.handle.extend_from_slice(&bodies.columns.handle[..built]);
+        self.pending = true;
     }
 
     /// Claims what the old list knew of a pair of old slots.
     pub(super) fn claim(&self, a: u32, b: u32) -> Carried {
         let (low, high) = if a < b { (a, b) } else { (b, a) };
         self.find(low, high).map_or(Carried::default(), |entry| {
-            entry.claimed.store(true, Ordering::Relaxed);
+            entry.claimed.0.store(true, Ordering::Relaxed);
             entry.carried
         })
     }
@@ -133,14 +135,14 @@ impl Carry {
 
     /// Reports the touching pairs that were not claimed, once.
     pub(super) fn lost(&mut self, end: &mut Vec<ContactEvent>) {
+        if !std::mem::take(&mut self.pending) {
+            return;
+        }
         for entry in self.entries.iter().chain(&self.far) {
-            if entry.carried.touching && !entry.claimed.load(Ordering::Relaxed) {
+            if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
                 let [a, b] = [entry.low, entry.high].map(|slot| self.handle[slot as usize]);
                 end.push(ContactEvent { a, b });
             }
         }
-        self.entries.clear();
-        self.far.clear();
-        self.start.clear();
     }
 }

@@ -9,7 +9,7 @@
 use super::Integrate;
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Tile};
 use crate::crew::SharedSlice;
-use crate::lane::{Lane, Mask, Row};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row};
 use crate::settings::Settings;
 use std::ops::Range;
 
@@ -76,54 +76,85 @@ pub(crate) struct Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// Rows as a flat run of numbers: whole vectors, then single ones. (As loops over `[f32; 4]` these
+    /// were compiled to single stores that a vector load then waited for: 5 times slower.)
+    ///
     /// # Safety
     ///
     /// No other task has any of these bodies.
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn integrate(&self, slots: Range<usize>, what: Integrate) {
+    pub(crate) unsafe fn integrate<L: Lane>(&self, slots: Range<usize>, what: Integrate) {
         // SAFETY: by this function's contract.
-        let (vel, start, accum, pose) = unsafe {
-            (
-                self.vel.range(slots.clone()),
-                self.start.range(slots.clone()),
-                self.accum.range(slots.clone()),
-                self.pose.range(slots.clone()),
-            )
+        let [vel, start, accum, pose] = unsafe {
+            [&self.vel, &self.start, &self.accum, &self.pose]
+                .map(|rows| bytemuck::cast_slice_mut::<Row, f32>(rows.range(slots.clone())))
         };
+        let whole = vel.len() - vel.len() % L::WIDTH;
         match what {
             Integrate::Nothing => {}
-            Integrate::FirstVelocities | Integrate::Velocities => {
-                if what == Integrate::Velocities {
-                    for ((accum, vel), start) in accum.iter_mut().zip(&*vel).zip(&*start) {
-                        for i in 0..4 {
-                            accum.0[i] += vel.0[i] - start.0[i];
-                        }
-                    }
+            Integrate::Positions => {
+                // A row more than the widest lane, for the offsets of narrow ones.
+                let step: [f32; MAX_WIDTH + 4] =
+                    std::array::from_fn(|i| if i % 4 == 3 { 0.0 } else { self.step });
+                let mut i = 0;
+                while i < whole {
+                    let moved = L::load(&step[i % 4..]) * L::load(&vel[i..]);
+                    (L::load(&pose[i..]) + moved).store(&mut pose[i..]);
+                    i += L::WIDTH;
                 }
-                if self.any_damping {
-                    for (vel, damp) in vel.iter_mut().zip(&self.damp[slots]) {
-                        for i in 0..4 {
-                            vel.0[i] *= damp.0[i];
-                        }
-                    }
-                }
-                for ((vel, start), accum) in vel.iter_mut().zip(start).zip(&*accum) {
-                    for i in 0..4 {
-                        vel.0[i] += accum.0[i];
-                    }
-                    *start = *vel;
+                for i in whole..vel.len() {
+                    pose[i] += step[i % 4] * vel[i];
                 }
             }
-            Integrate::Positions => {
-                let step = [self.step, self.step, self.step, 0.0];
-                for (pose, vel) in pose.iter_mut().zip(&*vel) {
-                    for i in 0..4 {
-                        pose.0[i] += step[i] * vel.0[i];
-                    }
+            Integrate::FirstVelocities | Integrate::Velocities => {
+                let update = what == Integrate::Velocities;
+                let damp: Option<&[f32]> = self.any_damping.then(|| bytemuck::cast_slice(&self.damp[slots]));
+                let mut i = 0;
+                while i < whole {
+                    velocity::<L>(
+                        &mut vel[i..],
+                        &mut start[i..],
+                        &mut accum[i..],
+                        damp.map(|d| &d[i..]),
+                        update,
+                    );
+                    i += L::WIDTH;
+                }
+                for i in whole..vel.len() {
+                    velocity::<f32>(
+                        &mut vel[i..],
+                        &mut start[i..],
+                        &mut accum[i..],
+                        damp.map(|d| &d[i..]),
+                        update,
+                    );
                 }
             }
         }
     }
+}
+
+/// v' = v·damp + accum, where accum is first brought up to date by what v has gained since `start`.
+#[inline(always)]
+fn velocity<L: Lane>(
+    vel: &mut [f32],
+    start: &mut [f32],
+    accum: &mut [f32],
+    damp: Option<&[f32]>,
+    update: bool,
+) {
+    let mut v = L::load(vel);
+    let mut add = L::load(accum);
+    if update {
+        add = add + (v - L::load(start));
+        add.store(accum);
+    }
+    if let Some(damp) = damp {
+        v = v * L::load(damp);
+    }
+    v = v + add;
+    v.store(vel);
+    v.store(start);
 }
 
 /// Does one pass over a tile's contacts.
@@ -170,7 +201,8 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const ANGULAR: bool>(
         let normal = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
         if bounce && pass == Pass::WarmStart {
-            tile.bounce[index].approach = [0.0; BLOCK];
+            let bounce = &mut tile.bounce[index];
+            (bounce.approach, bounce.impulse) = ([0.0; BLOCK], [0.0; BLOCK]);
         }
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let mut kernel = Kernel::<L, FIXED, ANGULAR>::new(normal, i, rows);
@@ -184,7 +216,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const ANGULAR: bool>(
                     (Pass::Relax, true) => kernel.relax(friction, Some(&mut tile.bounce[index]), i),
                     (Pass::Project, _) => kernel.project(),
                     (Pass::Restitution, false) => {}
-                    (Pass::Restitution, true) => kernel.restitute(&tile.bounce[index], i),
+                    (Pass::Restitution, true) => kernel.restitute(&mut tile.bounce[index], i),
                 }
             }
         }
@@ -415,7 +447,7 @@ impl<'a, L: Lane, const FIXED: bool, const ANGULAR: bool> Kernel<'a, L, FIXED, A
 
     /// v_n' = −e·approach where the approach was faster than the threshold.
     #[inline(always)]
-    unsafe fn restitute(&mut self, bounce: &BounceBlock, i: usize) {
+    unsafe fn restitute(&mut self, bounce: &mut BounceBlock, i: usize) {
         let threshold = L::splat(-self.rows.softness.restitution_threshold);
         let zero = L::splat(0.0);
         let restitution = L::load(&bounce.restitution[i..]);
@@ -428,7 +460,8 @@ impl<'a, L: Lane, const FIXED: bool, const ANGULAR: bool> Kernel<'a, L, FIXED, A
         let mass = self.normal_mass;
         let bounced = (old - mass * (normal_velocity + restitution * approach)).max(zero);
         let new = L::select(bounces, bounced, old);
-        new.store(self.normal_impulse);
+        L::select(bounces, new, zero).store(&mut bounce.impulse[i..]);
+        L::select(bounces, zero, old).store(self.normal_impulse);
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
         // SAFETY: see the impl.
         unsafe { self.store(vel) };

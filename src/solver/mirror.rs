@@ -5,7 +5,7 @@
 //! its end.
 
 use crate::body::{Bodies, Kind, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
-use crate::broadphase::{CHUNK, resize, shape_row};
+use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
 use crate::contacts::build::inv_spin;
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::Row;
@@ -98,13 +98,18 @@ impl Mirror {
     }
 
     /// Copies the result back: positions, velocities. Forces are used up.
-    pub(crate) fn finish(&self, bodies: &mut Bodies, crew: &Crew<'_>) -> Finish {
+    pub(crate) fn finish(
+        &self,
+        bodies: &mut Bodies,
+        bounds: &Bounds,
+        margins: &Margins,
+        crew: &Crew<'_>,
+    ) -> Finish {
         let len = self.bodies;
         let (stale, bad) = (AtomicBool::new(false), AtomicBool::new(false));
         let any_force = std::mem::take(&mut bodies.any_force);
         let c = &mut bodies.columns;
-        let (kind, ext_x, reach) = (&c.kind, &c.ext_x, &c.reach);
-        let (built_x, built_y) = (&c.built_x, &c.built_y);
+        let (kind, ext_x) = (&c.kind, &c.ext_x);
         let columns = [&mut c.pos_x, &mut c.pos_y, &mut c.angle, &mut c.vel_x, &mut c.vel_y, &mut c.omega]
             .map(|column| SharedSlice::new(column));
         let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
@@ -137,8 +142,7 @@ impl Mirror {
                     // Only what was gained, so that a free body keeps its spin to the last bit.
                     omega[i] += (spin - omega[i] * radius) / radius + 0.0;
                 }
-                let [from_x, from_y] = [x - built_x[slot], y - built_y[slot]];
-                chunk_stale |= from_x * from_x + from_y * from_y > reach[slot] * reach[slot];
+                chunk_stale |= bounds.left(slot, [x, y], [vel_x[i], vel_y[i]], margins);
             }
             if any_force {
                 for force in &forces {

@@ -2,9 +2,10 @@
 //!
 //! With more than one worker and no task callbacks, Box2D v3.2 makes persistent threads and runs its
 //! own scheduler, which wakes them by a semaphore for each task. A task system of our own behind the
-//! callbacks, whose workers spin all through a step, was tried: over 14 runs in turn of 10,000 packed
-//! circles on 2 cores, medians were 6.1 ms with it and 5.6 ms without, the best runs 3.92 and 3.86. So
-//! Box2D's own it is. One worker is its serial path, without tasks.
+//! callbacks, whose workers spin all through a step, was tried: in 12 runs each, in turn, of 10,000
+//! packed circles on 2 cores, the best medians were 4.35 ms with either, and where the machine was busy
+//! the spinning workers lost (median of the runs 12.1 ms against 7.8). So it is Box2D's own. One worker
+//! is its serial path, without tasks.
 
 use crate::engine::{State, Stepping, World, timed};
 use crate::scenes::Scene;

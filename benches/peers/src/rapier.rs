@@ -19,15 +19,17 @@ impl RapierWorld {
     ///
     /// When the pool cannot be made.
     pub fn new(scene: &Scene, stepping: Stepping) -> Result<Self, String> {
-        let mut world = PhysicsWorld::default();
-        world.gravity = Vector::new(scene.settings.gravity.x, scene.settings.gravity.y);
-        world.integration_parameters = IntegrationParameters {
-            dt: scene.settings.time_step,
-            // A solver iteration of Rapier is a substep, with one biased and one relaxing pass.
-            num_solver_iterations: stepping.substeps as usize,
-            // No continuous collision at all, not even against fixed bodies.
-            max_ccd_substeps: 0,
-            ..IntegrationParameters::default()
+        let mut world = PhysicsWorld {
+            gravity: Vector::new(scene.settings.gravity.x, scene.settings.gravity.y),
+            integration_parameters: IntegrationParameters {
+                dt: scene.settings.time_step,
+                // A solver iteration of Rapier is a substep, with one biased and one relaxing pass.
+                num_solver_iterations: stepping.substeps as usize,
+                // No continuous collision at all, not even against fixed bodies.
+                max_ccd_substeps: 0,
+                ..IntegrationParameters::default()
+            },
+            ..PhysicsWorld::default()
         };
 
         let mut handles = Vec::with_capacity(scene.bodies.len());

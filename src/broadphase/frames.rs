@@ -1,0 +1,157 @@
+//! Frames: how fast the surroundings of a body move.
+//!
+//! A pair list lasts while no body has moved further than its margin. In a pile that falls or sinks as a
+//! whole, all bodies move far, but neighbours move alike; what matters is the motion of one against the
+//! other. So the world is laid out in coarse cells, each with the mean velocity of its bodies, and a
+//! body's motion counts against the frame of its cell. Neighbouring cells differ a little; bodies have
+//! half the largest difference times the horizon added to their bounds, and the list expires when the
+//! horizon has passed.
+//!
+//! Measured on 50,000 circles of a collapsing pile (12 m/s at the top): a quarter of the pairs, half of
+//! the rebuilds. Where the frames explain little of the motion (a gas, a pile at rest) they are off.
+
+use crate::body::{Bodies, Motion};
+use glam::Vec2;
+
+/// Every so many slots a body is looked at.
+const STRIDE: usize = 4;
+/// Least number of sampled bodies per cell, on average.
+const PER_CELL: usize = 8;
+/// Frames are on if they explain this much of the mean speed.
+const EXPLAINED: f32 = 0.5;
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    velocity: Vec2,
+    /// Half the largest difference to a neighbour.
+    spread: f32,
+    count: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Frames {
+    /// Otherwise all frames are at rest.
+    pub enabled: bool,
+    /// The largest speed of a frame.
+    pub fastest: f32,
+    /// Root of the mean square of the bodies' speeds against their frames.
+    pub rms: f32,
+    origin: Vec2,
+    per_size: f32,
+    columns: usize,
+    rows: usize,
+    cells: Vec<Cell>,
+}
+
+impl Frames {
+    /// Chooses the frames of a new pair list. `extent` is where most bodies are, as (lower, upper);
+    /// those outside count to the cells at the edge. `threshold` is the speed below which it is not worth it.
+    pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32) {
+        self.enabled = false;
+        self.fastest = 0.0;
+        self.lay_out(bodies.len, extent);
+        let c = &bodies.columns;
+        let moving = || {
+            (0..bodies.len)
+                .step_by(STRIDE)
+                .filter(|&slot| c.kind[slot].motion() == Motion::Dynamic)
+                .map(|slot| (bodies.position(slot), bodies.velocity(slot)))
+        };
+        let (mut speed, mut squares, mut count) = (0.0, 0.0, 0u32);
+        for (position, velocity) in moving() {
+            let index = self.index(position);
+            let cell = &mut self.cells[index];
+            cell.velocity += velocity;
+            cell.count += 1;
+            speed += velocity.length();
+            squares += velocity.length_squared();
+            count += 1;
+        }
+        let per_count = 1.0 / count.max(1) as f32;
+        self.rms = (squares * per_count).sqrt();
+        if speed * per_count < threshold {
+            return;
+        }
+        for cell in &mut self.cells {
+            cell.velocity /= cell.count.max(1) as f32;
+        }
+        let (mut rest, mut rest_squares) = (0.0, 0.0);
+        for (position, velocity) in moving() {
+            let relative = velocity - self.cells[self.index(position)].velocity;
+            rest += relative.length();
+            rest_squares += relative.length_squared();
+        }
+        if rest > (1.0 - EXPLAINED) * speed {
+            return;
+        }
+        self.enabled = true;
+        self.rms = (rest_squares * per_count).sqrt();
+        self.fill_gaps();
+        self.measure_spread();
+    }
+
+    fn lay_out(&mut self, bodies: usize, (lower, upper): (Vec2, Vec2)) {
+        let size = upper - lower;
+        let wanted = (bodies / (STRIDE * PER_CELL)).clamp(1, 1 << 16) as f32;
+        // Square cells; for a world that is a line, a line of cells.
+        let edge = ((size.x * size.y / wanted).sqrt()).max(size.max_element() / wanted).max(1.0e-3);
+        self.origin = lower;
+        self.per_size = 1.0 / edge;
+        self.columns = (size.x / edge) as usize + 1;
+        self.rows = (size.y / edge) as usize + 1;
+        self.cells.clear();
+        self.cells.resize(self.columns * self.rows, Cell::default());
+    }
+
+    #[inline]
+    fn index(&self, position: Vec2) -> usize {
+        let cell = (position - self.origin) * self.per_size;
+        // `as` saturates: whatever lies outside counts to the edge.
+        let (x, y) = (cell.x as usize, cell.y as usize);
+        y.min(self.rows - 1) * self.columns + x.min(self.columns - 1)
+    }
+
+    /// Velocity of the frame at a position, and half the largest difference to a neighbouring one.
+    #[inline]
+    pub(crate) fn at(&self, position: Vec2) -> (Vec2, f32) {
+        if !self.enabled {
+            return (Vec2::ZERO, 0.0);
+        }
+        let cell = &self.cells[self.index(position)];
+        (cell.velocity, cell.spread)
+    }
+
+    fn neighbours(&self, index: usize) -> impl Iterator<Item = usize> + use<> {
+        let (x, y, columns, rows) = (index % self.columns, index / self.columns, self.columns, self.rows);
+        let span = |i: usize, n: usize| i.saturating_sub(1)..(i + 2).min(n);
+        span(y, rows).flat_map(move |row| span(x, columns).map(move |column| row * columns + column))
+    }
+
+    /// A cell that the sample missed takes its neighbours' mean.
+    fn fill_gaps(&mut self) {
+        for index in 0..self.cells.len() {
+            if self.cells[index].count == 0 {
+                let (mut sum, mut count) = (Vec2::ZERO, 0);
+                for neighbour in self.neighbours(index) {
+                    if self.cells[neighbour].count > 0 {
+                        sum += self.cells[neighbour].velocity;
+                        count += 1;
+                    }
+                }
+                self.cells[index].velocity = sum / count.max(1) as f32;
+            }
+        }
+    }
+
+    fn measure_spread(&mut self) {
+        for index in 0..self.cells.len() {
+            let velocity = self.cells[index].velocity;
+            self.fastest = self.fastest.max(velocity.length());
+            let spread = self
+                .neighbours(index)
+                .map(|neighbour| 0.5 * (self.cells[neighbour].velocity - velocity).length())
+                .fold(0.0, f32::max);
+            self.cells[index].spread = spread;
+        }
+    }
+}
