@@ -287,6 +287,8 @@ columns! {
     ext_y: f32,
     /// A half-space's offset along its normal, from the origin.
     ext_z: f32,
+    /// Where friction acts on what it can turn: a circle's radius, else 0.
+    radius: f32,
     gravity_scale: f32,
     linear_damping: f32,
     angular_damping: f32,
@@ -423,6 +425,10 @@ impl Bodies {
         c.ext_y[slot] = ext.y;
         c.ext_z[slot] = match desc.shape {
             Shape::HalfSpace { offset, .. } => offset + ext.dot(desc.position),
+            _ => 0.0,
+        };
+        c.radius[slot] = match desc.shape {
+            Shape::Circle { radius } => radius,
             _ => 0.0,
         };
         c.gravity_scale[slot] = desc.gravity_scale;

@@ -31,7 +31,7 @@ pub(crate) mod sweep;
 
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::{Crew, SharedSlice};
-use crate::lane::{MAX_WIDTH, Row, padded};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
 use crate::shape::ShapeKind;
 use bands::Bands;
@@ -57,14 +57,16 @@ pub(crate) struct Margins {
 
 /// Reach of a body at rest, as a fraction of its smaller half extent.
 const BASE_FRACTION: f32 = 0.1;
-/// A body's reach is at most this many times its smaller half extent, however fast it is: bands are as
-/// high as the most grown body.
+/// A body's reach is at most this many times its smaller half extent, if that is enough for a step: bands
+/// are as high as the most grown body.
 const REACH_LIMIT: f32 = 2.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
 /// The horizon in steps.
 const HORIZON_STEPS: f32 = 5.0;
-/// A body may be hit and take another's speed: its own counts as no less than this part of the mean.
+/// A body may be hit and take another's speed: its own counts as no less than this part of the mean, nor
+/// than the difference between its frame and the next. (Where a falling pile meets the resting one, most
+/// lists ended otherwise after one step.)
 const LEAST_SPEED: f32 = 0.7;
 
 impl Margins {
@@ -98,8 +100,9 @@ impl Growth {
         let half = c.ext_x[slot].min(c.ext_y[slot]);
         let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
         let relative = (bodies.velocity(slot) - frame).length();
-        let speed = if fixed { relative } else { relative.max(LEAST_SPEED * frames.rms) };
-        let reach = base + (margins.horizon * speed).min(REACH_LIMIT * half);
+        let speed = if fixed { relative } else { relative.max(LEAST_SPEED * frames.rms).max(2.0 * spread) };
+        let limit = (REACH_LIMIT * half).max(margins.time_step * speed);
+        let reach = base + (margins.horizon * speed).min(limit);
         let speculative = if fixed { 0.0 } else { margins.speculative };
         Growth { reach, growth: reach + speculative + margins.horizon * spread, frame }
     }
@@ -143,15 +146,20 @@ impl Bounds {
     /// Whether a body that is at (x, y) and moves at (vx, vy) has left, or is about to leave, what
     /// its bounds allow. `age` is that of the position; a step's movement may use up the speculative
     /// distance, which the bounds were grown by as well.
-    #[inline]
-    pub(crate) fn left(&self, slot: usize, pos: [f32; 2], vel: [f32; 2], margins: &Margins) -> bool {
-        let moved_x = pos[0] - self.built_x[slot] - self.frame_x[slot] * self.age;
-        let moved_y = pos[1] - self.built_y[slot] - self.frame_y[slot] * self.age;
-        let next_x = moved_x + margins.time_step * (vel[0] - self.frame_x[slot]);
-        let next_y = moved_y + margins.time_step * (vel[1] - self.frame_y[slot]);
-        let (reach, next_reach) = (self.reach[slot], self.reach[slot] + margins.speculative);
-        (moved_x * moved_x + moved_y * moved_y > reach * reach)
-            | (next_x * next_x + next_y * next_y > next_reach * next_reach)
+    #[inline(always)]
+    pub(crate) fn left<L: Lane>(&self, slot: usize, pos: [L; 2], vel: [L; 2], margins: &Margins) -> L::Mask {
+        let load = |column: &[f32]| L::load(&column[slot..]);
+        let (age, time_step) = (L::splat(self.age), L::splat(margins.time_step));
+        let (frame_x, frame_y) = (load(&self.frame_x), load(&self.frame_y));
+        let moved_x = pos[0] - load(&self.built_x) - frame_x * age;
+        let moved_y = pos[1] - load(&self.built_y) - frame_y * age;
+        let next_x = moved_x + time_step * (vel[0] - frame_x);
+        let next_y = moved_y + time_step * (vel[1] - frame_y);
+        let reach = load(&self.reach);
+        let next_reach = reach + L::splat(margins.speculative);
+        (moved_x * moved_x + moved_y * moved_y)
+            .gt(reach * reach)
+            .or((next_x * next_x + next_y * next_y).gt(next_reach * next_reach))
     }
 
     /// Ages the bounds by a step. False when their time is over.

@@ -16,7 +16,7 @@
 //! with a large moving body may reach anywhere; they are few, and form a tile of their own that is
 //! solved alone, one contact after the other.
 
-pub(crate) mod build;
+mod build;
 mod carry;
 
 use crate::body::{Bodies, BodyHandle};
@@ -48,6 +48,8 @@ pub(crate) struct NormalBlock {
     pub normal_impulse: [f32; BLOCK],
     /// 1 / (sum of inverse masses).
     pub normal_mass: [f32; BLOCK],
+    /// Speed at which the gap may close, if there is one; as of the substep's start.
+    pub closing_speed: [f32; BLOCK],
 }
 
 /// What it needs besides for friction.
@@ -218,10 +220,10 @@ impl Contacts {
             tile.slots = bands[i].slots.clone();
             tile.next_end = bands.get(i + 1).map_or(tile.slots.end, |next| next.slots.end);
             tile.padding = (mirror_rows + i) as u32;
-            // Room for half as many pairs again as the last list had here on average, so that a list
+            // Room for twice as many pairs as the last list had here on average, so that a list
             // that grows and shrinks does not allocate.
             let expected = if old_bodies == 0 { 0 } else { old_pairs * tile.slots.len() / old_bodies };
-            tile.reserve(expected + expected / 2 + BLOCK);
+            tile.reserve(2 * expected + 4 * BLOCK);
         }
         crew.for_each(tiles, |i, tile| {
             crate::lane::with_lanes!(lanes, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
@@ -254,8 +256,13 @@ impl Contacts {
 
     /// Which pairs begin and end, from the flags that the narrowphase left.
     pub(crate) fn find_events(&mut self, bodies: &Bodies) {
-        self.begin.clear();
-        self.end.clear();
+        let room = 1024 + self.pair_count() / 4;
+        for events in [&mut self.begin, &mut self.end] {
+            events.clear();
+            if events.capacity() < room {
+                events.reserve(room + room / 4);
+            }
+        }
         self.carry.lost(&mut self.end);
         let (begin, end) = (&mut self.begin, &mut self.end);
         for tile in self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far]) {
@@ -289,6 +296,7 @@ impl Tile {
         }
         at_least(&mut self.found.pairs, pairs);
         at_least(&mut self.lane_of, pairs);
+        self.found.reserve_large();
     }
 
     /// Block and lane of a pair.

@@ -74,6 +74,18 @@ impl PairKind {
         PairKind::AabbHalfSpace,
     ];
 
+    /// r²/I over 1/m of the shapes in the roles of A and B: 2 for a disc that friction turns, else 0.
+    pub(crate) const fn spin_factors(self) -> (f32, f32) {
+        match self {
+            PairKind::CircleCircle => (2.0, 2.0),
+            PairKind::CircleAabb
+            | PairKind::CircleCircleFixed
+            | PairKind::CircleAabbFixed
+            | PairKind::CircleHalfSpace => (2.0, 0.0),
+            _ => (0.0, 0.0),
+        }
+    }
+
     /// The kind of a pair, and whether the second body takes the role of A. `a_fixed` and `b_fixed` say
     /// which of the two has no inverse mass; not both.
     pub(crate) fn of(a: ShapeKind, a_fixed: bool, b: ShapeKind, b_fixed: bool) -> (PairKind, bool) {
@@ -102,17 +114,6 @@ impl PairKind {
     /// Whether B has no inverse mass.
     pub(crate) const fn is_fixed(self) -> bool {
         self as u8 >= PairKind::CircleCircleFixed as u8
-    }
-
-    /// Whether friction turns a body, that is, whether one of the moving shapes is a circle.
-    pub(crate) const fn is_angular(self) -> bool {
-        !matches!(
-            self,
-            PairKind::AabbAabb
-                | PairKind::AabbAabbFixed
-                | PairKind::AabbCircleFixed
-                | PairKind::AabbHalfSpace
-        )
     }
 }
 

@@ -261,7 +261,9 @@ impl World {
 
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
         let tiles = self.contacts.tiles().len();
-        self.solver.mirror.fill(&self.bodies, &self.settings, tiles, crew);
+        let bands = &self.broadphase.bands;
+        let planes = bands.banded..bands.solid;
+        self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
     }
 
     /// Normals and separations of all pairs.
@@ -305,14 +307,11 @@ impl World {
     fn finish(&mut self, crew: &Crew<'_>) {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
         let (bounds, margins) = (&self.broadphase.bounds, Margins::new(&self.settings));
-        let finish = self.solver.mirror.finish(&mut self.bodies, bounds, &margins, crew);
+        let lanes = self.settings.lanes;
+        let finish = self.solver.mirror.finish(&mut self.bodies, bounds, &margins, lanes, crew);
         self.bounds_hold = in_time && !finish.stale;
-        if finish.bad {
-            for slot in 0..self.solver.mirror.bodies {
-                if self.solver.mirror.is_bad(&self.bodies, slot) {
-                    self.quarantine(slot);
-                }
-            }
+        for slot in finish.bad {
+            self.quarantine(slot);
         }
         self.plant(Stage::Solver);
     }
@@ -337,12 +336,12 @@ impl World {
                 c.vel_y[slot] + dt * (c.force_y[slot] * inv_mass),
                 c.omega[slot] + dt * (c.torque[slot] * inv_inertia),
             ];
-            let position = self.bodies.position(slot).into();
             if next.iter().any(|v| v.is_nan() || v.abs() > RUNAWAY_SPEED) {
                 self.quarantine(slot);
-            } else if !self.dirty && self.broadphase.bounds.left(slot, position, [next[0], next[1]], &margins)
-            {
-                self.dirty = true;
+            } else if !self.dirty {
+                let position = self.bodies.position(slot).into();
+                let bounds = &self.broadphase.bounds;
+                self.dirty = bounds.left::<f32>(slot, position, [next[0], next[1]], &margins);
             }
         }
     }

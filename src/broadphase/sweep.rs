@@ -26,6 +26,9 @@ pub(crate) struct Pair {
     pub b: u32,
     /// When the pair was found.
     pub separation: f32,
+    pub kind: PairKind,
+    /// Whether b takes the role of A in the pair's kernel.
+    pub swap: bool,
 }
 
 /// The pairs that one tile finds.
@@ -37,6 +40,14 @@ pub(crate) struct Found {
     pub far: Vec<Pair>,
     /// (banded, large), sorted.
     large: Vec<(u32, u32)>,
+}
+
+impl Found {
+    /// Room for what is found beside the pairs, so that the first few do not allocate.
+    pub(crate) fn reserve_large(&mut self) {
+        self.far.reserve(16_usize.saturating_sub(self.far.capacity()));
+        self.large.reserve(256_usize.saturating_sub(self.large.capacity()));
+    }
 }
 
 /// Which of the bodies in a run overlap body `i`.
@@ -176,7 +187,8 @@ impl Broadphase {
             let height = L::load(&c.pos_x[j..]) * normal_x + L::load(&c.pos_y[j..]) * normal_y - offset;
             // Of the box around the shape: never less than the shape's own.
             let support = L::load(&c.ext_x[j..]) * normal_x.abs() + L::load(&c.ext_y[j..]) * normal_y.abs();
-            let mut bits = (height - support).le(L::load(&self.bounds.growth[j..])).bits();
+            let growth = L::load(&self.bounds.growth[j..]) + L::splat(self.bounds.growth[plane]);
+            let mut bits = (height - support).le(growth).bits();
             if slots.end - j < L::WIDTH {
                 bits &= (1 << (slots.end - j)) - 1;
             }
@@ -211,7 +223,7 @@ impl Broadphase {
     }
 
     /// The pair, if its bodies may touch each other before the list is stale.
-    #[inline]
+    #[inline(always)]
     fn accept(&self, bodies: &Bodies, a: usize, b: usize) -> Option<Pair> {
         let c = &bodies.columns;
         let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
@@ -221,17 +233,17 @@ impl Broadphase {
         if bodies.any_filter && ((c.category[a] & c.mask[b]) == 0 || (c.category[b] & c.mask[a]) == 0) {
             return None;
         }
-        let (shape_a, shape_b) = (c.kind[a].shape(), c.kind[b].shape());
-        let separation = if (shape_a, shape_b) == (ShapeKind::Circle, ShapeKind::Circle) {
+        let (kind, swap) = PairKind::of(c.kind[a].shape(), a_fixed, c.kind[b].shape(), b_fixed);
+        let (first, second) = if swap { (b, a) } else { (a, b) };
+        let (row_a, row_b) = (self.shape[first].0, self.shape[second].0);
+        let separation = if kind == PairKind::CircleCircle {
             // In place of the jump table, for the kind of which there are most.
-            touch_one(PairKind::CircleCircle, self.shape[a].0, self.shape[b].0).separation
+            touch_one(PairKind::CircleCircle, row_a, row_b).separation
         } else {
-            let (kind, swap) = PairKind::of(shape_a, a_fixed, shape_b, b_fixed);
-            let (first, second) = if swap { (b, a) } else { (a, b) };
-            touch_any(kind, self.shape[first].0, self.shape[second].0).separation
+            touch_any(kind, row_a, row_b).separation
         };
         let near = separation <= self.bounds.growth[a] + self.bounds.growth[b];
-        near.then_some(Pair { a: a as u32, b: b as u32, separation })
+        near.then_some(Pair { a: a as u32, b: b as u32, separation, kind, swap })
     }
 }
 

@@ -15,9 +15,9 @@ use super::carry::Carry;
 use super::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Tile};
 use crate::body::Bodies;
 use crate::broadphase::resize;
+use crate::broadphase::sweep::Pair;
 use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
-use crate::shape::ShapeKind;
 
 /// Colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
 /// `SERIAL`; a body needs more than 30 neighbours for that.
@@ -31,8 +31,6 @@ pub(super) struct Scratch {
     taken: Vec<u32>,
     /// Pairs by kind, near ones first.
     sorted: Vec<u32>,
-    /// Kind, role swap and nearness of each pair.
-    class: Vec<u8>,
     /// Colour of each pair in `sorted`.
     colour: Vec<u8>,
 }
@@ -46,11 +44,6 @@ pub(super) struct Build<'a> {
     pub old_slot: &'a [u32],
     /// Separation below which a pair counts as near.
     pub speculative: f32,
-}
-
-/// `kind << 2 | far << 1 | swap`, so that classes sort by kind, then nearness.
-fn class(kind: PairKind, far: bool, swap: bool) -> u8 {
-    (kind as u8) << 2 | u8::from(far) << 1 | u8::from(swap)
 }
 
 impl Build<'_> {
@@ -71,19 +64,8 @@ impl Build<'_> {
             }
             for i in range {
                 let pair = tile.found.pairs[scratch.sorted[i] as usize];
-                let swap = scratch.class[scratch.sorted[i] as usize] & 1 == 1;
-                let colour = if coloured {
-                    pick_colour(
-                        &mut scratch.taken,
-                        tile.slots.start,
-                        pair.a,
-                        pair.b,
-                        PairKind::ALL[kind],
-                        swap,
-                    )
-                } else {
-                    SERIAL
-                };
+                let colour =
+                    if coloured { pick_colour(&mut scratch.taken, tile.slots.start, &pair) } else { SERIAL };
                 scratch.colour[i] = colour as u8;
                 counts[kind][colour] += 1;
             }
@@ -93,33 +75,22 @@ impl Build<'_> {
         tile.scratch = scratch;
     }
 
-    /// Fills `sorted` and `class`, and returns where each kind starts in `sorted`.
+    /// Fills `sorted`, and returns where each kind starts in it.
     fn sort_by_class(&self, tile: &Tile, scratch: &mut Scratch) -> [u32; KINDS + 1] {
-        let c = &self.bodies.columns;
         let pairs = &tile.found.pairs;
+        let class = |pair: &Pair| 2 * pair.kind as usize + usize::from(pair.separation >= self.speculative);
         let mut start = [0u32; 2 * KINDS + 1];
-        scratch.class.clear();
-        scratch.class.reserve(pairs.len());
         for pair in pairs {
-            let (a, b) = (pair.a as usize, pair.b as usize);
-            let (kind, swap) = PairKind::of(
-                c.kind[a].shape(),
-                c.inv_mass[a] == 0.0,
-                c.kind[b].shape(),
-                c.inv_mass[b] == 0.0,
-            );
-            let class = class(kind, pair.separation >= self.speculative, swap);
-            scratch.class.push(class);
-            start[(class >> 1) as usize + 1] += 1;
+            start[class(pair) + 1] += 1;
         }
         for i in 0..2 * KINDS {
             start[i + 1] += start[i];
         }
         let kinds = std::array::from_fn(|kind| start[2 * kind]);
         resize(&mut scratch.sorted, pairs.len());
-        for (pair, class) in (0u32..).zip(&scratch.class) {
-            let place = &mut start[(class >> 1) as usize];
-            scratch.sorted[*place as usize] = pair;
+        for (pair, index) in pairs.iter().zip(0u32..) {
+            let place = &mut start[class(pair)];
+            scratch.sorted[*place as usize] = index;
             *place += 1;
         }
         kinds
@@ -155,6 +126,7 @@ impl Build<'_> {
             separation: [FAR; BLOCK],
             normal_impulse: empty,
             normal_mass: empty,
+            closing_speed: empty,
         };
         let friction = FrictionBlock {
             tangent_impulse: empty,
@@ -179,24 +151,22 @@ impl Build<'_> {
         let c = &self.bodies.columns;
         let mut coefficients = Coefficients::new(self.bodies, self.mixing);
         resize(&mut tile.lane_of, tile.found.pairs.len());
-        for kind in 0..KINDS {
-            for i in buckets[kind] as usize..buckets[kind + 1] as usize {
-                let index = scratch.sorted[i] as usize;
-                let pair = tile.found.pairs[index];
-                let swap = scratch.class[index] & 1 == 1;
-                let (a, b) = if swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
-                let place = &mut next_lane[kind][scratch.colour[i] as usize];
-                tile.lane_of[index] = *place;
+        for kind in PairKind::ALL {
+            let range = buckets[kind as usize] as usize..buckets[kind as usize + 1] as usize;
+            let next_lane = &mut next_lane[kind as usize];
+            let (spin_a, spin_b) = kind.spin_factors();
+            for (&index, &colour) in scratch.sorted[range.clone()].iter().zip(&scratch.colour[range]) {
+                let pair = &tile.found.pairs[index as usize];
+                let (a, b) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+                let place = &mut next_lane[colour as usize];
+                tile.lane_of[index as usize] = *place;
                 let (block, lane) = (*place as usize / BLOCK, *place as usize % BLOCK);
                 *place += 1;
 
                 let (slot_a, slot_b) = (a as usize, b as usize);
                 let carried = self.carry.claim(self.old_slot[slot_a], self.old_slot[slot_b]);
-                let inv_mass = c.inv_mass[slot_a] + c.inv_mass[slot_b];
-                let spin = |slot: usize| {
-                    let round = c.kind[slot].shape() == ShapeKind::Circle;
-                    if round { inv_spin(c.ext_x[slot], c.inv_inertia[slot]) } else { 0.0 }
-                };
+                let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
+                let inv_mass = inv_mass_a + inv_mass_b;
                 let mixed = coefficients.of(c.material[slot_a], c.material[slot_b]);
 
                 let normal = &mut tile.normal[block];
@@ -206,7 +176,7 @@ impl Build<'_> {
                 normal.normal_mass[lane] = 1.0 / inv_mass;
                 let friction = &mut tile.friction[block];
                 friction.tangent_impulse[lane] = carried.tangent_impulse;
-                friction.tangent_mass[lane] = 1.0 / (inv_mass + (spin(slot_a) + spin(slot_b)));
+                friction.tangent_mass[lane] = 1.0 / (inv_mass + (spin_a * inv_mass_a + spin_b * inv_mass_b));
                 friction.static_friction[lane] = mixed.static_friction;
                 friction.dynamic_friction[lane] = mixed.dynamic_friction;
                 if let Some(bounce) = tile.bounce.get_mut(block) {
@@ -218,29 +188,21 @@ impl Build<'_> {
     }
 }
 
-/// A circle's inverse inertia in terms of the speed of its surface: r²/I. Friction acts on a circle
-/// always at its radius, so the solver keeps the surface speed u = ω·r in place of ω, and needs no lever
-/// arms.
-#[inline]
-pub(crate) fn inv_spin(radius: f32, inv_inertia: f32) -> f32 {
-    radius * radius * inv_inertia
-}
-
 /// Sets a vector to `len` copies of `value`.
 fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
     vec.clear();
     if len > vec.capacity() {
-        vec.reserve(len + len / 2);
+        vec.reserve(len + len / 2 + 16);
     }
     vec.resize(len, value);
 }
 
 /// The lowest colour free at both bodies; at A alone where B is fixed.
 #[inline]
-fn pick_colour(taken: &mut [u32], first: usize, a: u32, b: u32, kind: PairKind, swap: bool) -> usize {
-    let (low, high) = (a as usize - first, (b as usize).wrapping_sub(first));
-    if kind.is_fixed() {
-        let moving = if swap { high } else { low };
+fn pick_colour(taken: &mut [u32], first: usize, pair: &Pair) -> usize {
+    let (low, high) = (pair.a as usize - first, (pair.b as usize).wrapping_sub(first));
+    if pair.kind.is_fixed() {
+        let moving = if pair.swap { high } else { low };
         let colour = taken[moving].trailing_ones() as usize;
         if colour < COLOURS {
             taken[moving] |= 1 << colour;

@@ -22,7 +22,6 @@ pub(super) struct Carried {
 #[derive(Clone, Debug, Default)]
 struct Entry {
     low: u32,
-    high: u32,
     carried: Carried,
     claimed: Claimed,
 }
@@ -42,7 +41,9 @@ pub(crate) struct Carry {
     /// First entry of each old slot that was in a band, and the end.
     start: Vec<u32>,
     entries: Vec<Entry>,
-    far: Vec<Entry>,
+    /// The higher slot of each entry, apart from the rest: a row of them is one load.
+    high: Vec<u32>,
+    far: Vec<(u32, Entry)>,
     /// First entry of each tile.
     tile_start: Vec<u32>,
     /// Handles by old slot, for the events.
@@ -52,7 +53,7 @@ pub(crate) struct Carry {
 }
 
 /// An entry for each pair of the tile.
-fn entries_of(tile: &Tile) -> impl Iterator<Item = Entry> {
+fn entries_of(tile: &Tile) -> impl Iterator<Item = (u32, Entry)> {
     tile.found.pairs.iter().zip(&tile.lane_of).map(|(pair, &lane)| {
         let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
         let carried = Carried {
@@ -60,7 +61,7 @@ fn entries_of(tile: &Tile) -> impl Iterator<Item = Entry> {
             tangent_impulse: tile.friction[block].tangent_impulse[lane],
             touching: tile.info[block].touched >> lane & 1 == 1,
         };
-        Entry { low: pair.a, high: pair.b, carried, claimed: Claimed::default() }
+        (pair.b, Entry { low: pair.a, carried, claimed: Claimed::default() })
     })
 }
 
@@ -83,9 +84,11 @@ impl Carry {
         let banded = tiles.last().map_or(0, |tile| tile.slots.end);
         resize(&mut self.start, banded + 1);
         resize(&mut self.entries, total);
+        resize(&mut self.high, total);
         self.start[banded] = total as u32;
         let start = SharedSlice::new(&mut self.start);
         let entries = SharedSlice::new(&mut self.entries);
+        let high = SharedSlice::new(&mut self.high);
         let tile_start = &self.tile_start;
         crew.run(tiles.len(), |i| {
             let tile = &tiles[i];
@@ -93,21 +96,24 @@ impl Carry {
             let range = first..first + tile.found.pairs.len();
             #[allow(unsafe_code)]
             // SAFETY: tiles have disjoint slots and entries.
-            let (start, entries) = unsafe { (start.range(tile.slots.clone()), entries.range(range.clone())) };
+            let (start, entries, high) = unsafe {
+                (start.range(tile.slots.clone()), entries.range(range.clone()), high.range(range.clone()))
+            };
             let mut next_slot = tile.slots.start;
-            for ((entry, place), index) in entries_of(tile).zip(entries).zip(first as u32..) {
+            for (i, (other, entry)) in entries_of(tile).enumerate() {
+                let index = (first + i) as u32;
                 while next_slot <= entry.low as usize {
                     start[next_slot - tile.slots.start] = index;
                     next_slot += 1;
                 }
-                *place = entry;
+                (high[i], entries[i]) = (other, entry);
             }
             start[next_slot - tile.slots.start..].fill(range.end as u32);
         });
 
         self.far.clear();
         self.far.extend(entries_of(far));
-        self.far.sort_unstable_by_key(|entry| (entry.low, entry.high));
+        self.far.sort_unstable_by_key(|(high, entry)| (entry.low, *high));
         self.handle.clear();
         self.handle.extend_from_slice(&bodies.columns.handle[..built]);
         self.pending = true;
@@ -125,12 +131,15 @@ impl Carry {
     fn find(&self, low: u32, high: u32) -> Option<&Entry> {
         if (low as usize) + 1 < self.start.len() {
             let row = self.start[low as usize] as usize..self.start[low as usize + 1] as usize;
-            if let Some(entry) = self.entries[row].iter().find(|entry| entry.high == high) {
-                return Some(entry);
+            if let Some(place) = self.high[row.clone()].iter().position(|&other| other == high) {
+                return Some(&self.entries[row.start + place]);
             }
         }
-        let place = self.far.binary_search_by_key(&(low, high), |entry| (entry.low, entry.high));
-        place.ok().map(|place| &self.far[place])
+        if self.far.is_empty() {
+            return None;
+        }
+        let place = self.far.binary_search_by_key(&(low, high), |(high, entry)| (entry.low, *high));
+        place.ok().map(|place| &self.far[place].1)
     }
 
     /// Reports the touching pairs that were not claimed, once.
@@ -138,9 +147,10 @@ impl Carry {
         if !std::mem::take(&mut self.pending) {
             return;
         }
-        for entry in self.entries.iter().chain(&self.far) {
+        let banded = self.high.iter().zip(&self.entries);
+        for (&high, entry) in banded.chain(self.far.iter().map(|(high, entry)| (high, entry))) {
             if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
-                let [a, b] = [entry.low, entry.high].map(|slot| self.handle[slot as usize]);
+                let [a, b] = [entry.low, high].map(|slot| self.handle[slot as usize]);
                 end.push(ContactEvent { a, b });
             }
         }

@@ -4,13 +4,14 @@
 //! scalar; see `lane.rs`. The rows are filled from the columns at the start of a step and copied back at
 //! its end.
 
-use crate::body::{Bodies, Kind, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
+use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
-use crate::contacts::build::inv_spin;
 use crate::crew::{Crew, SharedSlice};
-use crate::lane::Row;
-use crate::settings::Settings;
-use crate::shape::ShapeKind;
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, with_lanes};
+use crate::settings::{Lanes, Settings};
+use glam::Vec2;
+use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows by slot, then one padding row for each tile and one for the far tile.
@@ -20,7 +21,7 @@ pub(crate) struct Mirror {
     pub shape: Vec<Row>,
     /// `[vel_x, vel_y, surface speed ω·r, inverse mass]`
     pub vel: Vec<Row>,
-    /// `[Δx, Δy, Δangle·r, inverse spin]` since the start of the step.
+    /// `[Δx, Δy, Δangle·r, 0]` since the start of the step.
     pub pose: Vec<Row>,
     /// `[h·a + warm start; 0]`, in the units of `vel`.
     pub accum: Vec<Row>,
@@ -36,8 +37,15 @@ pub(crate) struct Mirror {
 const PADDING_VEL: Row = Row([0.0, 0.0, 0.0, 1.0]);
 
 impl Mirror {
-    /// Copies the bodies in.
-    pub(crate) fn fill(&mut self, bodies: &Bodies, settings: &Settings, tiles: usize, crew: &Crew<'_>) {
+    /// Copies the bodies in. `planes` are the slots among which half-spaces are.
+    pub(crate) fn fill(
+        &mut self,
+        bodies: &Bodies,
+        settings: &Settings,
+        tiles: usize,
+        planes: Range<usize>,
+        crew: &Crew<'_>,
+    ) {
         let len = bodies.len;
         let rows = len + tiles + 1;
         self.bodies = len;
@@ -48,43 +56,18 @@ impl Mirror {
         self.vel[len..].fill(PADDING_VEL);
         resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
 
-        let c = &bodies.columns;
         let h = settings.time_step / settings.substeps as f32;
-        let shape = SharedSlice::new(&mut self.shape);
-        let vel = SharedSlice::new(&mut self.vel);
-        let pose = SharedSlice::new(&mut self.pose);
-        let accum = SharedSlice::new(&mut self.accum);
+        let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
-        let (any_damping, any_force) = (bodies.any_damping, bodies.any_force);
-        let gravity = settings.gravity;
-        #[allow(unsafe_code)]
+        let rows = [&mut self.shape, &mut self.vel, &mut self.pose, &mut self.accum]
+            .map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
+            #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
-            let [shape, vel, pose, accum] =
-                unsafe { [&shape, &vel, &pose, &accum].map(|rows| rows.range(range.clone())) };
-            for (i, slot) in range.clone().enumerate() {
-                let kind = c.kind[slot];
-                let (inv_mass, inv_inertia) = (c.inv_mass[slot], c.inv_inertia[slot]);
-                let radius = surface_radius(kind, c.ext_x[slot]);
-                let inv_spin = inv_spin(radius, inv_inertia);
-                shape[i] = shape_row(
-                    kind,
-                    [c.pos_x[slot], c.pos_y[slot]],
-                    [c.ext_x[slot], c.ext_y[slot]],
-                    c.ext_z[slot],
-                );
-                vel[i] = Row([c.vel_x[slot], c.vel_y[slot], c.omega[slot] * radius, inv_mass]);
-                pose[i] = Row([0.0, 0.0, 0.0, inv_spin]);
-                let scale = if inv_mass > 0.0 { h * c.gravity_scale[slot] } else { 0.0 };
-                accum[i] = Row([scale * gravity.x, scale * gravity.y, 0.0, 0.0]);
-                if any_force {
-                    let [x, y, spin, _] = &mut accum[i].0;
-                    *x += h * (c.force_x[slot] * inv_mass);
-                    *y += h * (c.force_y[slot] * inv_mass);
-                    *spin += h * (c.torque[slot] * inv_inertia * radius);
-                }
-            }
-            if any_damping {
+            let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
+            with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
+            if bodies.any_damping {
+                #[allow(unsafe_code)]
                 // SAFETY: chunks are disjoint.
                 let damp = unsafe { damp.range(range.clone()) };
                 for (damp, slot) in damp.iter_mut().zip(range) {
@@ -95,6 +78,10 @@ impl Mirror {
                 }
             }
         });
+        for slot in planes {
+            let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
+            self.shape[slot] = shape_row(c.kind[slot], pos, ext, c.ext_z[slot]);
+        }
     }
 
     /// Copies the result back: positions, velocities. Forces are used up.
@@ -103,88 +90,185 @@ impl Mirror {
         bodies: &mut Bodies,
         bounds: &Bounds,
         margins: &Margins,
+        lanes: Lanes,
         crew: &Crew<'_>,
     ) -> Finish {
-        let len = self.bodies;
-        let (stale, bad) = (AtomicBool::new(false), AtomicBool::new(false));
+        let stale = AtomicBool::new(false);
+        let bad = Mutex::new(Vec::new());
         let any_force = std::mem::take(&mut bodies.any_force);
         let c = &mut bodies.columns;
-        let (kind, ext_x) = (&c.kind, &c.ext_x);
+        let radius = &c.radius;
         let columns = [&mut c.pos_x, &mut c.pos_y, &mut c.angle, &mut c.vel_x, &mut c.vel_y, &mut c.omega]
             .map(|column| SharedSlice::new(column));
         let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
-        #[allow(unsafe_code)]
-        crew.chunks(len, CHUNK, |range| {
+        crew.chunks(self.bodies, CHUNK, |range| {
+            #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
-            let [pos_x, pos_y, angle, vel_x, vel_y, omega] =
-                unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
-            let (mut chunk_stale, mut chunk_bad) = (false, false);
-            for (i, slot) in range.clone().enumerate() {
-                let [moved_x, moved_y, turned, _] = self.pose[slot].0;
-                let [new_vel_x, new_vel_y, spin, _] = self.vel[slot].0;
-                let [x, y] = [pos_x[i] + moved_x, pos_y[i] + moved_y];
-                let good = x.abs() <= MAX_COORDINATE
-                    && y.abs() <= MAX_COORDINATE
-                    && new_vel_x.abs() <= RUNAWAY_SPEED
-                    && new_vel_y.abs() <= RUNAWAY_SPEED
-                    && spin.abs() <= RUNAWAY_SPEED * ext_x[slot].max(1.0)
-                    && turned.is_finite();
-                if !good {
-                    chunk_bad = true;
-                    continue;
-                }
-                [pos_x[i], pos_y[i]] = [x, y];
-                // A zero's sign depends on which contacts were skipped; adding +0 makes it positive.
-                [vel_x[i], vel_y[i]] = [new_vel_x + 0.0, new_vel_y + 0.0];
-                if kind[slot].shape() == ShapeKind::Circle {
-                    let radius = ext_x[slot];
-                    angle[i] += turned / radius;
-                    // Only what was gained, so that a free body keeps its spin to the last bit.
-                    omega[i] += (spin - omega[i] * radius) / radius + 0.0;
-                }
-                chunk_stale |= bounds.left(slot, [x, y], [vel_x[i], vel_y[i]], margins);
+            let columns = unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
+            let rows = (&self.pose[range.clone()], &self.vel[range.clone()]);
+            let chunk = Chunk { range: range.clone(), radius, bounds, margins, bad: &bad };
+            if with_lanes!(lanes, L => finish::<L>(&chunk, rows, columns)) {
+                stale.store(true, Ordering::Relaxed);
             }
             if any_force {
                 for force in &forces {
+                    #[allow(unsafe_code)]
                     // SAFETY: chunks are disjoint.
                     unsafe { force.range(range.clone()) }.fill(0.0);
                 }
             }
-            stale.fetch_or(chunk_stale, Ordering::Relaxed);
-            bad.fetch_or(chunk_bad, Ordering::Relaxed);
         });
-        Finish { stale: stale.into_inner(), bad: bad.into_inner() }
-    }
-
-    /// Whether `finish` refused to take this slot's result.
-    pub(crate) fn is_bad(&self, bodies: &Bodies, slot: usize) -> bool {
-        let [moved_x, moved_y, turned, _] = self.pose[slot].0;
-        let [vel_x, vel_y, spin, _] = self.vel[slot].0;
-        let c = &bodies.columns;
-        let moved = [moved_x, moved_y, turned];
-        // A good slot's position already has the move in it; one that did not move by a number is bad.
-        moved.iter().chain(&[vel_x, vel_y, spin]).any(|v| !v.is_finite())
-            || vel_x.abs() > RUNAWAY_SPEED
-            || vel_y.abs() > RUNAWAY_SPEED
-            || spin.abs() > RUNAWAY_SPEED * c.ext_x[slot].max(1.0)
-            || ((c.pos_x[slot] + moved_x).abs() > MAX_COORDINATE
-                && c.vel_x[slot].to_bits() != (vel_x + 0.0).to_bits())
-            || ((c.pos_y[slot] + moved_y).abs() > MAX_COORDINATE
-                && c.vel_y[slot].to_bits() != (vel_y + 0.0).to_bits())
+        let mut bad = bad.into_inner().expect("no worker panicked");
+        bad.sort_unstable();
+        Finish { stale: stale.into_inner(), bad }
     }
 }
 
 /// What was found while copying back.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Finish {
     /// A body has left its margin: the pair list must be rebuilt.
     pub stale: bool,
-    /// Some results were not numbers, or out of range; those bodies were left as they were.
-    pub bad: bool,
+    /// Slots whose result is not a number, or out of range; they were left as they were.
+    pub bad: Vec<usize>,
 }
 
-/// The radius at which friction acts: 0 for what does not turn.
-#[inline]
-fn surface_radius(kind: Kind, ext_x: f32) -> f32 {
-    if kind.shape() == ShapeKind::Circle { ext_x } else { 0.0 }
+/// Calls `wide` for whole lanes from the start and `single` for what is left.
+fn for_lanes(len: usize, width: usize, mut wide: impl FnMut(usize), mut single: impl FnMut(usize)) {
+    let whole = len - len % width;
+    (0..whole).step_by(width).for_each(&mut wide);
+    (whole..len).for_each(&mut single);
+}
+
+/// Neighbouring rows, for gather and scatter.
+const NEXT: [u32; MAX_WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+#[allow(unsafe_code)]
+fn store_rows<L: Lane>(rows: &mut [Row], columns: [L; 4]) {
+    assert!(rows.len() >= L::WIDTH);
+    // SAFETY: there are enough rows, and they are borrowed for writing.
+    unsafe { L::scatter(rows.as_mut_ptr(), &NEXT, columns) }
+}
+
+#[allow(unsafe_code)]
+fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
+    assert!(rows.len() >= L::WIDTH);
+    // SAFETY: there are enough rows, and they are borrowed.
+    unsafe { L::gather(rows.as_ptr(), &NEXT) }
+}
+
+/// Columns to rows for a range of slots.
+fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 4], gravity: Vec2, h: f32) {
+    let [shape, vel, pose, accum] = rows;
+    let mut fill = Fill { bodies, first: range.start, shape, vel, pose, accum, gravity, h };
+    let fill = std::cell::RefCell::new(&mut fill);
+    for_lanes(
+        range.len(),
+        L::WIDTH,
+        |i| fill.borrow_mut().lanes::<L>(i),
+        |i| fill.borrow_mut().lanes::<f32>(i),
+    );
+}
+
+struct Fill<'a> {
+    bodies: &'a Bodies,
+    first: usize,
+    shape: &'a mut [Row],
+    vel: &'a mut [Row],
+    pose: &'a mut [Row],
+    accum: &'a mut [Row],
+    gravity: Vec2,
+    h: f32,
+}
+
+impl Fill<'_> {
+    #[inline(always)]
+    fn lanes<L: Lane>(&mut self, i: usize) {
+        let c = &self.bodies.columns;
+        let slot = self.first + i;
+        let load = |column: &[f32]| L::load(&column[slot..]);
+        let (zero, h) = (L::splat(0.0), L::splat(self.h));
+        let (inv_mass, radius) = (load(&c.inv_mass), load(&c.radius));
+        let scale = L::select(inv_mass.gt(zero), h * load(&c.gravity_scale), zero);
+        let mut add = [scale * L::splat(self.gravity.x), scale * L::splat(self.gravity.y), zero, zero];
+        if self.bodies.any_force {
+            add[0] = add[0] + h * (load(&c.force_x) * inv_mass);
+            add[1] = add[1] + h * (load(&c.force_y) * inv_mass);
+            add[2] = h * (load(&c.torque) * load(&c.inv_inertia) * radius);
+        }
+        store_rows(&mut self.shape[i..], [load(&c.pos_x), load(&c.pos_y), load(&c.ext_x), load(&c.ext_y)]);
+        store_rows(&mut self.vel[i..], [load(&c.vel_x), load(&c.vel_y), load(&c.omega) * radius, inv_mass]);
+        store_rows(&mut self.pose[i..], [zero; 4]);
+        store_rows(&mut self.accum[i..], add);
+    }
+}
+
+/// What copying back a range of slots reads besides the rows.
+struct Chunk<'a> {
+    range: Range<usize>,
+    radius: &'a [f32],
+    bounds: &'a Bounds,
+    margins: &'a Margins,
+    bad: &'a Mutex<Vec<usize>>,
+}
+
+/// Rows to columns for a range of slots. True if a body has left its margin.
+fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 6]) -> bool {
+    let columns = std::cell::RefCell::new(columns);
+    let stale = std::cell::Cell::new(false);
+    for_lanes(
+        chunk.range.len(),
+        L::WIDTH,
+        |i| stale.set(stale.get() | finish_lanes::<L>(chunk, rows, &mut columns.borrow_mut(), i)),
+        |i| stale.set(stale.get() | finish_lanes::<f32>(chunk, rows, &mut columns.borrow_mut(), i)),
+    );
+    stale.get()
+}
+
+#[inline(always)]
+fn finish_lanes<L: Lane>(
+    chunk: &Chunk<'_>,
+    (pose, vel): (&[Row], &[Row]),
+    columns: &mut [&mut [f32]; 6],
+    i: usize,
+) -> bool {
+    let slot = chunk.range.start + i;
+    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let [moved_x, moved_y, turned, _] = load_rows::<L>(&pose[i..]);
+    let [vel_x, vel_y, spin, _] = load_rows::<L>(&vel[i..]);
+    let [old_x, old_y, old_angle, old_vel_x, old_vel_y, old_omega] =
+        columns.each_ref().map(|column| L::load(&column[i..]));
+    let radius = L::load(&chunk.radius[slot..]);
+    let round = radius.gt(zero);
+    let divisor = L::select(round, radius, one);
+    let (x, y) = (old_x + moved_x, old_y + moved_y);
+    let angle = old_angle + turned / divisor;
+    // Only what was gained, so that a free body keeps its spin to the last bit.
+    let omega = old_omega + (spin - old_omega * radius) / divisor;
+
+    let within = |v: L, limit: f32| v.abs().le(L::splat(limit));
+    let good = within(x, MAX_COORDINATE)
+        .and(within(y, MAX_COORDINATE))
+        .and(within(vel_x, RUNAWAY_SPEED))
+        .and(within(vel_y, RUNAWAY_SPEED))
+        .and(within(omega, RUNAWAY_SPEED))
+        .and(within(angle, f32::MAX));
+    let turns = good.and(round);
+    // A zero's sign depends on which contacts were skipped; adding +0 makes it positive.
+    let new = [
+        L::select(good, x, old_x),
+        L::select(good, y, old_y),
+        L::select(turns, angle, old_angle),
+        L::select(good, vel_x + zero, old_vel_x),
+        L::select(good, vel_y + zero, old_vel_y),
+        L::select(turns, omega + zero, old_omega),
+    ];
+    for (column, new) in columns.iter_mut().zip(new) {
+        new.store(&mut column[i..]);
+    }
+    let all = ((1u64 << L::WIDTH) - 1) as u32;
+    if good.bits() != all {
+        let bad = (0..L::WIDTH).filter(|lane| good.bits() >> lane & 1 == 0).map(|lane| slot + lane);
+        chunk.bad.lock().expect("no worker panicked").extend(bad);
+    }
+    chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], chunk.margins).bits() != 0
 }

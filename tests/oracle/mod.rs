@@ -6,7 +6,7 @@
 //! matter: where no two contacts share a body that can move.
 
 use glam::DVec2;
-use granule::{BodyDesc, BodyType, Mixing, Settings, Shape, Vec2};
+use granule::{BodyDesc, BodyType, Mixing, Settings, Shape, Solver, Vec2};
 
 /// Differences of position below this are rounding, in metres, near the origin.
 const MARGIN: f64 = 2e-5;
@@ -261,13 +261,16 @@ struct Constraint {
     dynamic_friction: f64,
     restitution: f64,
     impulses: Impulses,
+    /// How fast the gap may close: the gap at the last solve (at first, the step's start) over the substep.
+    /// Solver2D takes the gap anew when relaxing; the engine does not, see its `solver/impulse.rs`.
+    closing: f64,
     greatest_impulse: f64,
     approach: f64,
     /// Whether a branch was taken by less than f32 can tell, so that the other one is as right.
     marginal: bool,
 }
 
-/// The oracle's world: the soft-contact step, for scenes of independent pairs.
+/// The oracle's world: the step of either solver, for scenes of independent pairs.
 pub struct World {
     pub settings: Settings,
     pub bodies: Vec<Body>,
@@ -293,7 +296,7 @@ impl World {
         }
         let mut constraints: Vec<Constraint> = contacts(&self.bodies, &s, 0.0)
             .into_iter()
-            .map(|contact| self.prepare(contact, s.mixing))
+            .map(|contact| self.prepare(contact, s.mixing, h))
             .collect();
 
         // Soft coefficients at a fixed fraction of the substep rate.
@@ -320,16 +323,31 @@ impl World {
             }
             for _ in 0..s.iterations {
                 for constraint in &mut constraints {
-                    constraint.solve_normal(&mut self.bodies, &soft, true);
+                    match s.solver {
+                        Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
+                        Solver::Projection => {
+                            constraint.solve_normal(&mut self.bodies, &soft, false);
+                            constraint.solve_friction(&mut self.bodies);
+                        }
+                    }
                 }
             }
             for body in &mut self.bodies {
                 body.position += body.velocity * h;
             }
-            for _ in 0..s.iterations {
-                for constraint in &mut constraints {
-                    constraint.solve_normal(&mut self.bodies, &soft, false);
-                    constraint.solve_friction(&mut self.bodies);
+            match s.solver {
+                Solver::Soft => {
+                    for _ in 0..s.iterations {
+                        for constraint in &mut constraints {
+                            constraint.solve_normal(&mut self.bodies, &soft, false);
+                            constraint.solve_friction(&mut self.bodies);
+                        }
+                    }
+                }
+                Solver::Projection => {
+                    for constraint in &mut constraints {
+                        constraint.project(&mut self.bodies, &s, 1.0 / h);
+                    }
                 }
             }
         }
@@ -341,7 +359,7 @@ impl World {
         self.carried = constraints.iter().map(|c| (c.contact.a, c.contact.b, c.impulses)).collect();
     }
 
-    fn prepare(&self, contact: Contact, mixing: Mixing) -> Constraint {
+    fn prepare(&self, contact: Contact, mixing: Mixing, h: f64) -> Constraint {
         let (a, b) = (&self.bodies[contact.a], &self.bodies[contact.b]);
         let n = contact.normal;
         // A circle is touched at its own surface; a box does not rotate, so its arm does not matter.
@@ -375,6 +393,7 @@ impl World {
             dynamic_friction: mix(mixing.friction, a.dynamic_friction, b.dynamic_friction),
             restitution: mix(mixing.restitution, a.restitution, b.restitution).min(1.0),
             impulses,
+            closing: contact.separation.max(0.0) / h,
             greatest_impulse: 0.0,
             approach: 0.0,
             marginal: false,
@@ -398,6 +417,13 @@ impl Constraint {
         at(b, self.arm_b) - at(a, self.arm_a)
     }
 
+    /// The gap now, along the normal of the step's start.
+    fn separation(&self, bodies: &[Body]) -> f64 {
+        let moved = (bodies[self.contact.b].position - self.start_b)
+            - (bodies[self.contact.a].position - self.start_a);
+        self.contact.separation + moved.dot(self.contact.normal)
+    }
+
     fn apply(&self, bodies: &mut [Body], normal: f64, tangent: f64) {
         let impulse = self.contact.normal * normal + self.contact.normal.perp() * tangent;
         let a = &mut bodies[self.contact.a];
@@ -410,16 +436,15 @@ impl Constraint {
 
     fn solve_normal(&mut self, bodies: &mut [Body], soft: &Soft, biased: bool) {
         let n = self.contact.normal;
-        let moved = (bodies[self.contact.b].position - self.start_b)
-            - (bodies[self.contact.a].position - self.start_a);
-        let separation = self.contact.separation + moved.dot(n);
-        let (bias, mass_scale, impulse_scale) = if separation > 0.0 {
-            // Still apart: they may close exactly this gap within the substep.
-            (separation * soft.inv_h, 1.0, 0.0)
-        } else if biased {
+        let separation = self.separation(bodies);
+        if biased {
+            self.closing = separation.max(0.0) * soft.inv_h;
+        }
+        let (bias, mass_scale, impulse_scale) = if biased && separation <= 0.0 {
             ((soft.rate * separation).max(-soft.push_out), soft.mass_scale, soft.impulse_scale)
         } else {
-            (0.0, 1.0, 0.0)
+            // Still apart: they may close exactly this gap within the substep.
+            (self.closing, 1.0, 0.0)
         };
         let speed = self.relative_velocity(bodies).dot(n);
         self.marginal |= biased && separation.abs() < MARGIN && speed.abs() > 0.01;
@@ -432,6 +457,17 @@ impl Constraint {
         self.impulses.normal = new;
         self.greatest_impulse = self.greatest_impulse.max(new);
         self.apply(bodies, applied, 0.0);
+    }
+
+    /// Moves the two apart by a share of what exceeds the slop.
+    fn project(&mut self, bodies: &mut [Body], settings: &Settings, inv_h: f64) {
+        self.closing = self.separation(bodies).max(0.0) * inv_h;
+        let excess = -self.separation(bodies) - f64::from(settings.projection_slop);
+        let push = self.normal_mass * f64::from(settings.projection_percent) * excess.max(0.0);
+        let n = self.contact.normal;
+        let (a, b) = (self.contact.a, self.contact.b);
+        bodies[a].position -= n * push * bodies[a].inv_mass;
+        bodies[b].position += n * push * bodies[b].inv_mass;
     }
 
     fn solve_friction(&mut self, bodies: &mut [Body]) {
@@ -454,9 +490,9 @@ impl Constraint {
         }
         let speed = self.relative_velocity(bodies).dot(self.contact.normal);
         let impulse = -self.normal_mass * (speed + self.restitution * self.approach);
-        let new = (self.impulses.normal + impulse).max(0.0);
-        let applied = new - self.impulses.normal;
-        self.impulses.normal = new;
+        let applied = (self.impulses.normal + impulse).max(0.0) - self.impulses.normal;
         self.apply(bodies, applied, 0.0);
+        // What has bounced has nothing to carry to the next step.
+        self.impulses.normal = 0.0;
     }
 }
