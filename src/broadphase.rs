@@ -21,12 +21,14 @@
 //!    each, and two neighbouring bands' solver rows fit a second-level cache.
 //! 4. Bodies more than a few times larger than the rest (floors, walls) would make the bands high; they
 //!    go to the end of the order, and look up the bands and the part of each that they cover.
-//! 5. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
+//! 5. A few bodies that leave their margin early are paired anew on their own: see `loose.rs`.
+//! 6. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
 //!    have few partners that they do not touch. Speed is measured against the surroundings: see
 //!    `frames.rs`.
 
 pub(crate) mod bands;
 mod frames;
+pub(crate) mod loose;
 pub(crate) mod sweep;
 
 use crate::body::{Bodies, Kind, Motion};
@@ -175,6 +177,8 @@ pub(crate) struct Broadphase {
     pub(crate) bands: Bands,
     frames: Frames,
     pub(crate) bounds: Bounds,
+    /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
+    pub(crate) loose: Vec<u32>,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
     /// Slots of each tile: whole bands, in order.
@@ -207,6 +211,8 @@ impl Broadphase {
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order);
+        self.loose.clear();
+        self.loose.reserve(loose::per_list(bodies.len));
         self.built = bodies.len;
         self.fill_bounds(bodies, margins, crew);
     }

@@ -21,6 +21,7 @@ mod carry;
 
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::Broadphase;
+use crate::broadphase::loose::per_list;
 use crate::broadphase::sweep::{Found, Pair};
 use crate::crew::Crew;
 use crate::lane::MAX_WIDTH;
@@ -156,6 +157,9 @@ pub(crate) struct Contacts {
     /// Contacts with large moving bodies.
     pub far: Tile,
     carry: Carry,
+    kept: Vec<carry::Carried>,
+    /// The far tile's pairs, sorted.
+    far_keys: Vec<(u32, u32)>,
     pub begin: Vec<ContactEvent>,
     pub end: Vec<ContactEvent>,
 }
@@ -222,7 +226,7 @@ impl Contacts {
             tile.padding = (mirror_rows + i) as u32;
             // Room for twice as many pairs as the last list had here on average, so that a list
             // that grows and shrinks does not allocate.
-            let expected = if old_bodies == 0 { 0 } else { old_pairs * tile.slots.len() / old_bodies };
+            let expected = (old_pairs * tile.slots.len()).checked_div(old_bodies).unwrap_or(0);
             tile.reserve(2 * expected + 4 * BLOCK);
         }
         crew.for_each(tiles, |i, tile| {
@@ -233,10 +237,18 @@ impl Contacts {
         far.slots = 0..0;
         far.next_end = 0;
         far.found.pairs.clear();
+        let loose_pairs = 8 * per_list(bodies.len);
+        far.reserve(loose_pairs);
+        far.reserve_blocks(loose_pairs / 4, bodies.any_restitution);
+        self.far_keys.reserve(loose_pairs.saturating_sub(self.far_keys.len()));
+        self.kept.reserve(loose_pairs.saturating_sub(self.kept.len()));
         for tile in tiles.iter() {
             far.found.pairs.extend_from_slice(&tile.found.far);
         }
         broadphase.sweep_among_large(bodies, &mut far.found.pairs);
+        self.far_keys.clear();
+        self.far_keys.extend(far.found.pairs.iter().map(key));
+        self.far_keys.sort_unstable();
     }
 
     /// Colours the pairs found and lays out their blocks, with the impulses carried over.
@@ -252,6 +264,43 @@ impl Contacts {
         let build = build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative };
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
         build.tile(&mut self.far, false);
+    }
+
+    /// Adds pairs of any two bodies to the far tile, but for those that the list has already.
+    pub(crate) fn add_far(
+        &mut self,
+        broadphase: &Broadphase,
+        bodies: &Bodies,
+        mixing: Mixing,
+        speculative: f32,
+        pairs: &[Pair],
+    ) {
+        let known = self.far.found.pairs.len();
+        for pair in pairs {
+            if let Err(place) = self.far_keys.binary_search(&key(pair))
+                && !self.has_near(pair)
+            {
+                self.far_keys.insert(place, key(pair));
+                self.far.found.pairs.push(*pair);
+            }
+        }
+        if self.far.found.pairs.len() == known {
+            return;
+        }
+        let kept = std::mem::take(&mut self.kept);
+        let kept = carry::keep(&self.far, kept);
+        let old_slot = &broadphase.bands.order;
+        let build = build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative };
+        build.tile(&mut self.far, false);
+        carry::restore(&mut self.far, &kept);
+        self.kept = kept;
+    }
+
+    /// Whether one of the tiles has this pair.
+    fn has_near(&self, pair: &Pair) -> bool {
+        let tile = self.tiles().partition_point(|tile| tile.slots.end <= pair.a as usize);
+        let found = |tile: &Tile| tile.found.pairs.binary_search_by_key(&key(pair), key).is_ok();
+        self.tiles().get(tile).is_some_and(found)
     }
 
     /// Which pairs begin and end, from the flags that the narrowphase left.
@@ -287,6 +336,11 @@ impl Contacts {
     }
 }
 
+/// What pairs are sorted by.
+fn key(pair: &Pair) -> (u32, u32) {
+    (pair.a, pair.b)
+}
+
 impl Tile {
     fn reserve(&mut self, pairs: usize) {
         fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
@@ -297,6 +351,16 @@ impl Tile {
         at_least(&mut self.found.pairs, pairs);
         at_least(&mut self.lane_of, pairs);
         self.found.reserve_large();
+    }
+
+    fn reserve_blocks(&mut self, blocks: usize, any_restitution: bool) {
+        self.normal.reserve(blocks.saturating_sub(self.normal.len()));
+        self.friction.reserve(blocks.saturating_sub(self.friction.len()));
+        self.info.reserve(blocks.saturating_sub(self.info.len()));
+        if any_restitution {
+            self.bounce.reserve(blocks.saturating_sub(self.bounce.len()));
+        }
+        self.scratch.reserve(blocks * BLOCK);
     }
 
     /// Block and lane of a pair.

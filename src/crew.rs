@@ -68,6 +68,7 @@ struct Shared {
     /// Points to the stage's `Work`, which lives in `run`'s frame.
     work: AtomicPtr<Work<'static>>,
     done: AtomicUsize,
+    #[cfg(feature = "parallel")]
     stop: AtomicBool,
     panicked: AtomicBool,
 }
@@ -76,6 +77,7 @@ const ITEM_BITS: u32 = 24;
 const ITEM_MASK: u64 = (1 << ITEM_BITS) - 1;
 
 impl Shared {
+    #[cfg(feature = "parallel")]
     fn new() -> Self {
         Shared {
             state: AtomicU64::new(0),
@@ -279,14 +281,13 @@ impl<'a, T> SharedSlice<'a, T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parallel"))]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
 
     /// Contract: every item of every stage is done once, at any number of threads.
     #[test]
-    #[cfg(feature = "parallel")]
     fn every_item_is_done_once() {
         set_oversubscribe(true);
         for threads in [1, 2, 3, 8] {
@@ -307,7 +308,6 @@ mod tests {
 
     /// Contract: a panic in an item reaches the caller, and nobody is left waiting.
     #[test]
-    #[cfg(feature = "parallel")]
     fn a_panic_reaches_the_caller() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
         let step = || pool.install(|| with_crew(|crew| crew.run(1000, |i| assert!(i != 500, "planted"))));

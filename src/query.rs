@@ -49,26 +49,23 @@ impl World {
 
     /// Calls `test` with every solid slot that may overlap the box, until it returns false.
     fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
-        let (bands, bounds) = (&self.broadphase.bands, &self.broadphase.bounds);
+        let broadphase = &self.broadphase;
         let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
         let mut unbanded = 0;
         if self.bounds_hold {
-            let along_x = bands.along_x;
-            let (s, b) = if along_x { (1, 0) } else { (0, 1) };
-            let ids = bands.id_at(lower[b]).saturating_sub(1)..=bands.id_at(upper[b]);
-            let first = bands.list.partition_point(|band| band.id < *ids.start());
-            for band in bands.list[first..].iter().take_while(|band| band.id <= *ids.end()) {
-                let reaching = bounds.front[band.slots.clone()].partition_point(|&front| front < lower[s]);
-                for slot in band.slots.start + reaching..band.slots.end {
-                    if bounds.min_s[slot] > upper[s] {
-                        break;
-                    }
-                    if !solid(slot) {
-                        return;
-                    }
-                }
+            // The bounds are those of the time when the list was made, and move with the frames.
+            let moved = Vec2::splat(broadphase.bounds.large_growth);
+            let (lower, upper) = (lower - moved, upper + moved);
+            let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
+            let (range_s, range_b) =
+                if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
+            let going = broadphase
+                .visit_bands(range_s, range_b, |slot| broadphase.is_loose(slot) || solid(slot))
+                && broadphase.loose.iter().all(|&slot| solid(slot as usize));
+            if !going {
+                return;
             }
-            unbanded = bands.banded;
+            unbanded = broadphase.bands.banded;
         }
         for slot in unbanded..self.bodies.len {
             if !solid(slot) {

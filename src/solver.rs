@@ -83,6 +83,18 @@ fn stages(settings: &Settings, any_restitution: bool, stages: &mut Vec<Stage>) {
     }
 }
 
+/// What a step asks for.
+pub(crate) struct Load {
+    /// Substep length over the last step's: scales carried impulses.
+    pub impulse_ratio: f32,
+    /// Something may bounce.
+    pub any_restitution: bool,
+    /// Something is damped.
+    pub any_damping: bool,
+    /// The far tile has contacts, or a large body moves.
+    pub has_far: bool,
+}
+
 /// The solver's own state: nothing in it outlives a step but memory.
 #[derive(Default)]
 pub(crate) struct ImpulseSolver {
@@ -98,16 +110,13 @@ impl ImpulseSolver {
         &mut self,
         contacts: &mut Contacts,
         settings: &Settings,
-        impulse_ratio: f32,
-        any_restitution: bool,
-        any_damping: bool,
-        has_far: bool,
+        load: &Load,
         crew: &Crew<'_>,
     ) {
-        stages(settings, any_restitution, &mut self.stages);
+        stages(settings, load.any_restitution, &mut self.stages);
         let h = settings.time_step / settings.substeps as f32;
         let softness = Softness::new(settings, h);
-        self.schedule.plan(self.stages.len(), contacts.tiles().len(), has_far);
+        self.schedule.plan(self.stages.len(), contacts.tiles().len(), load.has_far);
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
         // Bodies in no tile: the large ones. If one of them moves, they move with the far tile.
@@ -118,10 +127,10 @@ impl ImpulseSolver {
             accum: SharedSlice::new(&mut mirror.accum),
             start: SharedSlice::new(&mut mirror.start),
             damp: &mirror.damp,
-            any_damping,
+            any_damping: load.any_damping,
             step: h,
             inv_step: 1.0 / h,
-            impulse_ratio,
+            impulse_ratio: load.impulse_ratio,
             softness,
         };
         let (stages, schedule) = (&self.stages, &self.schedule);
@@ -139,7 +148,7 @@ impl ImpulseSolver {
                         // SAFETY: the schedule lets one task at a time have a tile's contacts, and the
                         // bodies of this tile and the next.
                         let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
-                        if group % 2 == 0 {
+                        if group.is_multiple_of(2) {
                             // SAFETY: as above.
                             unsafe {
                                 let slots = tile.slots.start..tile.next_end;

@@ -2,6 +2,8 @@
 
 use crate::body::{Bodies, BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 use crate::body::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
+use crate::broadphase::loose::per_step;
+use crate::broadphase::sweep::Pair;
 use crate::broadphase::{Broadphase, Margins};
 use crate::contacts::{ContactEvent, Contacts, Tile};
 use crate::crew::{Crew, with_crew};
@@ -11,8 +13,9 @@ use crate::material::Material;
 use crate::narrowphase;
 use crate::settings::{Lanes, Settings};
 use crate::shape::Shape;
-use crate::solver::ImpulseSolver;
+use crate::solver::{ImpulseSolver, Load};
 use glam::Vec2;
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// The stages of a step, in order.
@@ -146,7 +149,13 @@ pub struct World {
     dirty: bool,
     /// Bounds of the last rebuild hold every body that was there then.
     pub(crate) bounds_hold: bool,
-    /// A large body moves, see `contacts.rs`.
+    /// They have not outlived their time.
+    bounds_last: bool,
+    /// Slots that have left their margin in the last step.
+    left: Mutex<Vec<u32>>,
+    /// Pairs of those.
+    loose_pairs: Vec<Pair>,
+    /// A large body moves, or the far tile has pairs for another reason: see `contacts.rs`.
     has_far: bool,
     /// Forces, impulses or velocities were set by hand since the last step.
     unchecked: bool,
@@ -192,6 +201,9 @@ impl World {
             solver: ImpulseSolver::default(),
             dirty: true,
             bounds_hold: false,
+            bounds_last: false,
+            left: Mutex::default(),
+            loose_pairs: Vec::new(),
             has_far: false,
             unchecked: false,
             last_substep: settings.time_step / settings.substeps as f32,
@@ -213,7 +225,9 @@ impl World {
             let mut clock = Clock { last: start };
             let mut timings = Timings::default();
             self.check_velocities();
-            if self.dirty || !self.bounds_hold {
+            let rebuild = self.dirty || !(self.bounds_hold || self.loosen());
+            timings.broadphase += clock.lap();
+            if rebuild {
                 self.carry_out(crew);
                 timings.contacts += clock.lap();
                 self.find_pairs(crew);
@@ -239,6 +253,24 @@ impl World {
         });
     }
 
+    /// Pairs the bodies that have left their margin anew, if they are few and nothing else speaks for a new
+    /// list. False if there must be one.
+    fn loosen(&mut self) -> bool {
+        let left = self.left.get_mut().expect("no worker panicked");
+        if !self.bounds_last || !self.broadphase.can_loosen(left) {
+            return false;
+        }
+        let margins = Margins::new(&self.settings);
+        self.loose_pairs.clear();
+        self.broadphase.loosen(&self.bodies, left, &margins, &mut self.loose_pairs);
+        let Settings { mixing, slop, .. } = self.settings;
+        let pairs = &self.loose_pairs;
+        self.contacts.add_far(&self.broadphase, &self.bodies, mixing, 4.0 * slop, pairs);
+        self.has_far |= !self.contacts.far.pairs().is_empty();
+        self.bounds_hold = true;
+        true
+    }
+
     /// What the old contacts know, before slots change.
     fn carry_out(&mut self, crew: &Crew<'_>) {
         self.contacts.carry_out(&self.bodies, self.broadphase.built, crew);
@@ -250,6 +282,8 @@ impl World {
         self.broadphase.order(&mut self.bodies, &margins, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
         self.has_far = self.broadphase.large_moves(&self.bodies);
+        self.loose_pairs.clear();
+        self.loose_pairs.reserve(16 * per_step(self.bodies.len));
         self.dirty = false;
     }
 
@@ -292,15 +326,13 @@ impl World {
         let substep = self.settings.time_step / self.settings.substeps as f32;
         let impulse_ratio = substep / self.last_substep;
         self.last_substep = substep;
-        self.solver.solve(
-            &mut self.contacts,
-            &self.settings,
+        let load = Load {
             impulse_ratio,
-            self.bodies.any_restitution,
-            self.bodies.any_damping,
-            self.has_far,
-            crew,
-        );
+            any_restitution: self.bodies.any_restitution,
+            any_damping: self.bodies.any_damping,
+            has_far: self.has_far,
+        };
+        self.solver.solve(&mut self.contacts, &self.settings, &load, crew);
     }
 
     /// Takes the solver's result over, and looks for what went bad.
@@ -308,9 +340,10 @@ impl World {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
         let (bounds, margins) = (&self.broadphase.bounds, Margins::new(&self.settings));
         let lanes = self.settings.lanes;
-        let finish = self.solver.mirror.finish(&mut self.bodies, bounds, &margins, lanes, crew);
-        self.bounds_hold = in_time && !finish.stale;
-        for slot in finish.bad {
+        let bad = self.solver.mirror.finish(&mut self.bodies, bounds, &margins, lanes, &mut self.left, crew);
+        self.bounds_last = in_time;
+        self.bounds_hold = in_time && self.left.get_mut().expect("no worker panicked").is_empty();
+        for slot in bad {
             self.quarantine(slot);
         }
         self.plant(Stage::Solver);
@@ -528,6 +561,7 @@ impl World {
         }
         self.dirty = true;
         self.bounds_hold = false;
+        self.bounds_last = false;
         Ok(())
     }
 

@@ -224,7 +224,7 @@ impl Broadphase {
 
     /// The pair, if its bodies may touch each other before the list is stale.
     #[inline(always)]
-    fn accept(&self, bodies: &Bodies, a: usize, b: usize) -> Option<Pair> {
+    pub(super) fn accept(&self, bodies: &Bodies, a: usize, b: usize) -> Option<Pair> {
         let c = &bodies.columns;
         let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
         if a_fixed && b_fixed {

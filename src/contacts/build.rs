@@ -35,6 +35,13 @@ pub(super) struct Scratch {
     colour: Vec<u8>,
 }
 
+impl Scratch {
+    pub(super) fn reserve(&mut self, pairs: usize) {
+        self.sorted.reserve(pairs.saturating_sub(self.sorted.len()));
+        self.colour.reserve(pairs.saturating_sub(self.colour.len()));
+    }
+}
+
 /// What building reads, the same for all tiles.
 pub(super) struct Build<'a> {
     pub bodies: &'a Bodies,

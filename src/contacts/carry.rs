@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a new contact starts with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Carried {
+pub(crate) struct Carried {
     pub normal_impulse: f32,
     pub tangent_impulse: f32,
     pub touching: bool,
@@ -52,16 +52,36 @@ pub(crate) struct Carry {
     pending: bool,
 }
 
+/// What each pair of a tile holds, in order, in place of what `kept` held.
+pub(super) fn keep(tile: &Tile, mut kept: Vec<Carried>) -> Vec<Carried> {
+    kept.clear();
+    kept.extend(tile.lane_of.iter().map(|&lane| carried(tile, lane)));
+    kept
+}
+
+/// Gives it back to the first pairs of the tile after its blocks were made anew.
+pub(super) fn restore(tile: &mut Tile, kept: &[Carried]) {
+    for (pair, carried) in kept.iter().enumerate() {
+        let (block, lane) = tile.place(pair);
+        tile.normal[block].normal_impulse[lane] = carried.normal_impulse;
+        tile.friction[block].tangent_impulse[lane] = carried.tangent_impulse;
+        tile.info[block].touched |= u16::from(carried.touching) << lane;
+    }
+}
+
+fn carried(tile: &Tile, lane: u32) -> Carried {
+    let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
+    Carried {
+        normal_impulse: tile.normal[block].normal_impulse[lane],
+        tangent_impulse: tile.friction[block].tangent_impulse[lane],
+        touching: tile.info[block].touched >> lane & 1 == 1,
+    }
+}
+
 /// An entry for each pair of the tile.
 fn entries_of(tile: &Tile) -> impl Iterator<Item = (u32, Entry)> {
     tile.found.pairs.iter().zip(&tile.lane_of).map(|(pair, &lane)| {
-        let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
-        let carried = Carried {
-            normal_impulse: tile.normal[block].normal_impulse[lane],
-            tangent_impulse: tile.friction[block].tangent_impulse[lane],
-            touching: tile.info[block].touched >> lane & 1 == 1,
-        };
-        (pair.b, Entry { low: pair.a, carried, claimed: Claimed::default() })
+        (pair.b, Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() })
     })
 }
 
@@ -129,6 +149,9 @@ impl Carry {
     }
 
     fn find(&self, low: u32, high: u32) -> Option<&Entry> {
+        if !self.pending {
+            return None;
+        }
         if (low as usize) + 1 < self.start.len() {
             let row = self.start[low as usize] as usize..self.start[low as usize + 1] as usize;
             if let Some(place) = self.high[row.clone()].iter().position(|&other| other == high) {

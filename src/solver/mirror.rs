@@ -5,6 +5,7 @@
 //! its end.
 
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
+use crate::broadphase::loose::per_step;
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, with_lanes};
@@ -12,7 +13,6 @@ use crate::settings::{Lanes, Settings};
 use glam::Vec2;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows by slot, then one padding row for each tile and one for the far tile.
 #[derive(Default)]
@@ -84,16 +84,25 @@ impl Mirror {
         }
     }
 
-    /// Copies the result back: positions, velocities. Forces are used up.
+    /// Copies the result back: positions, velocities. Forces are used up. Returns the slots whose result is
+    /// not a number, or out of range, and which were left as they were; `left` gets those that have left
+    /// their margin, or are about to, but no more than show that there are too many to pair anew on their
+    /// own. Both are in order.
     pub(crate) fn finish(
         &self,
         bodies: &mut Bodies,
         bounds: &Bounds,
         margins: &Margins,
         lanes: Lanes,
+        left: &mut Mutex<Vec<u32>>,
         crew: &Crew<'_>,
-    ) -> Finish {
-        let stale = AtomicBool::new(false);
+    ) -> Vec<usize> {
+        // One more than are used, to show that there are more.
+        let limit = per_step(self.bodies) + 1;
+        let slots = left.get_mut().expect("no worker panicked");
+        slots.clear();
+        slots.reserve(limit);
+        let left: &Mutex<Vec<u32>> = left;
         let bad = Mutex::new(Vec::new());
         let any_force = std::mem::take(&mut bodies.any_force);
         let c = &mut bodies.columns;
@@ -106,10 +115,8 @@ impl Mirror {
             // SAFETY: chunks are disjoint.
             let columns = unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
             let rows = (&self.pose[range.clone()], &self.vel[range.clone()]);
-            let chunk = Chunk { range: range.clone(), radius, bounds, margins, bad: &bad };
-            if with_lanes!(lanes, L => finish::<L>(&chunk, rows, columns)) {
-                stale.store(true, Ordering::Relaxed);
-            }
+            let chunk = Chunk { range: range.clone(), radius, bounds, margins, bad: &bad, left, limit };
+            with_lanes!(lanes, L => finish::<L>(&chunk, rows, columns));
             if any_force {
                 for force in &forces {
                     #[allow(unsafe_code)]
@@ -118,18 +125,11 @@ impl Mirror {
                 }
             }
         });
+        left.lock().expect("no worker panicked").sort_unstable();
         let mut bad = bad.into_inner().expect("no worker panicked");
         bad.sort_unstable();
-        Finish { stale: stale.into_inner(), bad }
+        bad
     }
-}
-
-/// What was found while copying back.
-pub(crate) struct Finish {
-    /// A body has left its margin: the pair list must be rebuilt.
-    pub stale: bool,
-    /// Slots whose result is not a number, or out of range; they were left as they were.
-    pub bad: Vec<usize>,
 }
 
 /// Calls `wide` for whole lanes from the start and `single` for what is left.
@@ -209,19 +209,20 @@ struct Chunk<'a> {
     bounds: &'a Bounds,
     margins: &'a Margins,
     bad: &'a Mutex<Vec<usize>>,
+    left: &'a Mutex<Vec<u32>>,
+    /// Of `left`.
+    limit: usize,
 }
 
-/// Rows to columns for a range of slots. True if a body has left its margin.
-fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 6]) -> bool {
+/// Rows to columns for a range of slots.
+fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 6]) {
     let columns = std::cell::RefCell::new(columns);
-    let stale = std::cell::Cell::new(false);
     for_lanes(
         chunk.range.len(),
         L::WIDTH,
-        |i| stale.set(stale.get() | finish_lanes::<L>(chunk, rows, &mut columns.borrow_mut(), i)),
-        |i| stale.set(stale.get() | finish_lanes::<f32>(chunk, rows, &mut columns.borrow_mut(), i)),
+        |i| finish_lanes::<L>(chunk, rows, &mut columns.borrow_mut(), i),
+        |i| finish_lanes::<f32>(chunk, rows, &mut columns.borrow_mut(), i),
     );
-    stale.get()
 }
 
 #[inline(always)]
@@ -230,7 +231,7 @@ fn finish_lanes<L: Lane>(
     (pose, vel): (&[Row], &[Row]),
     columns: &mut [&mut [f32]; 6],
     i: usize,
-) -> bool {
+) {
     let slot = chunk.range.start + i;
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let [moved_x, moved_y, turned, _] = load_rows::<L>(&pose[i..]);
@@ -265,10 +266,16 @@ fn finish_lanes<L: Lane>(
     for (column, new) in columns.iter_mut().zip(new) {
         new.store(&mut column[i..]);
     }
+    let slots_of =
+        |bits: u32| (0..L::WIDTH).filter(move |lane| bits >> lane & 1 == 1).map(move |lane| slot + lane);
     let all = ((1u64 << L::WIDTH) - 1) as u32;
     if good.bits() != all {
-        let bad = (0..L::WIDTH).filter(|lane| good.bits() >> lane & 1 == 0).map(|lane| slot + lane);
-        chunk.bad.lock().expect("no worker panicked").extend(bad);
+        chunk.bad.lock().expect("no worker panicked").extend(slots_of(good.bits() ^ all));
     }
-    chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], chunk.margins).bits() != 0
+    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], chunk.margins).bits();
+    if left != 0 {
+        let mut slots = chunk.left.lock().expect("no worker panicked");
+        let room = chunk.limit.saturating_sub(slots.len());
+        slots.extend(slots_of(left).map(|slot| slot as u32).take(room));
+    }
 }

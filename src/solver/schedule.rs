@@ -110,7 +110,7 @@ impl Schedule {
         if self.has_far {
             wait(&self.done[self.tiles], pass);
         }
-        let neighbours = if tile % 2 == 0 { pass } else { pass + 1 };
+        let neighbours = if tile.is_multiple_of(2) { pass } else { pass + 1 };
         if tile > 0 {
             wait(&self.done[tile - 1], neighbours);
         }

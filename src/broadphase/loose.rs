@@ -1,0 +1,136 @@
+//! Loose bodies: the few that have left their margin, paired anew without a rebuild of the list.
+//!
+//! Of 50,000 bodies there are nearly always one or two that were hit and have left their margin long
+//! before the rest (in a gas 1 to 10 a step, after two steps of five). Rather than make the whole list
+//! anew, such a body gets a new margin where it is now, and its new partners are looked up in the bands.
+//! Its place in the order of space stays, and with it what the list has already; the new pairs go to the
+//! far tile, which may hold pairs of any two bodies.
+
+use super::{Broadphase, Growth, Margins, interval, shape_row};
+use crate::body::Bodies;
+use crate::broadphase::sweep::Pair;
+use crate::shape::ShapeKind;
+use std::ops::Range;
+
+/// Bodies that may become loose in one step, and in the life of a list, per body in it; and at least.
+const PER_STEP: usize = 256;
+const PER_LIST: usize = 128;
+const LEAST: usize = 8;
+
+/// How many of so many bodies may become loose in one step.
+pub(crate) fn per_step(bodies: usize) -> usize {
+    bodies / PER_STEP + LEAST
+}
+
+/// How many may in the life of one list.
+pub(crate) fn per_list(bodies: usize) -> usize {
+    bodies / PER_LIST + LEAST
+}
+
+impl Broadphase {
+    /// Whether so many bodies that have left their margins are few enough to be paired anew on their own.
+    pub(crate) fn can_loosen(&self, left: &[u32]) -> bool {
+        let few = left.len() <= per_step(self.built) && self.loose.len() + left.len() <= per_list(self.built);
+        few && left.iter().all(|&slot| (slot as usize) < self.bands.banded)
+    }
+
+    /// Gives each of these bodies a new margin and finds the pairs that may be missing from the list: some
+    /// may be in it already. `left` is sorted.
+    pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], margins: &Margins, pairs: &mut Vec<Pair>) {
+        for &slot in left {
+            self.renew(bodies, slot as usize, margins);
+            if let Err(place) = self.loose.binary_search(&slot) {
+                self.loose.insert(place, slot);
+            }
+        }
+        for &slot in left {
+            self.pair_loose(bodies, slot as usize, left, pairs);
+        }
+    }
+
+    /// A new margin, from where the body is now.
+    fn renew(&mut self, bodies: &Bodies, slot: usize, margins: &Margins) {
+        let c = &bodies.columns;
+        let bounds = &mut self.bounds;
+        // What is written stands for the time when the list was made: the frame's motion is taken off.
+        let x = c.pos_x[slot] - bounds.frame_x[slot] * bounds.age;
+        let y = c.pos_y[slot] - bounds.frame_y[slot] * bounds.age;
+        (bounds.built_x[slot], bounds.built_y[slot]) = (x, y);
+        let Growth { reach, growth, frame } = Growth::of(bodies, slot, margins, &self.frames);
+        // The body may have got into the next frame; its own stays what it is.
+        let own = [bounds.frame_x[slot], bounds.frame_y[slot]];
+        let change = margins.horizon * (frame - glam::Vec2::from(own)).length();
+        bounds.reach[slot] = reach + change;
+        bounds.growth[slot] = 2.0 * growth - reach + change;
+        self.shape[slot] = shape_row(c.kind[slot], [x, y], [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot]);
+    }
+
+    fn pair_loose(&self, bodies: &Bodies, slot: usize, left: &[u32], pairs: &mut Vec<Pair>) {
+        let mut add = |other: usize| pairs.extend(self.accept(bodies, slot.min(other), slot.max(other)));
+        let [range_s, range_b] = self.loose_box(bodies, slot);
+        self.visit_bands(range_s, range_b, |other| {
+            if !self.is_loose(other) {
+                add(other);
+            }
+            true
+        });
+        for &other in &self.loose {
+            // A pair of two that have left in this step is found by the first of them.
+            if other as usize != slot && !(left.binary_search(&other).is_ok() && (other as usize) < slot) {
+                add(other as usize);
+            }
+        }
+        for large in self.bands.banded..self.bands.solid {
+            let overlaps = bodies.columns.kind[large].shape() == ShapeKind::HalfSpace
+                || (self.bounds.min_s[large] <= range_s[1]
+                    && self.bounds.max_s[large] >= range_s[0]
+                    && self.bounds.min_b[large] <= range_b[1]
+                    && self.bounds.max_b[large] >= range_b[0]);
+            if overlaps {
+                add(large);
+            }
+        }
+    }
+
+    /// The grown bounds of a loose body: along the axis of sorting, and along that of the bands.
+    fn loose_box(&self, bodies: &Bodies, slot: usize) -> [[f32; 2]; 2] {
+        let c = &bodies.columns;
+        let growth = self.bounds.growth[slot];
+        let along_x = interval(self.bounds.built_x[slot], c.ext_x[slot], growth);
+        let along_y = interval(self.bounds.built_y[slot], c.ext_y[slot], growth);
+        if self.bands.along_x { [along_y, along_x] } else { [along_x, along_y] }
+    }
+
+    /// Whether a body's bounds are no longer those in the bands.
+    pub(crate) fn is_loose(&self, slot: usize) -> bool {
+        self.loose.binary_search(&(slot as u32)).is_ok()
+    }
+
+    /// Visits the banded slots whose bounds overlap a box, until `visit` returns false; then returns false.
+    pub(crate) fn visit_bands(
+        &self,
+        range_s: [f32; 2],
+        range_b: [f32; 2],
+        mut visit: impl FnMut(usize) -> bool,
+    ) -> bool {
+        let bounds = &self.bounds;
+        let ids = self.bands.id_at(range_b[0]).saturating_sub(1)..=self.bands.id_at(range_b[1]);
+        let first = self.bands.list.partition_point(|band| band.id < *ids.start());
+        for band in self.bands.list[first..].iter().take_while(|band| band.id <= *ids.end()) {
+            let slots: Range<usize> = band.slots.clone();
+            let reaching = bounds.front[slots.clone()].partition_point(|&front| front < range_s[0]);
+            for slot in slots.start + reaching..slots.end {
+                if bounds.min_s[slot] > range_s[1] {
+                    break;
+                }
+                let overlaps = bounds.max_s[slot] >= range_s[0]
+                    && bounds.min_b[slot] <= range_b[1]
+                    && bounds.max_b[slot] >= range_b[0];
+                if overlaps && !visit(slot) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
