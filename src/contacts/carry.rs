@@ -6,6 +6,7 @@
 
 use super::{BLOCK, ContactEvent, Tile};
 use crate::body::{Bodies, BodyHandle};
+use crate::broadphase::loose::per_list;
 use crate::broadphase::resize;
 use crate::crew::{Crew, SharedSlice};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -132,6 +133,7 @@ impl Carry {
         });
 
         self.far.clear();
+        self.far.reserve(far.found.pairs.len().max(8 * per_list(built)));
         self.far.extend(entries_of(far));
         self.far.sort_unstable_by_key(|(high, entry)| (entry.low, *high));
         self.handle.clear();
