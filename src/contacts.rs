@@ -87,6 +87,8 @@ pub(crate) struct BlockInfo {
     pub touching: u16,
     /// Touching in the step before.
     pub touched: u16,
+    /// Some lane came fast enough to bounce.
+    pub bounces: bool,
 }
 
 impl BlockInfo {
@@ -106,10 +108,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn all(&self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
     pub(crate) fn coloured(&self) -> Range<usize> {
         self.start as usize..self.serial as usize
     }
@@ -127,7 +125,8 @@ pub(crate) struct Tile {
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
     pub info: Vec<BlockInfo>,
-    pub runs: [Run; KINDS],
+    /// For each kind, its near pairs' blocks, then the others'.
+    pub runs: [Run; 2 * KINDS],
     /// Lane of each pair: block × 16 + lane.
     pub lane_of: Vec<u32>,
     /// The tile's bodies, and those of the next tile: what it may write.
@@ -363,15 +362,27 @@ impl Tile {
         self.scratch.reserve(blocks * BLOCK);
     }
 
+    /// Whether any contact is solved in this step.
+    pub(crate) fn is_active(&self) -> bool {
+        self.info.iter().any(|info| info.active != 0)
+    }
+
     /// Block and lane of a pair.
     pub(crate) fn place(&self, pair: usize) -> (usize, usize) {
         let lane = self.lane_of[pair] as usize;
         (lane / BLOCK, lane % BLOCK)
     }
 
-    /// All kinds with their runs of blocks.
+    /// All runs of blocks with their kinds, in the order in which they are solved.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + use<> {
-        PairKind::ALL.into_iter().zip(self.runs)
+        let kinds = PairKind::ALL.into_iter().flat_map(|kind| [kind, kind]);
+        kinds.zip(self.runs)
+    }
+
+    /// All blocks of a kind.
+    pub(crate) fn blocks_of(&self, kind: PairKind) -> Range<usize> {
+        let first = 2 * kind as usize;
+        self.runs[first].start as usize..self.runs[first + 1].end as usize
     }
 
     /// The pairs of the list that this tile owns.

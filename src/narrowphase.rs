@@ -177,7 +177,7 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     let slop = L::splat(step.slop);
     let speculative = L::splat(step.speculative);
     let (far, zero) = (L::splat(FAR), L::splat(0.0));
-    for index in tile.runs[K::KIND as usize].all() {
+    for index in tile.blocks_of(K::KIND) {
         let block = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
         let info = &mut tile.info[index];
@@ -198,10 +198,13 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
             normal_x.store(&mut block.normal_x[i..]);
             normal_y.store(&mut block.normal_y[i..]);
             L::select(near, separation, far).store(&mut block.separation[i..]);
-            let impulse = L::load(&block.normal_impulse[i..]);
-            L::select(near, impulse, zero).store(&mut block.normal_impulse[i..]);
-            let impulse = L::load(&friction.tangent_impulse[i..]);
-            L::select(near, impulse, zero).store(&mut friction.tangent_impulse[i..]);
+            // Mostly all are near, and the friction blocks stay out of the cache.
+            if near.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
+                let impulse = L::load(&block.normal_impulse[i..]);
+                L::select(near, impulse, zero).store(&mut block.normal_impulse[i..]);
+                let impulse = L::load(&friction.tangent_impulse[i..]);
+                L::select(near, impulse, zero).store(&mut friction.tangent_impulse[i..]);
+            }
             let touch = separation.le(slop).or(predicted.le(zero)).and(near);
             touching |= touch.bits() << i;
             active |= near.bits() << i;

@@ -91,7 +91,8 @@ pub(crate) struct Load {
     pub any_restitution: bool,
     /// Something is damped.
     pub any_damping: bool,
-    /// The far tile has contacts, or a large body moves.
+    /// The far tile has active contacts, or a large body moves. The passes over all tiles then have to wait
+    /// for each other: 50,000 bodies of a falling pile take 18 ms instead of 10.
     pub has_far: bool,
 }
 

@@ -155,8 +155,8 @@ pub struct World {
     left: Mutex<Vec<u32>>,
     /// Pairs of those.
     loose_pairs: Vec<Pair>,
-    /// A large body moves, or the far tile has pairs for another reason: see `contacts.rs`.
-    has_far: bool,
+    /// A large body moves: see `contacts.rs`.
+    large_moves: bool,
     /// Forces, impulses or velocities were set by hand since the last step.
     unchecked: bool,
     /// Length of the last step's substeps.
@@ -204,7 +204,7 @@ impl World {
             bounds_last: false,
             left: Mutex::default(),
             loose_pairs: Vec::new(),
-            has_far: false,
+            large_moves: false,
             unchecked: false,
             last_substep: settings.time_step / settings.substeps as f32,
             time_left: 0.0,
@@ -266,7 +266,6 @@ impl World {
         let Settings { mixing, slop, .. } = self.settings;
         let pairs = &self.loose_pairs;
         self.contacts.add_far(&self.broadphase, &self.bodies, mixing, 4.0 * slop, pairs);
-        self.has_far |= !self.contacts.far.pairs().is_empty();
         self.bounds_hold = true;
         true
     }
@@ -281,7 +280,7 @@ impl World {
         let margins = Margins::new(&self.settings);
         self.broadphase.order(&mut self.bodies, &margins, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
-        self.has_far = self.broadphase.large_moves(&self.bodies);
+        self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.loose_pairs.clear();
         self.loose_pairs.reserve(16 * per_step(self.bodies.len));
         self.dirty = false;
@@ -330,7 +329,7 @@ impl World {
             impulse_ratio,
             any_restitution: self.bodies.any_restitution,
             any_damping: self.bodies.any_damping,
-            has_far: self.has_far,
+            has_far: self.large_moves || self.contacts.far.is_active(),
         };
         self.solver.solve(&mut self.contacts, &self.settings, &load, crew);
     }

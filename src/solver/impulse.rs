@@ -212,32 +212,35 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     rows: &Rows<'_>,
     pass: Pass,
 ) {
-    let bounce = !tile.bounce.is_empty();
     for index in range {
+        let info = &mut tile.info[index];
         // What is skipped has no impulse, and a separation that no velocity closes.
-        if tile.info[index].active == 0 {
+        if info.active == 0 || (pass == Pass::Restitution && !info.bounces) {
             continue;
         }
         let normal = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
-        if bounce && pass == Pass::WarmStart {
-            let bounce = &mut tile.bounce[index];
+        let mut bounce = tile.bounce.get_mut(index);
+        if pass == Pass::WarmStart
+            && std::mem::take(&mut info.bounces)
+            && let Some(bounce) = &mut bounce
+        {
             (bounce.approach, bounce.impulse) = ([0.0; BLOCK], [0.0; BLOCK]);
         }
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows);
             // SAFETY: passed on; block indices are slots or padding rows.
-            unsafe {
-                match (pass, bounce) {
-                    (Pass::WarmStart, _) => kernel.warm_start(friction, i),
-                    (Pass::Solve, false) => kernel.solve(None, i),
-                    (Pass::Solve, true) => kernel.solve(Some(&mut tile.bounce[index]), i),
-                    (Pass::Relax, false) => kernel.relax(friction, None, i),
-                    (Pass::Relax, true) => kernel.relax(friction, Some(&mut tile.bounce[index]), i),
-                    (Pass::Project, _) => kernel.project(),
-                    (Pass::Restitution, false) => {}
-                    (Pass::Restitution, true) => kernel.restitute(&mut tile.bounce[index], i),
+            let normal_velocity = unsafe {
+                match pass {
+                    Pass::WarmStart => kernel.warm_start(friction, i),
+                    Pass::Solve => kernel.solve(),
+                    Pass::Relax => kernel.relax(friction, i),
+                    Pass::Project => kernel.project(),
+                    Pass::Restitution => kernel.restitute(bounce.as_deref_mut(), i),
                 }
+            };
+            if let (Some(bounce), Some(normal_velocity)) = (&mut bounce, normal_velocity) {
+                info.bounces |= kernel.note_approach(bounce, normal_velocity, i);
             }
         }
     }
@@ -286,7 +289,7 @@ impl<L: Lane> Velocities<L> {
 }
 
 /// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
-/// are this task's alone.
+/// are this task's alone. Those that may start a bounce return the normal velocity that they found.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     Kernel<'a, L, FIXED, SPIN_A, SPIN_B>
@@ -350,7 +353,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
 
     /// accum += J·λ for the carried impulses.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
+    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) -> Option<L> {
         let ratio = L::splat(self.rows.impulse_ratio);
         let normal_impulse = L::load(self.normal_impulse) * ratio;
         let tangent_impulse = L::load(&friction.tangent_impulse[i..]) * ratio;
@@ -380,22 +383,29 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
                 L::scatter(rows, self.b, b);
             }
         }
+        None
     }
 
-    /// Notes the approach of contacts that take their first impulse.
+    /// Notes the approach of contacts that take an impulse and are fast enough to bounce; whether there
+    /// are any. Rarely so: what is at rest costs a comparison and leaves the bounce blocks out of the cache
+    /// (noting every approach made the passes of a pile twice as slow).
     #[inline(always)]
-    fn note_approach(bounce: Option<&mut BounceBlock>, impulse: L, normal_velocity: L, i: usize) {
-        if let Some(bounce) = bounce {
-            let approach = L::load(&bounce.approach[i..]);
-            let lowest = L::select(impulse.gt(L::splat(0.0)), approach.min(normal_velocity), approach);
-            lowest.store(&mut bounce.approach[i..]);
+    fn note_approach(&self, bounce: &mut BounceBlock, normal_velocity: L, i: usize) -> bool {
+        let threshold = L::splat(-self.rows.softness.restitution_threshold);
+        let impulse = L::load(self.normal_impulse);
+        let fast = impulse.gt(L::splat(0.0)).and(normal_velocity.lt(threshold));
+        if fast.bits() == 0 {
+            return false;
         }
+        let approach = L::load(&bounce.approach[i..]);
+        L::select(fast, approach.min(normal_velocity), approach).store(&mut bounce.approach[i..]);
+        true
     }
 
     /// λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap; a
     /// gap may close in this substep but no more.
     #[inline(always)]
-    unsafe fn solve(&mut self, bounce: Option<&mut BounceBlock>, i: usize) {
+    unsafe fn solve(&mut self) -> Option<L> {
         let soft = &self.rows.softness;
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         // SAFETY: see the impl.
@@ -413,15 +423,15 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let new = (old - mass * (normal_velocity + bias) - impulse_scale * old).max(zero);
         new.store(self.normal_impulse);
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
-        Self::note_approach(bounce, new, normal_velocity, i);
         // SAFETY: see the impl.
         unsafe { self.store(vel) };
+        Some(normal_velocity)
     }
 
     /// Normal impulse without bias, then friction: inside μ_s·λ_n the contact holds, beyond it slides at
     /// μ_d·λ_n.
     #[inline(always)]
-    unsafe fn relax(&mut self, friction: &mut FrictionBlock, bounce: Option<&mut BounceBlock>, i: usize) {
+    unsafe fn relax(&mut self, friction: &mut FrictionBlock, i: usize) -> Option<L> {
         let zero = L::splat(0.0);
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
@@ -432,7 +442,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let normal_impulse = (old - mass * (normal_velocity + bias)).max(zero);
         normal_impulse.store(self.normal_impulse);
         vel.push::<FIXED>(self.normal_x, self.normal_y, normal_impulse - old);
-        Self::note_approach(bounce, normal_impulse, normal_velocity, i);
 
         let (tangent_x, tangent_y) = (-self.normal_y, self.normal_x);
         let sliding = vel.along(tangent_x, tangent_y) - (vel.a[2] + vel.b[2]);
@@ -454,11 +463,12 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
         // SAFETY: see the impl.
         unsafe { self.store(vel) };
+        Some(normal_velocity)
     }
 
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
-    unsafe fn project(&mut self) {
+    unsafe fn project(&mut self) -> Option<L> {
         let soft = &self.rows.softness;
         // SAFETY: see the impl.
         let (vel, (mut a, mut b)) = unsafe { (self.velocities(), self.poses()) };
@@ -478,11 +488,13 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
                 L::scatter(rows, self.b, b);
             }
         }
+        None
     }
 
     /// v_n' = −e·approach where the approach was faster than the threshold.
     #[inline(always)]
-    unsafe fn restitute(&mut self, bounce: &mut BounceBlock, i: usize) {
+    unsafe fn restitute(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> Option<L> {
+        let bounce = bounce?;
         let threshold = L::splat(-self.rows.softness.restitution_threshold);
         let zero = L::splat(0.0);
         let restitution = L::load(&bounce.restitution[i..]);
@@ -500,5 +512,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
         // SAFETY: see the impl.
         unsafe { self.store(vel) };
+        None
     }
 }

@@ -1,0 +1,139 @@
+//! The table of `perf-reports/table.md`: time per body and step of the built-in stress scenes, at one and
+//! two threads and at one and eight lanes.
+//!
+//! `cargo bench --bench table > perf-reports/table.md`
+//!
+//! The four configurations of a scene are in memory at the same time and take their measured steps in
+//! turns of a few, so that a machine whose speed drifts slows them all. Medians of the steps; stages by
+//! their sums over steps that did the same work, as all four do.
+
+use granule::{Lanes, Timings, World, scene};
+use std::fmt::Write as _;
+
+const SCENES: [&str; 3] = ["packed", "pile", "gas"];
+const TURN: usize = 5;
+
+struct Size {
+    bodies: usize,
+    warmup: usize,
+    steps: usize,
+}
+
+const SIZES: [Size; 3] = [
+    Size { bodies: 10_000, warmup: 300, steps: 200 },
+    Size { bodies: 50_000, warmup: 200, steps: 100 },
+    Size { bodies: 200_000, warmup: 60, steps: 30 },
+];
+
+/// One lane width on one number of threads.
+struct Run {
+    lanes: Lanes,
+    threads: usize,
+    pool: rayon::ThreadPool,
+    world: World,
+    times: Vec<Timings>,
+}
+
+impl Run {
+    fn new(name: &str, size: &Size, lanes: Lanes, threads: usize) -> Run {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let mut scene = scene::builtin(name, size.bodies, 1).expect("a built-in scene");
+        scene.settings.lanes = lanes;
+        let world = scene.build().expect("built-in scenes are valid");
+        Run { lanes, threads, pool, world, times: Vec::with_capacity(size.steps) }
+    }
+
+    fn step(&mut self, steps: usize, measured: bool) {
+        let Run { pool, world, times, .. } = self;
+        pool.install(|| {
+            for _ in 0..steps {
+                world.step();
+                if measured {
+                    times.push(world.timings());
+                }
+            }
+        });
+    }
+
+    /// A quantile of the whole step, s.
+    fn quantile(&self, q: f64) -> f64 {
+        let mut totals: Vec<f64> = self.times.iter().map(|times| times.total).collect();
+        totals.sort_by(f64::total_cmp);
+        totals[((totals.len() - 1) as f64 * q).round() as usize]
+    }
+
+    fn median_of(&self, stage: fn(&Timings) -> f64) -> f64 {
+        let mut values: Vec<f64> = self.times.iter().map(stage).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    }
+}
+
+fn measure(name: &str, size: &Size) -> [Run; 3] {
+    let mut runs = [(Lanes::Eight, 1), (Lanes::Eight, 2), (Lanes::One, 1)]
+        .map(|(lanes, threads)| Run::new(name, size, lanes, threads));
+    for run in &mut runs {
+        run.step(size.warmup, false);
+    }
+    for _ in 0..size.steps.div_ceil(TURN) {
+        for run in &mut runs {
+            run.step(TURN, true);
+        }
+    }
+    let hash = runs[0].world.state_hash();
+    assert!(runs.iter().all(|run| run.world.state_hash() == hash), "{name}: the results differ");
+    runs
+}
+
+fn row(name: &str, runs: &[Run; 3]) -> String {
+    let [eight, two, one] = runs;
+    debug_assert_eq!((two.threads, one.lanes), (2, Lanes::One));
+    let bodies = eight.world.body_count();
+    let per_body = |run: &Run| run.quantile(0.5) * 1.0e9 / bodies as f64;
+    let ratio = |stage: fn(&Timings) -> f64| one.median_of(stage) / eight.median_of(stage);
+    let mut row = String::new();
+    write!(
+        row,
+        "| {name} | {bodies} | {} | {:.1} | {:.1} | {:.2} | {:.2} | {:.2} | {:.1} | {:.2}× | {:.2}× |",
+        eight.world.contact_count(),
+        per_body(eight),
+        per_body(two),
+        eight.quantile(0.5) / two.quantile(0.5),
+        eight.quantile(0.5) * 1.0e3,
+        eight.quantile(0.95) * 1.0e3,
+        per_body(one),
+        ratio(|times| times.solver),
+        ratio(|times| times.narrowphase),
+    )
+    .expect("writing to a string");
+    row
+}
+
+fn main() {
+    // `cargo bench -- --test` wants to see that it runs.
+    let quick = std::env::args().any(|arg| arg == "--test");
+    println!("# Time per body and step\n");
+    println!("`cargo bench --bench table > perf-reports/table.md`\n");
+    #[cfg(feature = "scene")]
+    {
+        use granule::report::{Machine, commit, isa, rustc};
+        let Machine { cpu, cores, os } = Machine::this();
+        println!("{cpu}, {cores} cores, {os}; {}, {}; commit {}.\n", isa(), rustc(), commit());
+    }
+    println!(
+        "Steps of 1/60 s with 4 substeps, seed 1. Medians of the measured steps; the three configurations of a \
+         row take them in turns, and end in the same state, bit for bit. Steps in which the pair list is made \
+         anew are rarer than every second one in most rows: p95 shows them.\n"
+    );
+    println!(
+        "| scene | bodies | contacts | ns/body, 1 thread | 2 threads | speed-up | ms p50, 1 thread | ms p95 | \
+         ns/body, scalar | lanes 8 : 1, solver | narrowphase |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for name in SCENES {
+        for size in &SIZES {
+            let tiny = Size { bodies: 500, warmup: 5, steps: 5 };
+            println!("{}", row(name, &measure(name, if quick { &tiny } else { size })));
+        }
+    }
+}
