@@ -14,7 +14,8 @@
 //!
 //! 1. A body is in one band only, that of its lower bound. As no body is higher than a band, partners
 //!    are in the same or the next band, so no pair is found twice. (Entering a body into each band
-//!    that it touches costs 1.4 entries a body, and the order of each band must be merged anew.)
+//!    that it touches would cost more entries than bodies, and the order of each band would have to be
+//!    merged anew.)
 //! 2. Slots *are* the sweep's order, so the sweep runs over contiguous bounds, and the pairs come out
 //!    sorted by (a, b) without a sort.
 //! 3. The longer axis is cut, so bands are short: at a million bodies in a square, 800 to 1,400 bodies

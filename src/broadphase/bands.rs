@@ -183,7 +183,7 @@ impl Bands {
         }
     }
 
-    /// The same where the bands in use are few and far between: 30 ns a body instead of 6.
+    /// The same where the bands in use are few and far between.
     fn count_sparse(&mut self, len: usize) {
         self.sparse.clear();
         let in_bands = self.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);

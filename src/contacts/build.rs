@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Colours start anew with each class, since classes are solved one after the other: a mixed pile then
-//! needs five colours a class instead of nine, and has fewer blocks that are half empty. The pairs that
+//! needs fewer colours a class, and has fewer blocks that are half empty. The pairs that
 //! were not near when the list was made have blocks of their own, after the near ones', which are skipped
 //! while nothing in them is near.
 //!

@@ -7,8 +7,9 @@
 //! (v_B − v_A)·t − (u_A + u_B). For a disc r²/I is 2/m, so no inertia is read.
 //!
 //! The relaxing pass lets a gap close as fast as the solving pass did, not as fast as the gap that is left
-//! then would: the separation anew would cost a second gather of rows per body (relax 40 % slower), and a
-//! contact that lands is stopped one substep later all the same.
+//! then would: the separation anew would cost a second gather of rows per body, and a contact that lands is
+//! stopped one substep later all the same. Friction in the solving pass as well was tried and dropped: the
+//! solver took 20 % longer, and the penetration of a pile of 158 rows was the same.
 
 use super::Integrate;
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
@@ -81,7 +82,8 @@ pub(crate) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Rows as a flat run of numbers: whole vectors, then single ones. (As loops over `[f32; 4]` these
-    /// were compiled to single stores that a vector load then waited for: 5 times slower.)
+    /// were compiled to single stores that a vector load then waited for: the solver took 3.5 ms and not 2.1
+    /// for a gas of 50,000.)
     ///
     /// # Safety
     ///
@@ -387,8 +389,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     }
 
     /// Notes the approach of contacts that take an impulse and are fast enough to bounce; whether there
-    /// are any. Rarely so: what is at rest costs a comparison and leaves the bounce blocks out of the cache
-    /// (noting every approach made the passes of a pile twice as slow).
+    /// are any. Rarely so: what is at rest costs a comparison and leaves the bounce blocks out of the cache.
     #[inline(always)]
     fn note_approach(&self, bounce: &mut BounceBlock, normal_velocity: L, i: usize) -> bool {
         let threshold = L::splat(-self.rows.softness.restitution_threshold);

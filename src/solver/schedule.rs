@@ -19,7 +19,7 @@
 //!
 //! The far tile's contacts may touch any body, so each of its passes waits for everybody's, and
 //! everybody's next pass for it; the order is then pass by pass. It has tasks only where a large body
-//! moves.
+//! moves, or one of its contacts is active.
 
 use crate::crew::Backoff;
 use std::sync::atomic::{AtomicU32, Ordering};
