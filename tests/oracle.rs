@@ -128,7 +128,7 @@ fn check_contacts(
         }
         let expected = oracle::contact(before, i, j);
         let band = 1e-5 * before[i].scale().max(before[j].scale());
-        if oracle::excess(before, &expected, settings) > band {
+        if oracle::excess(before, &expected, settings, band) > band {
             return Err(format!("{contact:?} is too far apart: {expected:?}"));
         }
         let error = (f64::from(contact.separation) - expected.separation).abs();
@@ -146,7 +146,7 @@ fn check_contacts(
     }
     for expected in oracle::contacts(before, settings, 0.0) {
         let band = 1e-5 * before[expected.a].scale().max(before[expected.b].scale());
-        let certain = oracle::excess(before, &expected, settings) < -band;
+        let certain = oracle::excess(before, &expected, settings, -band) < -band;
         if certain && !reported.contains(&(expected.a, expected.b)) {
             let (a, b) = (&handles[expected.a].1, &handles[expected.b].1);
             return Err(format!(

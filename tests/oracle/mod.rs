@@ -200,11 +200,13 @@ pub fn may_collide(a: &Body, b: &Body) -> bool {
 ///
 /// They make one when nearer than four slops. With a body that no impulse moves, where its face is flat, they do
 /// as well when what remains of the gap at the end of the step, at their present speeds, is less than nothing.
-pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings) -> f64 {
+///
+/// Faces count as wider by `edge`, so that a body at the very end of a face can be judged both ways.
+pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings, edge: f64) -> f64 {
     let (a, b) = (&bodies[contact.a], &bodies[contact.b]);
     let near = contact.separation - 4.0 * f64::from(settings.slop);
     let immovable = a.inv_mass == 0.0 || b.inv_mass == 0.0;
-    if !(immovable && is_flat(a, b)) {
+    if !(immovable && is_flat(a, b, edge)) {
         return near;
     }
     let speed = (b.velocity - a.velocity).dot(contact.normal);
@@ -212,8 +214,8 @@ pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings) -> f64 {
 }
 
 /// Whether the nearest features face each other, rather than a corner.
-fn is_flat(a: &Body, b: &Body) -> bool {
-    let to = (b.position - a.position).abs();
+fn is_flat(a: &Body, b: &Body, edge: f64) -> bool {
+    let to = (b.position - a.position).abs() - edge;
     match (a.form, b.form) {
         (Form::HalfSpace { .. }, _) | (_, Form::HalfSpace { .. }) => true,
         (Form::Circle(_), Form::Circle(_)) => false,
@@ -232,7 +234,7 @@ pub fn contacts(bodies: &[Body], settings: &Settings, slack: f64) -> Vec<Contact
         for b in a + 1..bodies.len() {
             if may_collide(&bodies[a], &bodies[b]) {
                 let contact = contact(bodies, a, b);
-                if excess(bodies, &contact, settings) < slack {
+                if excess(bodies, &contact, settings, slack) < slack {
                     found.push(contact);
                 }
             }
@@ -289,7 +291,7 @@ impl World {
         let s = self.settings;
         let h = f64::from(s.time_step) / f64::from(s.substeps);
         for near in contacts(&self.bodies, &s, MARGIN) {
-            if near.ambiguous || excess(&self.bodies, &near, &s) > -MARGIN {
+            if near.ambiguous || excess(&self.bodies, &near, &s, -MARGIN) > -MARGIN {
                 self.marginal[near.a] = true;
                 self.marginal[near.b] = true;
             }
@@ -447,7 +449,10 @@ impl Constraint {
             (self.closing, 1.0, 0.0)
         };
         let speed = self.relative_velocity(bodies).dot(n);
-        self.marginal |= biased && separation.abs() < MARGIN && speed.abs() > 0.01;
+        // Just touching: as a gap the contact is rigid, as an overlap it is soft, and gives back a share of
+        // the impulse that it has.
+        let held = self.impulses.normal / self.normal_mass;
+        self.marginal |= biased && separation.abs() < MARGIN && (speed.abs() > 0.01 || held > 0.01);
         let impulse = -self.normal_mass * mass_scale * (speed + bias) - impulse_scale * self.impulses.normal;
         let new = (self.impulses.normal + impulse).max(0.0);
         let applied = new - self.impulses.normal;
