@@ -1,0 +1,298 @@
+//! Adding, removing, reading and changing single bodies.
+
+use super::World;
+use crate::body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED};
+use crate::error::{Error, check_range, check_vec};
+use crate::material::Material;
+use crate::shape::Shape;
+use glam::Vec2;
+
+impl World {
+    /// Adds a body.
+    ///
+    /// # Errors
+    ///
+    /// The first field of `desc` that is refused.
+    pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
+        desc.validate()?;
+        self.check_room(1)?;
+        self.dirty = true;
+        Ok(self.bodies.insert(desc))
+    }
+
+    /// Adds many bodies, or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the index of the first body that is refused.
+    pub fn add_bodies(&mut self, descs: &[BodyDesc]) -> Result<Vec<BodyHandle>, Error> {
+        for (index, desc) in descs.iter().enumerate() {
+            desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
+        self.check_room(descs.len())?;
+        self.dirty = true;
+        self.bodies.reserve(descs.len());
+        Ok(descs.iter().map(|desc| self.bodies.insert(desc)).collect())
+    }
+
+    fn check_room(&self, more: usize) -> Result<(), Error> {
+        if self.bodies.len + more > MAX_BODIES { Err(Error::TooMany { max: MAX_BODIES }) } else { Ok(()) }
+    }
+
+    /// Removes a body. Contacts that it had end in the next step.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        self.bodies.remove(body)?;
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Whether the handle's body is in this world.
+    pub fn contains(&self, body: BodyHandle) -> bool {
+        self.bodies.slot_of(body).is_ok()
+    }
+
+    /// All bodies, by handle index: in a world from which nothing was removed, in the order of adding.
+    pub fn handles(&self) -> impl Iterator<Item = BodyHandle> + '_ {
+        self.bodies.by_index().map(|(handle, _)| handle)
+    }
+
+    /// Where a body is and how it moves.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn body(&self, body: BodyHandle) -> Result<BodyState, Error> {
+        Ok(self.state(self.bodies.slot_of(body)?))
+    }
+
+    pub(super) fn state(&self, slot: usize) -> BodyState {
+        BodyState {
+            position: self.bodies.position(slot),
+            angle: self.bodies.columns.angle[slot],
+            velocity: self.bodies.velocity(slot),
+            angular_velocity: self.bodies.columns.omega[slot],
+        }
+    }
+
+    /// How a body moves.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn body_type(&self, body: BodyHandle) -> Result<BodyType, Error> {
+        Ok(self.bodies.body_type(self.bodies.slot_of(body)?))
+    }
+
+    /// A body's shape; a half-space's normal comes normalised.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn shape(&self, body: BodyHandle) -> Result<Shape, Error> {
+        Ok(self.bodies.shape(self.bodies.slot_of(body)?))
+    }
+
+    /// A body's material.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn material(&self, body: BodyHandle) -> Result<Material, Error> {
+        Ok(self.bodies.material(self.bodies.slot_of(body)?))
+    }
+
+    /// A body's mass, kg; infinite for static and kinematic ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn mass(&self, body: BodyHandle) -> Result<f32, Error> {
+        Ok(1.0 / self.bodies.columns.inv_mass[self.bodies.slot_of(body)?])
+    }
+
+    /// Which others a body touches.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn filter(&self, body: BodyHandle) -> Result<Filter, Error> {
+        let slot = self.bodies.slot_of(body)?;
+        let c = &self.bodies.columns;
+        Ok(Filter { category: c.category[slot], mask: c.mask[slot] })
+    }
+
+    /// Puts a body elsewhere, without a velocity from it. A half-space's surface moves along.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], or a component that is not finite or out of range.
+    pub fn set_position(&mut self, body: BodyHandle, position: Vec2) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        check_vec("position", position, MAX_COORDINATE)?;
+        if let Shape::HalfSpace { normal, offset } = self.bodies.shape(slot) {
+            self.bodies.columns.ext_z[slot] = offset + normal.dot(position);
+        }
+        let c = &mut self.bodies.columns;
+        (c.pos_x[slot], c.pos_y[slot]) = (position.x, position.y);
+        if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
+            (pose.0[0], pose.0[1]) = (0.0, 0.0);
+        }
+        self.dirty = true;
+        self.bounds_hold = false;
+        self.bounds_last = false;
+        Ok(())
+    }
+
+    /// Turns a body, rad.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], or an angle that is not finite or out of range.
+    pub fn set_angle(&mut self, body: BodyHandle, angle: f32) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE)?;
+        self.bodies.columns.angle[slot] = angle;
+        if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
+            pose.0[2] = 0.0;
+        }
+        Ok(())
+    }
+
+    /// Sets a velocity, m/s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "velocity")?;
+        check_vec("velocity", velocity, MAX_SPEED)?;
+        let c = &mut self.bodies.columns;
+        (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
+        self.unchecked = true;
+        Ok(())
+    }
+
+    /// Sets an angular velocity, rad/s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static.
+    pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "angular_velocity")?;
+        check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
+        self.bodies.columns.omega[slot] = omega;
+        Ok(())
+    }
+
+    /// Sets which others a body touches.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        let c = &mut self.bodies.columns;
+        (c.category[slot], c.mask[slot]) = (filter.category, filter.mask);
+        self.bodies.any_filter |= filter != Filter::default();
+        self.dirty = true;
+        Ok(())
+    }
+
+    /// Sets what gravity is multiplied by.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], or a scale that is not finite or out of range.
+    pub fn set_gravity_scale(&mut self, body: BodyHandle, scale: f32) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        check_range("gravity_scale", scale, -1.0e3, 1.0e3)?;
+        self.bodies.columns.gravity_scale[slot] = scale;
+        Ok(())
+    }
+
+    /// Sets the rates at which velocity and angular velocity decay, 1/s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], or a rate that is not finite, negative or out of range.
+    pub fn set_damping(&mut self, body: BodyHandle, linear: f32, angular: f32) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        check_range("linear_damping", linear, 0.0, 1.0e6)?;
+        check_range("angular_damping", angular, 0.0, 1.0e6)?;
+        let c = &mut self.bodies.columns;
+        (c.linear_damping[slot], c.angular_damping[slot]) = (linear, angular);
+        self.bodies.any_damping |= linear != 0.0 || angular != 0.0;
+        Ok(())
+    }
+
+    /// Adds a force at the centre for the next step, N.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "force")?;
+        check_vec("force", force, Self::MAX_FORCE)?;
+        let c = &mut self.bodies.columns;
+        c.force_x[slot] += force.x;
+        c.force_y[slot] += force.y;
+        self.bodies.any_force = true;
+        self.unchecked = true;
+        Ok(())
+    }
+
+    /// Adds a torque for the next step, N·m.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static.
+    pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "torque")?;
+        check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        self.bodies.columns.torque[slot] += torque;
+        self.bodies.any_force = true;
+        self.unchecked = true;
+        Ok(())
+    }
+
+    /// Changes the velocity now, by an impulse at the centre, N·s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    pub fn apply_impulse(&mut self, body: BodyHandle, impulse: Vec2) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "impulse")?;
+        check_vec("impulse", impulse, Self::MAX_FORCE)?;
+        let c = &mut self.bodies.columns;
+        c.vel_x[slot] += impulse.x * c.inv_mass[slot];
+        c.vel_y[slot] += impulse.y * c.inv_mass[slot];
+        self.unchecked = true;
+        Ok(())
+    }
+
+    /// Changes the angular velocity now, N·m·s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static.
+    pub fn apply_angular_impulse(&mut self, body: BodyHandle, impulse: f32) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "impulse")?;
+        check_range("impulse", impulse, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        let c = &mut self.bodies.columns;
+        c.omega[slot] += impulse * c.inv_inertia[slot];
+        self.unchecked = true;
+        Ok(())
+    }
+
+    fn moving_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
+        let slot = self.bodies.slot_of(body)?;
+        match self.bodies.body_type(slot) {
+            BodyType::Static => Err(Error::Invalid { field, reason: "a static body has none" }),
+            _ => Ok(slot),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Planting a difference, to see that it is found.
+
+use super::{Fault, Stage, World};
+use crate::body::BodyHandle;
+
+impl World {
+    /// In the next step, after `stage`, changes a number of this body by this many units in the last
+    /// place. For testing that a difference between two worlds is found and named.
+    #[doc(hidden)]
+    pub fn plant_fault(&mut self, stage: Stage, body: BodyHandle, ulps: i32) {
+        self.fault = Some(Fault { stage, body, ulps });
+    }
+
+    pub(super) fn plant(&mut self, stage: Stage) {
+        let Some(fault) = self.fault.filter(|fault| fault.stage == stage) else { return };
+        let Ok(slot) = self.bodies.slot_of(fault.body) else { return };
+        let nudge = |v: &mut f32| *v = add_ulps(*v, fault.ulps);
+        let lane = self.lane_of_body(slot).map(|(tile, pair)| {
+            let tile = self.contacts.all_mut().nth(tile).expect("just found");
+            (tile, pair)
+        });
+        match (stage, lane) {
+            (Stage::Bounds, _) => nudge(&mut self.broadphase.bounds.reach[slot]),
+            (Stage::Broadphase, Some((tile, index))) => nudge(&mut tile.found.pairs[index].separation),
+            (Stage::Narrowphase, Some((tile, index))) => {
+                let (block, lane) = tile.place(index);
+                nudge(&mut tile.normal[block].separation[lane]);
+            }
+            (Stage::Contacts, Some((tile, index))) => {
+                let (block, lane) = tile.place(index);
+                nudge(&mut tile.normal[block].normal_mass[lane]);
+            }
+            (Stage::Solver, _) => nudge(&mut self.bodies.columns.vel_x[slot]),
+            (_, None) => {}
+        }
+    }
+
+    /// Tile and place of a pair of this body: if possible of one that is near, and in which it comes first.
+    fn lane_of_body(&self, slot: usize) -> Option<(usize, usize)> {
+        let pairs = self.contacts.all().enumerate().flat_map(|(tile_index, tile)| {
+            tile.pairs().iter().enumerate().map(move |(index, pair)| (tile_index, tile, index, pair))
+        });
+        pairs
+            .filter(|(.., pair)| pair.a as usize == slot || pair.b as usize == slot)
+            .max_by_key(|(_, tile, index, pair)| {
+                let (block, lane) = tile.place(*index);
+                (tile.info[block].active >> lane & 1, pair.a as usize == slot)
+            })
+            .map(|(tile, _, index, _)| (tile, index))
+    }
+}
+
+/// The float that is this many away, counting -0 and 0 as two.
+fn add_ulps(value: f32, ulps: i32) -> f32 {
+    let bits = (value.to_bits() & 0x7FFF_FFFF).cast_signed();
+    let ordered = if value.is_sign_negative() { -1 - bits } else { bits };
+    let moved = ordered.saturating_add(ulps);
+    f32::from_bits(if moved < 0 { (-1 - moved).cast_unsigned() | 1 << 31 } else { moved.cast_unsigned() })
+}

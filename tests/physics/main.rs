@@ -1,0 +1,75 @@
+//! The engine against mechanics: every scene here has a closed form, and each test holds it at the
+//! scalar path and at eight lanes, and with both solvers where both make the claim.
+
+mod collisions;
+mod friction;
+mod motion;
+mod rest;
+mod world;
+
+use granule::{
+    BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Solver, Vec2,
+    World,
+};
+
+const G: f32 = 10.0;
+const LANES: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+
+/// Runs `check` with the soft solver at both lane widths.
+fn at_both_lanes(check: impl Fn(Settings)) {
+    for lanes in LANES {
+        check(Settings { lanes, ..Settings::default() });
+    }
+}
+
+/// Runs `check` with both solvers at both lane widths.
+fn at_both_lanes_and_solvers(check: impl Fn(Settings)) {
+    for lanes in LANES {
+        check(Settings { lanes, ..Settings::default() });
+        check(Settings { lanes, ..Settings::projection() });
+    }
+}
+
+fn world(settings: Settings) -> World {
+    World::new(settings).unwrap()
+}
+
+/// The settings without gravity.
+fn weightless(settings: Settings) -> Settings {
+    Settings { gravity: Vec2::ZERO, ..settings }
+}
+
+fn steps(world: &mut World, count: u32) {
+    for _ in 0..count {
+        world.step();
+    }
+}
+
+fn state(world: &World, body: BodyHandle) -> BodyState {
+    world.body(body).unwrap()
+}
+
+#[track_caller]
+fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings: &Settings) {
+    let error = (actual - expected).abs();
+    assert!(
+        error <= tolerance,
+        "{what}: {actual}, expected {expected} ± {tolerance} (lanes {}, {:?})",
+        settings.lanes.width(),
+        settings.solver
+    );
+}
+
+/// One coefficient for both frictions, no restitution.
+fn rough(friction: f32) -> Material {
+    Material::new(1.0, friction, 0.0)
+}
+
+/// Frictionless, with this restitution.
+fn bouncy(density: f32, restitution: f32) -> Material {
+    Material::new(density, 0.0, restitution)
+}
+
+fn floor(material: Material) -> BodyDesc {
+    BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO) }
+}
