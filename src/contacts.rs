@@ -367,6 +367,13 @@ impl Tile {
         self.info.iter().any(|info| info.active != 0)
     }
 
+    /// An estimate of the time that a pass takes, for sharing out: a block costs as much as integrating some
+    /// 128 bodies.
+    pub(crate) fn work(&self) -> usize {
+        let active = self.info.iter().filter(|info| info.active != 0).count();
+        128 * active + self.slots.len()
+    }
+
     /// Block and lane of a pair.
     pub(crate) fn place(&self, pair: usize) -> (usize, usize) {
         let lane = self.lane_of[pair] as usize;

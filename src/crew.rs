@@ -2,11 +2,11 @@
 //!
 //! A step is some ten stages of a few microseconds to a few milliseconds. Handing each to rayon as a
 //! task of its own would pay a wake-up a stage; so the pool is asked once a step, by a chain of
-//! `rayon::join`, and whoever comes stays until the step ends, claiming work items of the stage at hand
-//! from one atomic cursor:
+//! `rayon::join`, and whoever comes stays until the step ends, claiming work items of the stage at hand,
+//! first of their own share and then of the others':
 //!
 //! ```text
-//! run(items, work):   publish work and its item count       (one store)
+//! run(items, work):   publish work and all shares           (one store a thread)
 //!                     claim items until none is left        (one compare-and-swap each)
 //!                     wait until all items are done
 //! ```
@@ -60,11 +60,19 @@ impl Backoff {
     }
 }
 
+/// Most threads of a crew.
+pub(crate) const MAX_SHARES: usize = 64;
+
+/// The items of one share that are not claimed yet: `epoch << 48 | end << 24 | next`, the stage, its end and
+/// its cursor in one word, so that a claim is one compare-and-swap that fails if the stage has changed
+/// meanwhile. On a cache line of its own.
+#[repr(align(64))]
+struct Share(AtomicU64);
+
 /// What the threads of one step share.
 struct Shared {
-    /// `epoch << 48 | items << 24 | next`: the stage, its item count and its cursor in one word, so
-    /// that a claim is one compare-and-swap that fails if the stage has changed meanwhile.
-    state: AtomicU64,
+    shares: [Share; MAX_SHARES],
+    threads: usize,
     /// Points to the stage's `Work`, which lives in `run`'s frame.
     work: AtomicPtr<Work<'static>>,
     done: AtomicUsize,
@@ -78,9 +86,10 @@ const ITEM_MASK: u64 = (1 << ITEM_BITS) - 1;
 
 impl Shared {
     #[cfg(feature = "parallel")]
-    fn new() -> Self {
+    fn new(threads: usize) -> Self {
         Shared {
-            state: AtomicU64::new(0),
+            shares: [const { Share(AtomicU64::new(0)) }; MAX_SHARES],
+            threads,
             work: AtomicPtr::new(ptr::null_mut()),
             done: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
@@ -88,15 +97,20 @@ impl Shared {
         }
     }
 
-    /// Claims and does one item of the present stage; false when there is none left.
-    fn work_once(&self) -> bool {
-        let mut state = self.state.load(Ordering::Acquire);
+    /// Claims and does one item of the present stage, of the worker's own share if it can; false when there
+    /// is none left.
+    fn work_once(&self, worker: usize) -> bool {
+        (worker..self.threads).chain(0..worker).any(|share| self.work_on(&self.shares[share].0))
+    }
+
+    fn work_on(&self, share: &AtomicU64) -> bool {
+        let mut state = share.load(Ordering::Acquire);
         loop {
-            let (next, items) = (state & ITEM_MASK, state >> ITEM_BITS & ITEM_MASK);
-            if next >= items {
+            let (next, end) = (state & ITEM_MASK, state >> ITEM_BITS & ITEM_MASK);
+            if next >= end {
                 return false;
             }
-            match self.state.compare_exchange_weak(state, state + 1, Ordering::AcqRel, Ordering::Acquire) {
+            match share.compare_exchange_weak(state, state + 1, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     self.do_item(next as usize);
                     return true;
@@ -126,10 +140,10 @@ impl Shared {
 
     /// A worker's life: until the step ends.
     #[cfg(feature = "parallel")]
-    fn serve(&self) {
+    fn serve(&self, worker: usize) {
         let mut backoff = Backoff::new();
         while !self.stop.load(Ordering::Acquire) {
-            if self.work_once() {
+            if self.work_once(worker) {
                 backoff = Backoff::new();
             } else {
                 backoff.wait();
@@ -145,7 +159,14 @@ pub(crate) struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Does `work(i)` for all i below `items`, claimed in ascending order, and returns when all are done.
+    /// How many threads may take part.
+    pub(crate) fn threads(&self) -> usize {
+        self.shared.map_or(1, |shared| shared.threads)
+    }
+
+    /// Does `work(i)` for all i below `items` and returns when all are done. The items are shared out in
+    /// equal runs, so that what an item touches is in the same core's cache from stage to stage; who is done
+    /// with his own run helps with the others'.
     pub(crate) fn run(&self, items: usize, work: impl Fn(usize) + Sync) {
         let Some(shared) = self.shared.filter(|_| items > 1) else {
             (0..items).for_each(work);
@@ -160,13 +181,16 @@ impl Crew<'_> {
         shared.done.store(0, Ordering::Relaxed);
         let epoch = self.epoch.get().wrapping_add(1) & 0xFFFF;
         self.epoch.set(epoch);
-        shared.state.store(epoch << (2 * ITEM_BITS) | (items as u64) << ITEM_BITS, Ordering::Release);
+        for (index, share) in shared.shares[..shared.threads].iter().enumerate() {
+            let [next, end] = [index, index + 1].map(|index| (items * index / shared.threads) as u64);
+            share.0.store(epoch << (2 * ITEM_BITS) | end << ITEM_BITS | next, Ordering::Release);
+        }
         /// Waits for the items in other threads' hands, also when an item of this thread's panics.
         struct Wait<'a>(&'a Shared, usize);
         impl Drop for Wait<'_> {
             fn drop(&mut self) {
                 if std::thread::panicking() {
-                    while self.0.work_once() {}
+                    while self.0.work_once(0) {}
                 }
                 let mut backoff = Backoff::new();
                 while self.0.done.load(Ordering::Acquire) < self.1 {
@@ -175,7 +199,7 @@ impl Crew<'_> {
             }
         }
         let wait = Wait(shared, items);
-        while shared.work_once() {}
+        while shared.work_once(0) {}
         drop(wait);
         assert!(!shared.panicked.load(Ordering::Relaxed), "a worker panicked");
     }
@@ -200,7 +224,8 @@ pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R 
         None => 1,
         Some(_) if OVERSUBSCRIBE.load(Ordering::Relaxed) => rayon::current_num_threads(),
         Some(_) => rayon::current_num_threads().min(cores()),
-    };
+    }
+    .min(MAX_SHARES);
     if threads <= 1 {
         return lead(&Crew { shared: None, epoch: Cell::new(0) });
     }
@@ -212,12 +237,12 @@ pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R 
     }
     fn recruit(shared: &Shared, workers: usize) {
         if workers == 1 {
-            shared.serve();
+            shared.serve(1);
         } else {
-            rayon::join(|| shared.serve(), || recruit(shared, workers - 1));
+            rayon::join(|| shared.serve(workers), || recruit(shared, workers - 1));
         }
     }
-    let shared = Shared::new();
+    let shared = Shared::new(threads);
     rayon::join(
         || {
             let _stop = Stop(&shared);

@@ -27,7 +27,7 @@ pub(crate) mod impulse;
 pub(crate) mod mirror;
 pub(crate) mod schedule;
 
-use crate::contacts::Contacts;
+use crate::contacts::{Contacts, Tile};
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::with_lanes;
 use crate::settings::{Lanes, Settings, Solver};
@@ -117,7 +117,8 @@ impl ImpulseSolver {
         stages(settings, load.any_restitution, &mut self.stages);
         let h = settings.time_step / settings.substeps as f32;
         let softness = Softness::new(settings, h);
-        self.schedule.plan(self.stages.len(), contacts.tiles().len(), load.has_far);
+        let work = contacts.tiles().iter().map(Tile::work);
+        self.schedule.plan(self.stages.len(), work, load.has_far, crew.threads());
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
         // Bodies in no tile: the large ones. If one of them moves, they move with the far tile.
@@ -140,36 +141,34 @@ impl ImpulseSolver {
         let (tiles, far) = contacts.split_tiles();
         let tiles = SharedSlice::new(tiles);
         let far = SharedSlice::new(std::slice::from_mut(far));
-        crew.run(schedule.tasks(), |task| {
-            #[allow(unsafe_code)]
-            schedule.perform(task, |stage, group| {
-                let Stage { integrate, pass } = stages[stage];
-                match group {
-                    Some(group) => {
-                        // SAFETY: the schedule lets one task at a time have a tile's contacts, and the
-                        // bodies of this tile and the next.
-                        let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
-                        if group.is_multiple_of(2) {
-                            // SAFETY: as above.
-                            unsafe {
-                                let slots = tile.slots.start..tile.next_end;
-                                with_lanes!(lanes, L => rows.integrate::<L>(slots, integrate));
-                            }
-                        }
-                        // SAFETY: as above; the tile's blocks name no other bodies that move.
-                        unsafe { run_pass(lanes, tile, &rows, pass) };
-                    }
-                    None => {
-                        // Its bodies are integrated ahead, as the tiles' next pass reads them.
-                        let next = stages.get(stage + 1).map_or(Integrate::Nothing, |next| next.integrate);
-                        // SAFETY: the far task runs alone.
+        #[allow(unsafe_code)]
+        schedule.run(crew, |stage, group| {
+            let Stage { integrate, pass } = stages[stage];
+            match group {
+                Some(group) => {
+                    // SAFETY: the schedule lets one task at a time have a tile's contacts, and the
+                    // bodies of this tile and the next.
+                    let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
+                    if group.is_multiple_of(2) {
+                        // SAFETY: as above.
                         unsafe {
-                            run_pass(lanes, &mut far.range(0..1)[0], &rows, pass);
-                            with_lanes!(lanes, L => rows.integrate::<L>(outside.clone(), next));
+                            let slots = tile.slots.start..tile.next_end;
+                            with_lanes!(lanes, L => rows.integrate::<L>(slots, integrate));
                         }
+                    }
+                    // SAFETY: as above; the tile's blocks name no other bodies that move.
+                    unsafe { run_pass(lanes, tile, &rows, pass) };
+                }
+                None => {
+                    // Its bodies are integrated ahead, as the tiles' next pass reads them.
+                    let next = stages.get(stage + 1).map_or(Integrate::Nothing, |next| next.integrate);
+                    // SAFETY: the far task runs alone.
+                    unsafe {
+                        run_pass(lanes, &mut far.range(0..1)[0], &rows, pass);
+                        with_lanes!(lanes, L => rows.integrate::<L>(outside.clone(), next));
                     }
                 }
-            });
+            }
         });
     }
 }
@@ -178,7 +177,7 @@ impl ImpulseSolver {
 ///
 /// As for [`impulse::run`].
 #[allow(unsafe_code)]
-unsafe fn run_pass(lanes: Lanes, tile: &mut crate::contacts::Tile, rows: &Rows<'_>, pass: Pass) {
+unsafe fn run_pass(lanes: Lanes, tile: &mut Tile, rows: &Rows<'_>, pass: Pass) {
     // SAFETY: passed on.
     with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass) });
 }

@@ -8,125 +8,240 @@
 //! odd tile k, pass p:    after pass p of k − 1 and k + 1
 //! ```
 //!
-//! Every order that respects this gives the same bits. Tasks are claimed one by one in such an order,
-//! and a claimed task waits for its neighbours' counters, which are nearly always there already. Nobody
-//! waits for everybody: a preempted thread holds up its tile's neighbours and no one else.
+//! Every order that respects this gives the same bits. Count *half passes*, 2p for the even tiles and
+//! 2p + 1 for the odd ones: then half h of a tile comes after half h − 1 of its neighbours.
 //!
-//! Two orders are used. Small worlds go pass by pass. Large ones, which do not fit the cache, go
-//! *askew*: pass 2 of a tile follows as soon as its neighbours have done pass 1, so that a window of
-//! tiles goes through all passes while it is in the cache, and the step reads the contacts from memory
-//! once and not once a pass.
+//! The tiles are divided into *regions*, runs of tiles with about equal work, one for each thread, so that a
+//! tile's contacts stay in one core's cache for the whole step. A region goes *askew*: its tasks are done in
+//! ascending order of distance + half, where distance counts tiles from the end at which the region begins.
+//! So a window of as many tiles as there are half passes goes through all passes while it is in the cache,
+//! and the step reads the contacts from memory once and not once a pass. Regions begin back to back in
+//! pairs, where both have just begun neither has to wait long for the other, and end face to face:
+//!
+//! ```text
+//! region    0          1        2          3
+//! tiles   ←←←←←←←  →→→→→→→→  ←←←←←←←←  →→→→→→→
+//! ```
+//!
+//! Nobody can be left waiting in a circle: of two regions that wait for each other across their border, each
+//! would have to be a half pass behind the other.
+//!
+//! A thread whose region cannot go on for a while, because the neighbour's thread has not come, takes that
+//! region over as well, and does what it can of both in turn.
+//!
+//! Before, tasks were claimed one by one from a single askew order (tile + 2·half, so that tasks side by side
+//! were independent): the window was twice as long, and tiles went back and forth between the cores.
 //!
 //! The far tile's contacts may touch any body, so each of its passes waits for everybody's, and
 //! everybody's next pass for it; the order is then pass by pass. It has tasks only where a large body
 //! moves, or one of its contacts is active.
 
-use crate::crew::Backoff;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::crew::{Backoff, Crew, MAX_SHARES};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
-/// From this many tiles on, the order is askew.
-const ASKEW_TILES: usize = 48;
+/// How long a region may stand still before the next unclaimed one is taken over too.
+const PATIENCE: Duration = Duration::from_micros(50);
 
-/// A pass's number and the tile that is its place, or `FAR`.
+/// A pass's number and the tile that is its place; `None` is the far tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Task {
-    pass: u32,
-    tile: u32,
+    pass: usize,
+    tile: Option<usize>,
 }
 
-const FAR: u32 = u32::MAX;
+/// A run of tiles that one thread works through.
+#[derive(Default)]
+struct Region {
+    tiles: Range<usize>,
+    /// Begins with its last tile.
+    downward: bool,
+    /// Its order has the far tile's tasks too.
+    leads_far: bool,
+    claimed: AtomicBool,
+}
 
 #[derive(Default)]
 pub(crate) struct Schedule {
-    order: Vec<Task>,
-    /// What `order` was made for.
-    planned: (usize, usize, bool),
-    /// Passes done by each tile; then the far tile.
-    done: Vec<AtomicU32>,
+    passes: usize,
     tiles: usize,
     has_far: bool,
+    regions: Vec<Region>,
+    /// Passes done by each tile; then by the far tile.
+    done: Vec<AtomicU32>,
 }
 
 impl Schedule {
-    /// Makes the order for this many passes and tiles, and sets all counters to zero.
-    pub(crate) fn plan(&mut self, passes: usize, tiles: usize, has_far: bool) {
-        self.tiles = tiles;
-        self.has_far = has_far;
+    /// Divides the tiles, whose work is estimated by `work`, among at most `threads` regions, and sets all
+    /// counters to zero.
+    pub(crate) fn plan(
+        &mut self,
+        passes: usize,
+        work: impl ExactSizeIterator<Item = usize> + Clone,
+        has_far: bool,
+        threads: usize,
+    ) {
+        let tiles = work.len();
+        (self.passes, self.tiles, self.has_far) = (passes, tiles, has_far);
         if self.done.len() <= tiles {
             self.done.resize_with(tiles + tiles / 4 + 2, AtomicU32::default);
         }
         for done in &mut self.done {
             *done.get_mut() = 0;
         }
-        if self.planned == (passes, tiles, has_far) {
+        let count = threads.clamp(1, tiles.max(1));
+        self.regions.resize_with(count, Region::default);
+        let total: usize = work.clone().sum();
+        let (mut work, mut sum, mut start) = (work.enumerate().peekable(), 0, 0);
+        for (index, region) in self.regions.iter_mut().enumerate() {
+            // At least a tile for this region and for each that follows.
+            let last = tiles.saturating_sub(count - 1 - index);
+            let goal = total * (index + 1) / count;
+            let mut end = start;
+            while let Some((tile, amount)) = work.next_if(|&(tile, amount)| {
+                tile < last && (tile == start || index + 1 == count || sum + amount / 2 < goal)
+            }) {
+                sum += amount;
+                end = tile + 1;
+            }
+            region.tiles = start..end;
+            region.downward = count > 1 && index.is_multiple_of(2);
+            region.leads_far = has_far && index == 0;
+            *region.claimed.get_mut() = false;
+            start = end;
+        }
+    }
+
+    /// Does all tasks as `work(pass, tile)`, the far tile being `None`.
+    pub(crate) fn run(&self, crew: &Crew<'_>, work: impl Fn(usize, Option<usize>) + Sync) {
+        crew.run(self.regions.len(), |first| self.serve(first, &work));
+    }
+
+    /// Works through a region, and through more if nobody else does.
+    fn serve(&self, first: usize, work: &impl Fn(usize, Option<usize>)) {
+        let claim = |index: usize| !self.regions[index].claimed.swap(true, Ordering::Relaxed);
+        if !claim(first) {
             return;
         }
-        self.planned = (passes, tiles, has_far);
-        self.order.clear();
-        let wanted = passes * (tiles + 1);
-        if self.order.capacity() < wanted {
-            self.order.reserve(wanted + wanted / 4);
-        }
-        if has_far || tiles < ASKEW_TILES {
-            for pass in 0..passes as u32 {
-                let evens = (0..tiles as u32).step_by(2);
-                let odds = (1..tiles as u32).step_by(2);
-                self.order.extend(evens.chain(odds).map(|tile| Task { pass, tile }));
-                self.order.extend(has_far.then_some(Task { pass, tile: FAR }));
-            }
-        } else {
-            // Half passes: 2p for the even tiles, 2p + 1 for the odd ones. A task needs its neighbours'
-            // previous half pass, so tasks with equal tile + 2·half are independent of each other, and
-            // depend on smaller sums only.
-            let halves = 2 * passes;
-            for sum in 0..tiles + 2 * halves {
-                for half in (sum % 2..halves).step_by(2) {
-                    if let Some(tile) = sum.checked_sub(2 * half).filter(|&tile| tile < tiles) {
-                        self.order.push(Task { pass: (half / 2) as u32, tile: tile as u32 });
+        let mut held: [Option<Cursor>; MAX_SHARES] = [const { None }; MAX_SHARES];
+        held[0] = Some(Cursor::new(self, first));
+        let mut count = 1;
+        let mut backoff = Backoff::new();
+        let mut stands_since: Option<Instant> = None;
+        loop {
+            let (mut moved, mut left) = (false, false);
+            for cursor in held[..count].iter_mut().flatten() {
+                while let Some(task) = cursor.task {
+                    if !self.is_ready(task) {
+                        left = true;
+                        break;
                     }
+                    work(task.pass, task.tile);
+                    let done = &self.done[task.tile.unwrap_or(self.tiles)];
+                    done.store(task.pass as u32 + 1, Ordering::Release);
+                    cursor.advance(self);
+                    moved = true;
                 }
             }
-        }
-    }
-
-    /// How many tasks there are.
-    pub(crate) fn tasks(&self) -> usize {
-        self.order.len()
-    }
-
-    /// Waits until the task may run, and runs it as `work(pass, tile)`; the far tile is `None`.
-    pub(crate) fn perform(&self, task: usize, work: impl FnOnce(usize, Option<usize>)) {
-        let Task { pass, tile } = self.order[task];
-        if tile == FAR {
-            for done in &self.done[..self.tiles] {
-                wait(done, pass + 1);
+            if !left {
+                return;
             }
-            wait(&self.done[self.tiles], pass);
-            work(pass as usize, None);
-            self.done[self.tiles].store(pass + 1, Ordering::Release);
-            return;
+            if moved {
+                backoff = Backoff::new();
+                stands_since = None;
+                continue;
+            }
+            backoff.wait();
+            let now = Instant::now();
+            if now - *stands_since.get_or_insert(now) > PATIENCE
+                && let Some(next) = (0..self.regions.len()).find(|&index| claim(index))
+            {
+                held[count] = Some(Cursor::new(self, next));
+                count += 1;
+            }
         }
-        let tile = tile as usize;
-        if self.has_far {
-            wait(&self.done[self.tiles], pass);
-        }
+    }
+
+    fn is_ready(&self, Task { pass, tile }: Task) -> bool {
+        let at_least = |tile: usize, passes: usize| self.done[tile].load(Ordering::Acquire) >= passes as u32;
+        let Some(tile) = tile else {
+            return (0..self.tiles).all(|tile| at_least(tile, pass + 1)) && at_least(self.tiles, pass);
+        };
         let neighbours = if tile.is_multiple_of(2) { pass } else { pass + 1 };
-        if tile > 0 {
-            wait(&self.done[tile - 1], neighbours);
-        }
-        wait(&self.done[tile], pass);
-        if tile + 1 < self.tiles {
-            wait(&self.done[tile + 1], neighbours);
-        }
-        work(pass as usize, Some(tile));
-        self.done[tile].store(pass + 1, Ordering::Release);
+        (!self.has_far || at_least(self.tiles, pass))
+            && (tile == 0 || at_least(tile - 1, neighbours))
+            && at_least(tile, pass)
+            && (tile + 1 >= self.tiles || at_least(tile + 1, neighbours))
     }
 }
 
-fn wait(done: &AtomicU32, passes: u32) {
-    let mut backoff = Backoff::new();
-    while done.load(Ordering::Acquire) < passes {
-        backoff.wait();
+/// A place in the order of a region's tasks.
+struct Cursor {
+    region: usize,
+    /// The next task; `None` at the end.
+    task: Option<Task>,
+    /// Askew: distance + half, and half. With a far tile: pass, and the place in it.
+    outer: usize,
+    inner: usize,
+}
+
+impl Cursor {
+    fn new(schedule: &Schedule, region: usize) -> Self {
+        let mut cursor = Cursor { region, task: None, outer: 0, inner: 0 };
+        cursor.advance(schedule);
+        cursor
+    }
+
+    /// To the first task at or after (`outer`, `inner`).
+    fn advance(&mut self, schedule: &Schedule) {
+        let region = &schedule.regions[self.region];
+        self.task = if schedule.has_far {
+            self.next_by_pass(region, schedule.passes)
+        } else {
+            self.next_askew(region, 2 * schedule.passes)
+        };
+    }
+
+    fn next_askew(&mut self, region: &Region, halves: usize) -> Option<Task> {
+        let Range { start, end } = region.tiles;
+        while self.outer + 1 < end - start + halves {
+            while self.inner <= self.outer.min(halves - 1) {
+                let (distance, half) = (self.outer - self.inner, self.inner);
+                self.inner += 1;
+                if distance >= end - start {
+                    continue;
+                }
+                let tile = if region.downward { end - 1 - distance } else { start + distance };
+                if tile % 2 == half % 2 {
+                    return Some(Task { pass: half / 2, tile: Some(tile) });
+                }
+            }
+            self.outer += 1;
+            self.inner = 0;
+        }
+        None
+    }
+
+    /// Even tiles, odd tiles, far tile.
+    fn next_by_pass(&mut self, region: &Region, passes: usize) -> Option<Task> {
+        let Range { start, end } = region.tiles;
+        while self.outer < passes {
+            while self.inner < 2 * (end - start) {
+                let (parity, tile) = (self.inner / (end - start), start + self.inner % (end - start));
+                self.inner += 1;
+                if tile % 2 == parity {
+                    return Some(Task { pass: self.outer, tile: Some(tile) });
+                }
+            }
+            let pass = self.outer;
+            self.outer += 1;
+            self.inner = 0;
+            if region.leads_far {
+                return Some(Task { pass, tile: None });
+            }
+        }
+        None
     }
 }
 
@@ -134,38 +249,82 @@ fn wait(done: &AtomicU32, passes: u32) {
 mod tests {
     use super::*;
 
-    /// Contract: every pass of every tile runs once, after all that it depends on, in claiming order:
-    /// so a single thread never waits.
+    /// All tasks in the order in which `threads` threads that take turns would do them.
+    fn simulate(schedule: &Schedule) -> Vec<Task> {
+        let mut cursors: Vec<Cursor> =
+            (0..schedule.regions.len()).map(|region| Cursor::new(schedule, region)).collect();
+        let mut order = Vec::new();
+        loop {
+            let before = order.len();
+            for cursor in &mut cursors {
+                if let Some(task) = cursor.task.filter(|&task| schedule.is_ready(task)) {
+                    let done = &schedule.done[task.tile.unwrap_or(schedule.tiles)];
+                    done.store(task.pass as u32 + 1, Ordering::Relaxed);
+                    order.push(task);
+                    cursor.advance(schedule);
+                }
+            }
+            if order.len() == before {
+                return order;
+            }
+        }
+    }
+
+    /// Contract: every pass of every tile runs once, after all that it depends on, whatever the number of
+    /// regions and however uneven the work; regions cover the tiles, and nobody waits for ever.
     #[test]
     fn order_respects_dependencies() {
-        for tiles in [0, 1, 2, 3, 5, 47, 48, 49, 131] {
+        for tiles in [0usize, 1, 2, 3, 5, 47, 131] {
             for passes in [1, 2, 9, 10] {
                 for has_far in [false, true] {
-                    let mut schedule = Schedule::default();
-                    schedule.plan(passes, tiles, has_far);
-                    let mut done = vec![0usize; tiles];
-                    let mut far = 0;
-                    for &Task { pass, tile } in &schedule.order {
-                        let pass = pass as usize;
-                        if tile == FAR {
-                            assert_eq!(far, pass);
-                            assert!(done.iter().all(|&done| done == pass + 1));
-                            far += 1;
-                            continue;
+                    for threads in [1, 2, 3, 8] {
+                        for uneven in [0, 1, 7] {
+                            let work: Vec<usize> = (0..tiles).map(|tile| tile * tile * uneven).collect();
+                            let mut schedule = Schedule::default();
+                            schedule.plan(passes, work.iter().copied(), has_far, threads);
+                            check(&schedule, tiles, passes, has_far);
                         }
-                        let tile = tile as usize;
-                        assert_eq!(done[tile], pass);
-                        assert!(!has_far || far == pass);
-                        let needed = pass + tile % 2;
-                        for neighbour in [tile.wrapping_sub(1), tile + 1] {
-                            assert!(neighbour >= tiles || done[neighbour] == needed);
-                        }
-                        done[tile] += 1;
                     }
-                    assert_eq!(far, if has_far { passes } else { 0 });
-                    assert!(done.iter().all(|&done| done == passes));
                 }
             }
         }
+    }
+
+    fn check(schedule: &Schedule, tiles: usize, passes: usize, has_far: bool) {
+        let mut end = 0;
+        for region in &schedule.regions {
+            assert_eq!(region.tiles.start, end);
+            assert!(tiles == 0 || !region.tiles.is_empty());
+            end = region.tiles.end;
+        }
+        assert_eq!(end, tiles);
+        let mut done = vec![0usize; tiles];
+        let mut far = 0;
+        for Task { pass, tile } in simulate(schedule) {
+            let Some(tile) = tile else {
+                assert_eq!(far, pass);
+                assert!(done.iter().all(|&done| done == pass + 1));
+                far += 1;
+                continue;
+            };
+            assert_eq!(done[tile], pass);
+            assert!(!has_far || far == pass);
+            let needed = pass + tile % 2;
+            for neighbour in [tile.wrapping_sub(1), tile + 1] {
+                assert!(neighbour >= tiles || done[neighbour] == needed);
+            }
+            done[tile] += 1;
+        }
+        assert_eq!(far, if has_far { passes } else { 0 });
+        assert!(done.iter().all(|&done| done == passes));
+    }
+
+    /// Contract: equal work is divided into equal regions.
+    #[test]
+    fn regions_have_equal_work() {
+        let mut schedule = Schedule::default();
+        schedule.plan(9, [3; 64].into_iter(), false, 4);
+        let sizes: Vec<usize> = schedule.regions.iter().map(|region| region.tiles.len()).collect();
+        assert_eq!(sizes, [16; 4]);
     }
 }
