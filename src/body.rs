@@ -184,7 +184,7 @@ pub(crate) const MAX_SPEED: f32 = 1.0e6;
 /// Speed beyond which a body has gone bad, m/s.
 pub(crate) const RUNAWAY_SPEED: f32 = 1.0e8;
 /// Slots are counted in 32 bits, with room for the padding rows of the solver's mirror.
-pub(crate) const MAX_BODIES: usize = 1 << 28;
+pub(crate) const MAX_BODIES: usize = 1 << 27;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use crate::broadphase::Broadphase;
 use crate::broadphase::loose::per_list;
 use crate::broadphase::sweep::{Found, Pair};
 use crate::crew::Crew;
-use crate::lane::MAX_WIDTH;
+use crate::lane::{MAX_WIDTH, RowOffset};
 use crate::material::Mixing;
 use crate::narrowphase::{KINDS, PairKind};
 use carry::Carry;
@@ -38,8 +38,8 @@ pub(crate) const BLOCK: usize = MAX_WIDTH;
 #[derive(Clone, Copy)]
 pub(crate) struct NormalBlock {
     /// Slots; a lane not in use has the tile's padding row.
-    pub a: [u32; BLOCK],
-    pub b: [u32; BLOCK],
+    pub a: [RowOffset; BLOCK],
+    pub b: [RowOffset; BLOCK],
     /// From A to B.
     pub normal_x: [f32; BLOCK],
     pub normal_y: [f32; BLOCK],
@@ -319,8 +319,8 @@ impl Contacts {
                 while changed != 0 {
                     let lane = changed.trailing_zeros() as usize;
                     let event = ContactEvent {
-                        a: bodies.handle(block.a[lane] as usize),
-                        b: bodies.handle(block.b[lane] as usize),
+                        a: bodies.handle(block.a[lane].row()),
+                        b: bodies.handle(block.b[lane].row()),
                     };
                     if info.touching >> lane & 1 == 1 {
                         begin.push(event)

@@ -27,6 +27,37 @@ pub(crate) const fn padded(n: usize) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct Row(pub [f32; 4]);
 
+/// Where a row is: its distance in bytes from the first. As an index it would have to be shifted before each
+/// load and store of a row, in a kernel that has hardly less of these than of anything else.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowOffset(u32);
+
+impl RowOffset {
+    /// Most rows that have an offset.
+    pub(crate) const MAX_ROWS: usize = 1 << 28;
+
+    /// # Panics
+    ///
+    /// In debug builds, from [`RowOffset::MAX_ROWS`] on.
+    #[inline(always)]
+    pub(crate) const fn of(row: u32) -> Self {
+        debug_assert!((row as usize) < Self::MAX_ROWS);
+        RowOffset(row << 4)
+    }
+
+    /// The row's index.
+    #[inline(always)]
+    pub(crate) const fn row(self) -> usize {
+        (self.0 >> 4) as usize
+    }
+
+    #[inline(always)]
+    const fn bytes(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The answer of a comparison, one truth value a lane.
 pub(crate) trait Mask: Copy {
     fn and(self, other: Self) -> Self;
@@ -62,20 +93,20 @@ pub(crate) trait Lane:
     /// `if mask { yes } else { no }`, lane by lane.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
-    /// Loads row `rows[index[i]]` for each lane i and returns the four columns.
+    /// Loads the row at `at[i]` for each lane i and returns the four columns.
     ///
     /// # Safety
     ///
-    /// `index` holds at least `WIDTH` indices, each of a valid row behind `rows`, none of them being
+    /// `at` holds at least `WIDTH` offsets, each of a valid row behind `rows`, none of them being
     /// written by another thread.
-    unsafe fn gather(rows: *const Row, index: &[u32]) -> [Self; 4];
+    unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4];
 
-    /// Stores the columns back as rows. Where an index occurs twice, the last lane's row stays.
+    /// Stores the columns back as rows. Where an offset occurs twice, the last lane's row stays.
     ///
     /// # Safety
     ///
     /// As for [`Lane::gather`]; and no other thread reads these rows.
-    unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [Self; 4]);
+    unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [Self; 4]);
 }
 
 impl Mask for bool {
@@ -146,14 +177,14 @@ impl Lane for f32 {
         if mask { yes } else { no }
     }
     #[inline(always)]
-    unsafe fn gather(rows: *const Row, index: &[u32]) -> [Self; 4] {
+    unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
         // SAFETY: the caller vouches for the row.
-        unsafe { (*rows.add(index[0] as usize)).0 }
+        unsafe { (*rows.byte_add(at[0].bytes())).0 }
     }
     #[inline(always)]
-    unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [Self; 4]) {
+    unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [Self; 4]) {
         // SAFETY: the caller vouches for the row.
-        unsafe { (*rows.add(index[0] as usize)).0 = columns }
+        unsafe { (*rows.byte_add(at[0].bytes())).0 = columns }
     }
 }
 
@@ -238,14 +269,14 @@ macro_rules! impl_lane {
                 wide::Select::select(mask, yes, no)
             }
             #[inline(always)]
-            unsafe fn gather(rows: *const Row, index: &[u32]) -> [Self; 4] {
+            unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
                 // SAFETY: passed on.
-                unsafe { $gather(rows, index) }
+                unsafe { $gather(rows, at) }
             }
             #[inline(always)]
-            unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [Self; 4]) {
+            unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [Self; 4]) {
                 // SAFETY: passed on.
-                unsafe { $scatter(rows, index, columns) }
+                unsafe { $scatter(rows, at, columns) }
             }
         }
     };
@@ -257,7 +288,7 @@ impl_lane!(f32x16, 16, rows16::gather, rows16::scatter);
 
 /// Four rows and their 4×4 transpose.
 mod rows4 {
-    use super::{Row, f32x4};
+    use super::{Row, RowOffset, f32x4};
 
     /// Transposes; its own inverse.
     #[inline(always)]
@@ -267,18 +298,18 @@ mod rows4 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn gather(rows: *const Row, index: &[u32]) -> [f32x4; 4] {
-        let index: &[u32; 4] = index[..4].try_into().expect("length checked");
+    pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x4; 4] {
+        let at: &[RowOffset; 4] = at[..4].try_into().expect("length checked");
         // SAFETY: the caller vouches for the rows.
-        transpose(index.map(|i| f32x4::new(unsafe { (*rows.add(i as usize)).0 })))
+        transpose(at.map(|at| f32x4::new(unsafe { (*rows.byte_add(at.bytes())).0 })))
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [f32x4; 4]) {
-        let index: &[u32; 4] = index[..4].try_into().expect("length checked");
-        for (&i, row) in index.iter().zip(transpose(columns)) {
+    pub(super) unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [f32x4; 4]) {
+        let at: &[RowOffset; 4] = at[..4].try_into().expect("length checked");
+        for (&at, row) in at.iter().zip(transpose(columns)) {
             // SAFETY: the caller vouches for the rows.
-            unsafe { (*rows.add(i as usize)).0 = row.to_array() };
+            unsafe { (*rows.byte_add(at.bytes())).0 = row.to_array() };
         }
     }
 }
@@ -287,7 +318,7 @@ mod rows4 {
 /// transpose in each half puts every lane in its place and no shuffle crosses the halves.
 #[cfg(target_feature = "avx")]
 mod rows8 {
-    use super::{Row, f32x8};
+    use super::{Row, RowOffset, f32x8};
     use core::arch::x86_64::{
         __m128, __m256, _mm_load_ps, _mm_store_ps, _mm256_castps128_ps256, _mm256_castps256_ps128,
         _mm256_extractf128_ps, _mm256_insertf128_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps,
@@ -312,23 +343,23 @@ mod rows8 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn gather(rows: *const Row, index: &[u32]) -> [f32x8; 4] {
-        let index: &[u32; 8] = index[..8].try_into().expect("length checked");
+    pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x8; 4] {
+        let at: &[RowOffset; 8] = at[..8].try_into().expect("length checked");
         // SAFETY: the caller vouches for the rows, and `Row` is aligned to 16 bytes.
         unsafe {
-            let row = |i: usize| -> __m128 { _mm_load_ps(rows.add(index[i] as usize).cast()) };
+            let row = |i: usize| -> __m128 { _mm_load_ps(rows.byte_add(at[i].bytes()).cast()) };
             let pair = |i: usize| _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(row(i)), row(i + 4));
             transpose([pair(0), pair(1), pair(2), pair(3)]).map(bytemuck::cast)
         }
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [f32x8; 4]) {
-        let index: &[u32; 8] = index[..8].try_into().expect("length checked");
+    pub(super) unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [f32x8; 4]) {
+        let at: &[RowOffset; 8] = at[..8].try_into().expect("length checked");
         let pairs = transpose(columns.map(bytemuck::cast));
         // SAFETY: the caller vouches for the rows, and `Row` is aligned to 16 bytes.
         unsafe {
-            let row = |i: usize| -> *mut f32 { rows.add(index[i] as usize).cast() };
+            let row = |i: usize| -> *mut f32 { rows.byte_add(at[i].bytes()).cast() };
             for (i, pair) in pairs.into_iter().enumerate() {
                 _mm_store_ps(row(i), _mm256_castps256_ps128(pair));
             }
@@ -342,44 +373,44 @@ mod rows8 {
 /// Without AVX an `f32x8` is two `f32x4`, and so are its rows.
 #[cfg(not(target_feature = "avx"))]
 mod rows8 {
-    use super::{Row, f32x4, f32x8, rows4};
+    use super::{Row, RowOffset, f32x4, f32x8, rows4};
 
     #[inline(always)]
-    pub(super) unsafe fn gather(rows: *const Row, index: &[u32]) -> [f32x8; 4] {
+    pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x8; 4] {
         // SAFETY: passed on.
-        let (low, high) = unsafe { (rows4::gather(rows, index), rows4::gather(rows, &index[4..])) };
+        let (low, high) = unsafe { (rows4::gather(rows, at), rows4::gather(rows, &at[4..])) };
         [0, 1, 2, 3].map(|i| bytemuck::cast([low[i], high[i]]))
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [f32x8; 4]) {
+    pub(super) unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [f32x8; 4]) {
         let halves: [[f32x4; 2]; 4] = columns.map(bytemuck::cast);
         // SAFETY: passed on.
         unsafe {
-            rows4::scatter(rows, index, halves.map(|half| half[0]));
-            rows4::scatter(rows, &index[4..], halves.map(|half| half[1]));
+            rows4::scatter(rows, at, halves.map(|half| half[0]));
+            rows4::scatter(rows, &at[4..], halves.map(|half| half[1]));
         }
     }
 }
 
 /// Sixteen rows are twice eight: `wide` has no faster transpose for them.
 mod rows16 {
-    use super::{Row, f32x8, f32x16, rows8};
+    use super::{Row, RowOffset, f32x8, f32x16, rows8};
 
     #[inline(always)]
-    pub(super) unsafe fn gather(rows: *const Row, index: &[u32]) -> [f32x16; 4] {
+    pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x16; 4] {
         // SAFETY: passed on.
-        let (low, high) = unsafe { (rows8::gather(rows, index), rows8::gather(rows, &index[8..])) };
+        let (low, high) = unsafe { (rows8::gather(rows, at), rows8::gather(rows, &at[8..])) };
         [0, 1, 2, 3].map(|i| bytemuck::cast([low[i], high[i]]))
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter(rows: *mut Row, index: &[u32], columns: [f32x16; 4]) {
+    pub(super) unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [f32x16; 4]) {
         let halves: [[f32x8; 2]; 4] = columns.map(bytemuck::cast);
         // SAFETY: passed on.
         unsafe {
-            rows8::scatter(rows, index, halves.map(|half| half[0]));
-            rows8::scatter(rows, &index[8..], halves.map(|half| half[1]));
+            rows8::scatter(rows, at, halves.map(|half| half[0]));
+            rows8::scatter(rows, &at[8..], halves.map(|half| half[1]));
         }
     }
 }
@@ -486,9 +517,10 @@ mod tests {
 
     fn check_rows<L: Lane>(index: &[u32; 16]) {
         let rows: Vec<Row> = (0..64).map(|i| Row([0, 1, 2, 3].map(|j| (i * 4 + j) as f32))).collect();
+        let at = index.map(RowOffset::of);
         for offset in (0..16).step_by(L::WIDTH) {
             // SAFETY: the indices are below 64, and there is one thread.
-            let columns = unsafe { L::gather(rows.as_ptr(), &index[offset..]) };
+            let columns = unsafe { L::gather(rows.as_ptr(), &at[offset..]) };
             for (j, column) in columns.into_iter().enumerate() {
                 let mut out = [0.0; 16];
                 column.store(&mut out);
@@ -498,7 +530,7 @@ mod tests {
             }
             let mut copy = vec![Row::default(); 64];
             // SAFETY: as above.
-            unsafe { L::scatter(copy.as_mut_ptr(), &index[offset..], columns) };
+            unsafe { L::scatter(copy.as_mut_ptr(), &at[offset..], columns) };
             for i in 0..L::WIDTH {
                 let row = index[offset + i] as usize;
                 assert_eq!(copy[row], rows[row]);

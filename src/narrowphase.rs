@@ -24,7 +24,7 @@ mod circle_circle;
 mod half_space;
 
 use crate::contacts::{BLOCK, Tile};
-use crate::lane::{Lane, Mask, Row};
+use crate::lane::{Lane, Mask, Row, RowOffset};
 use crate::shape::ShapeKind;
 
 /// The separation of a pair that takes no part in this step. Finite, so that no kernel makes a NaN of it.
@@ -184,7 +184,7 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
         let (mut touching, mut active) = (0, 0);
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-            debug_assert!(a.iter().chain(b).all(|&slot| (slot as usize) < step.shape.len()));
+            debug_assert!(a.iter().chain(b).all(|at| at.row() < step.shape.len()));
             let touch = K::touch(gather::<L>(step.shape, a), gather::<L>(step.shape, b));
             let (vel_a, vel_b) = (gather::<L>(step.vel, a), gather::<L>(step.vel, b));
             let Touch { normal_x, normal_y, separation, flat } = touch;
@@ -216,8 +216,8 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
 
 #[inline(always)]
 #[allow(unsafe_code)]
-fn gather<L: Lane>(rows: &[Row], index: &[u32]) -> [L; 4] {
+fn gather<L: Lane>(rows: &[Row], at: &[RowOffset]) -> [L; 4] {
     // SAFETY: block indices are slots or padding rows of the mirror that these rows are (asserted in
     // debug builds above), and this stage writes no rows.
-    unsafe { L::gather(rows.as_ptr(), index) }
+    unsafe { L::gather(rows.as_ptr(), at) }
 }

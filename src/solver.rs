@@ -15,8 +15,8 @@
 //! which changes what is computed but for rounding:
 //!
 //! 1. *Warm starting costs one pass a step, not one a substep.* What warm starting adds to a body's
-//!    velocity is Σ J·λ over its contacts. A pass changes v by just what it changes that sum, so the sum
-//!    for the next substep is the present one plus the velocity gained since the last warm start: one
+//!    velocity is Σ J·λ over its contacts. A pass changes v by just what it changes that sum, so with
+//!    gravity it is, from the second substep on, just what the velocity has gained in the substep before: one
 //!    subtraction a body in place of a pass over all contacts (12 passes a step become 9).
 //! 2. *Friction is solved in the relaxing pass only*, where its velocities are those that are kept.
 //! 3. Integration is done tile by tile, by the first task that needs the tile, while its rows are on
@@ -127,7 +127,6 @@ impl ImpulseSolver {
             vel: SharedSlice::new(&mut mirror.vel),
             pose: SharedSlice::new(&mut mirror.pose),
             accum: SharedSlice::new(&mut mirror.accum),
-            start: SharedSlice::new(&mut mirror.start),
             damp: &mirror.damp,
             any_damping: load.any_damping,
             step: h,

@@ -19,6 +19,7 @@ use super::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Tile};
 use crate::body::Bodies;
 use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
+use crate::lane::RowOffset;
 use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
 
@@ -131,8 +132,8 @@ impl Build<'_> {
         let blocks = block as usize;
         let empty = [0.0; BLOCK];
         let normal = NormalBlock {
-            a: [tile.padding; BLOCK],
-            b: [tile.padding; BLOCK],
+            a: [RowOffset::of(tile.padding); BLOCK],
+            b: [RowOffset::of(tile.padding); BLOCK],
             normal_x: empty,
             normal_y: empty,
             separation: [FAR; BLOCK],
@@ -183,8 +184,8 @@ impl Build<'_> {
                 let mixed = coefficients.of(c.material[slot_a], c.material[slot_b]);
 
                 let normal = &mut tile.normal[block];
-                normal.a[lane] = a;
-                normal.b[lane] = b;
+                normal.a[lane] = RowOffset::of(a);
+                normal.b[lane] = RowOffset::of(b);
                 normal.normal_impulse[lane] = carried.normal_impulse;
                 normal.normal_mass[lane] = 1.0 / inv_mass;
                 let friction = &mut tile.friction[block];

@@ -14,7 +14,7 @@
 use super::Integrate;
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset};
 use crate::settings::Settings;
 use std::ops::Range;
 
@@ -69,7 +69,6 @@ pub(crate) struct Rows<'a> {
     pub vel: SharedSlice<'a, Row>,
     pub pose: SharedSlice<'a, Row>,
     pub accum: SharedSlice<'a, Row>,
-    pub start: SharedSlice<'a, Row>,
     pub damp: &'a [Row],
     pub any_damping: bool,
     /// Length of a substep and its inverse.
@@ -91,8 +90,8 @@ impl Rows<'_> {
     #[allow(unsafe_code)]
     pub(crate) unsafe fn integrate<L: Lane>(&self, slots: Range<usize>, what: Integrate) {
         // SAFETY: by this function's contract.
-        let [vel, start, accum, pose] = unsafe {
-            [&self.vel, &self.start, &self.accum, &self.pose]
+        let [vel, accum, pose] = unsafe {
+            [&self.vel, &self.accum, &self.pose]
                 .map(|rows| bytemuck::cast_slice_mut::<Row, f32>(rows.range(slots.clone())))
         };
         let whole = vel.len() - vel.len() % L::WIDTH;
@@ -117,50 +116,28 @@ impl Rows<'_> {
                 let damp: Option<&[f32]> = self.any_damping.then(|| bytemuck::cast_slice(&self.damp[slots]));
                 let mut i = 0;
                 while i < whole {
-                    velocity::<L>(
-                        &mut vel[i..],
-                        &mut start[i..],
-                        &mut accum[i..],
-                        damp.map(|d| &d[i..]),
-                        update,
-                    );
+                    velocity::<L>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
                     i += L::WIDTH;
                 }
                 for i in whole..vel.len() {
-                    velocity::<f32>(
-                        &mut vel[i..],
-                        &mut start[i..],
-                        &mut accum[i..],
-                        damp.map(|d| &d[i..]),
-                        update,
-                    );
+                    velocity::<f32>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
                 }
             }
         }
     }
 }
 
-/// v' = v·damp + accum, where accum is first brought up to date by what v has gained since `start`.
+/// v' = v·damp + w, where the warm start w is `accum` in the first substep, and afterwards what v has gained
+/// since v·damp in the substep before: that is the warm start of then and all that the contacts added. `accum`
+/// becomes v.
 #[inline(always)]
-fn velocity<L: Lane>(
-    vel: &mut [f32],
-    start: &mut [f32],
-    accum: &mut [f32],
-    damp: Option<&[f32]>,
-    update: bool,
-) {
-    let mut v = L::load(vel);
-    let mut add = L::load(accum);
-    if update {
-        add = add + (v - L::load(start));
-        add.store(accum);
-    }
-    if let Some(damp) = damp {
-        v = v * L::load(damp);
-    }
-    v = v + add;
-    v.store(vel);
-    v.store(start);
+fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, update: bool) {
+    let v = L::load(vel);
+    let last = L::load(accum);
+    v.store(accum);
+    let damped = |v: L| damp.map_or(v, |damp| v * L::load(damp));
+    let warm_start = if update { v - damped(last) } else { last };
+    (damped(v) + warm_start).store(vel);
 }
 
 /// Does one pass over a tile's contacts.
@@ -250,8 +227,8 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
 
 /// `WIDTH` contacts of one block.
 struct Kernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool> {
-    a: &'a [u32],
-    b: &'a [u32],
+    a: &'a [RowOffset],
+    b: &'a [RowOffset],
     rows: &'a Rows<'a>,
     normal_x: L,
     normal_y: L,
@@ -300,7 +277,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>) -> Self {
         let lanes = i..i + L::WIDTH;
         let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
-        debug_assert!(a.iter().chain(b).all(|&slot| (slot as usize) < rows.vel.len()));
+        debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
         Kernel {
             a,
             b,
@@ -418,10 +395,13 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
         let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
         let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
-        let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let old = L::load(self.normal_impulse);
         let mass = self.normal_mass * mass_scale;
-        let new = (old - mass * (normal_velocity + bias) - impulse_scale * old).max(zero);
+        // What does not wait for the velocities goes first, here and in `relax`: the chain of operations from
+        // gather to scatter is what a block's time is made of.
+        let unmoved = (old - impulse_scale * old) - mass * bias;
+        let normal_velocity = vel.along(self.normal_x, self.normal_y);
+        let new = (unmoved - mass * normal_velocity).max(zero);
         new.store(self.normal_impulse);
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
         // SAFETY: see the impl.
@@ -436,16 +416,16 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let zero = L::splat(0.0);
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
-        let bias = L::load(self.closing_speed);
-        let normal_velocity = vel.along(self.normal_x, self.normal_y);
-        let old = L::load(self.normal_impulse);
         let mass = self.normal_mass;
-        let normal_impulse = (old - mass * (normal_velocity + bias)).max(zero);
+        let old = L::load(self.normal_impulse);
+        let unmoved = old - mass * L::load(self.closing_speed);
+        let normal_velocity = vel.along(self.normal_x, self.normal_y);
+        let normal_impulse = (unmoved - mass * normal_velocity).max(zero);
         normal_impulse.store(self.normal_impulse);
-        vel.push::<FIXED>(self.normal_x, self.normal_y, normal_impulse - old);
+        let normal_change = normal_impulse - old;
 
-        let (tangent_x, tangent_y) = (-self.normal_y, self.normal_x);
-        let sliding = vel.along(tangent_x, tangent_y) - (vel.a[2] + vel.b[2]);
+        // The normal impulse does not change the sliding velocity: no need to wait for it.
+        let sliding = vel.along(-self.normal_y, self.normal_x) - (vel.a[2] + vel.b[2]);
         let old = L::load(&friction.tangent_impulse[i..]);
         let candidate = old - L::load(&friction.tangent_mass[i..]) * sliding;
         let hold = normal_impulse * L::load(&friction.static_friction[i..]);
@@ -454,7 +434,15 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let new = L::select(candidate.abs().le(hold), candidate, clamped);
         new.store(&mut friction.tangent_impulse[i..]);
         let change = new - old;
-        vel.push::<FIXED>(tangent_x, tangent_y, change);
+
+        let x = self.normal_x * normal_change - self.normal_y * change;
+        let y = self.normal_y * normal_change + self.normal_x * change;
+        vel.a[0] = vel.a[0] - x * vel.a[3];
+        vel.a[1] = vel.a[1] - y * vel.a[3];
+        if !FIXED {
+            vel.b[0] = vel.b[0] + x * vel.b[3];
+            vel.b[1] = vel.b[1] + y * vel.b[3];
+        }
         let twice = change + change;
         if SPIN_A {
             vel.a[2] = vel.a[2] - twice * vel.a[3];

@@ -8,7 +8,7 @@ use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::loose::per_step;
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
 use crate::crew::{Crew, SharedSlice};
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
 use crate::settings::{Lanes, Settings};
 use glam::Vec2;
 use std::ops::Range;
@@ -23,10 +23,9 @@ pub(crate) struct Mirror {
     pub vel: Vec<Row>,
     /// `[Δx, Δy, Δangle·r, 0]` since the start of the step.
     pub pose: Vec<Row>,
-    /// `[h·a + warm start; 0]`, in the units of `vel`.
+    /// Until the first substep `[h·a + warm start; 0]`, in the units of `vel`; from then on `vel` before the
+    /// last substep's warm start.
     pub accum: Vec<Row>,
-    /// `vel` right after the last warm start.
-    pub start: Vec<Row>,
     /// What `vel` is multiplied by each substep. Empty when nothing is damped.
     pub damp: Vec<Row>,
     /// Slots that have rows.
@@ -49,7 +48,7 @@ impl Mirror {
         let len = bodies.len;
         let rows = len + tiles + 1;
         self.bodies = len;
-        for column in [&mut self.shape, &mut self.vel, &mut self.pose, &mut self.accum, &mut self.start] {
+        for column in [&mut self.shape, &mut self.vel, &mut self.pose, &mut self.accum] {
             resize(column, rows);
             column[len..].fill(Row::default());
         }
@@ -140,7 +139,15 @@ fn for_lanes(len: usize, width: usize, mut wide: impl FnMut(usize), mut single: 
 }
 
 /// Neighbouring rows, for gather and scatter.
-const NEXT: [u32; MAX_WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const NEXT: [RowOffset; MAX_WIDTH] = {
+    let mut next = [RowOffset::of(0); MAX_WIDTH];
+    let mut i = 0;
+    while i < MAX_WIDTH {
+        next[i] = RowOffset::of(i as u32);
+        i += 1;
+    }
+    next
+};
 
 #[allow(unsafe_code)]
 fn store_rows<L: Lane>(rows: &mut [Row], columns: [L; 4]) {

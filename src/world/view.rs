@@ -75,7 +75,7 @@ impl World {
     fn contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
         let (block, lane) = (lane / crate::contacts::BLOCK, lane % crate::contacts::BLOCK);
         let normal = &tile.normal[block];
-        let (a, b) = (normal.a[lane] as usize, normal.b[lane] as usize);
+        let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
         let solid = |slot: usize| self.bodies.columns.kind[slot].is_solid();
         if tile.info[block].active >> lane & 1 == 0 || !solid(a) || !solid(b) {
             return None;
