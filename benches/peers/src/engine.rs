@@ -58,7 +58,7 @@ impl Engine {
 }
 
 /// How to step. The peers know substeps only; iterations and the solver are Granule's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stepping {
     /// Threads that may work on a step.
     pub threads: usize,
@@ -68,12 +68,14 @@ pub struct Stepping {
     pub iterations: u32,
     /// Which of Granule's solvers.
     pub solver: Solver,
+    /// Granule's contact frequency by the substep rate; `None` for its default.
+    pub contact_frequency_ratio: Option<f32>,
 }
 
 impl Stepping {
     /// What all engines have in the comparison: 4 substeps of 1 iteration.
     pub fn common(threads: usize) -> Self {
-        Stepping { threads, substeps: 4, iterations: 1, solver: Solver::Soft }
+        Stepping { threads, substeps: 4, iterations: 1, solver: Solver::Soft, contact_frequency_ratio: None }
     }
 }
 

@@ -22,6 +22,9 @@ impl GranuleWorld {
             substeps: stepping.substeps,
             iterations: stepping.iterations,
             solver: stepping.solver,
+            contact_frequency_ratio: stepping
+                .contact_frequency_ratio
+                .unwrap_or(scene.settings.contact_frequency_ratio),
             ..scene.settings
         };
         let mut world = ::granule::World::new(settings).map_err(|error| error.to_string())?;

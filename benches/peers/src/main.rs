@@ -195,11 +195,15 @@ fn settings_grid(cli: &Cli) -> Result<Vec<Run>, String> {
                 setups.push((engine, common));
                 continue;
             }
-            for solver in [Solver::Soft, Solver::Projection] {
-                for substeps in [4, 8, 16, 32] {
-                    for iterations in [1, 2] {
-                        setups.push((engine, Stepping { substeps, iterations, solver, ..common }));
-                    }
+            for substeps in [4, 8, 16, 32] {
+                for ratio in [0.125, 1.0 / 6.0, 0.2, 0.25] {
+                    let contact_frequency_ratio = Some(ratio);
+                    setups.push((engine, Stepping { substeps, contact_frequency_ratio, ..common }));
+                }
+                for (iterations, solver) in
+                    [(2, Solver::Soft), (1, Solver::Projection), (2, Solver::Projection)]
+                {
+                    setups.push((engine, Stepping { substeps, iterations, solver, ..common }));
                 }
             }
             // The classical engine: one substep, many iterations.
@@ -269,13 +273,15 @@ fn rounds(cli: &Cli, case: &Case, setups: &[Setup]) -> Result<Vec<Run>, String> 
                 // Memory of a process that runs many things says nothing about one of them.
                 run.peak_rss_bytes = None;
                 eprintln!(
-                    "{}, {} threads, {} {} {}×{}: {:.3} ms, mean penetration {:.5}",
+                    "{}, {} threads, {} {} {}×{}{}: {:.3} ms, mean penetration {:.5}",
                     run.case,
                     run.threads,
                     run.engine.name(),
                     run.solver,
                     run.substeps,
                     run.iterations,
+                    run.contact_frequency_ratio
+                        .map_or_else(String::new, |ratio| format!(" ratio {ratio:.3}")),
                     run.p50_ms,
                     run.quality.mean_penetration
                 );
@@ -303,6 +309,8 @@ fn ns_per_body(milliseconds: f64, bodies: usize) -> f64 {
 struct Timed {
     world: Box<dyn World>,
     seconds: Vec<f64>,
+    /// Sum of the squares of all speeds at the end of each turn.
+    squares: Vec<f64>,
 }
 
 /// Builds one world for each setup, warms them up, times their steps in `turns` and judges the final
@@ -317,20 +325,29 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
         let mut seconds = Vec::with_capacity(case.warmup.max(case.steps));
         world.run(case.warmup, &mut seconds);
         seconds.clear();
-        worlds.push(Timed { world, seconds });
+        worlds.push(Timed { world, seconds, squares: Vec::with_capacity(turns) });
     }
     for turn in 0..turns {
         let steps = case.steps * (turn + 1) / turns - case.steps * turn / turns;
         for timed in &mut worlds {
             timed.world.run(steps, &mut timed.seconds);
         }
+        // Not between the steps of the others: a pass over all states empties the cache.
+        for timed in &mut worlds {
+            let square = |state: State| state.velocity.map(|v| f64::from(v).powi(2)).iter().sum::<f64>();
+            timed.squares.push(timed.world.states().into_iter().map(square).sum());
+        }
     }
     let peak_rss_bytes = peak_rss_bytes();
-    let results: Vec<_> = worlds.into_iter().map(|timed| (timed.world.states(), timed.seconds)).collect();
+    // The worlds go before the judging starts.
+    let results: Vec<_> = worlds
+        .into_iter()
+        .map(|Timed { world, seconds, squares }| (world.states(), seconds, squares))
+        .collect();
 
     let scene = Scene::build(case.scene, case.bodies)?;
     let (bodies, static_bodies) = (scene.moving(), scene.bodies.len() - scene.moving());
-    let run = |(&(engine, stepping), (states, seconds)): (&Setup, &(Vec<State>, Vec<f64>))| {
+    let judge = |&(engine, stepping): &Setup, states: &[State], seconds: &[f64], squares: &[f64]| {
         let of = |share| 1.0e3 * percentile(seconds, share);
         let p50_ms = of(0.5);
         let solver = match stepping.solver {
@@ -349,14 +366,21 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
             substeps: stepping.substeps,
             iterations: stepping.iterations,
             solver: solver.to_owned(),
+            contact_frequency_ratio: stepping.contact_frequency_ratio,
             p50_ms,
             p95_ms: of(0.95),
             min_ms: of(0.0),
             p50_ms_of_repeats: vec![p50_ms],
             ns_per_body_step: ns_per_body(p50_ms, bodies),
             quality: quality(&scene.bodies, states),
+            rms_speed_over_turns: (squares.iter().sum::<f64>() / (squares.len() * bodies).max(1) as f64)
+                .sqrt(),
             peak_rss_bytes,
         }
     };
-    Ok(setups.iter().zip(&results).map(run).collect())
+    Ok(setups
+        .iter()
+        .zip(&results)
+        .map(|(setup, (states, seconds, squares))| judge(setup, states, seconds, squares))
+        .collect())
 }
