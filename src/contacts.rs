@@ -223,10 +223,10 @@ impl Contacts {
             tile.slots = bands[i].slots.clone();
             tile.next_end = bands.get(i + 1).map_or(tile.slots.end, |next| next.slots.end);
             tile.padding = (mirror_rows + i) as u32;
-            // Room for twice as many pairs as the last list had here on average, so that a list
-            // that grows and shrinks does not allocate.
+            // Room for some more pairs than the last list had here on average, so that a list that grows and
+            // shrinks does not allocate.
             let expected = (old_pairs * tile.slots.len()).checked_div(old_bodies).unwrap_or(0);
-            tile.reserve(2 * expected + 4 * BLOCK);
+            tile.reserve(expected + expected / 4 + 4 * BLOCK);
         }
         crew.for_each(tiles, |i, tile| {
             crate::lane::with_lanes!(lanes, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));

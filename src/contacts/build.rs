@@ -206,7 +206,7 @@ impl Build<'_> {
 fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
     vec.clear();
     if len > vec.capacity() {
-        vec.reserve(len + len / 2 + 16);
+        vec.reserve(len + len / 4 + 16);
     }
     vec.resize(len, value);
 }
