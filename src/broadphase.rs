@@ -67,8 +67,8 @@ const REACH_LIMIT: f32 = 2.0;
 const FRAME_REACH: f32 = 0.5;
 /// The horizon in steps.
 const HORIZON_STEPS: f32 = 5.0;
-/// A body may be hit and take another's speed: its own counts as no less than this part of the mean, nor
-/// than the difference between its frame and the next. (Where a falling pile meets the resting one, most
+/// A body may be hit and take another's speed: its own counts as no less than this part of the mean
+/// thereabouts, nor than the difference between its frame and the next. (Where a falling pile meets the resting one, most
 /// lists ended otherwise after one step.)
 const LEAST_SPEED: f32 = 0.7;
 
@@ -98,12 +98,12 @@ impl Growth {
         if !c.kind[slot].is_solid() || c.kind[slot].shape() == ShapeKind::HalfSpace {
             return Growth::default();
         }
-        let (frame, spread) = frames.at(bodies.position(slot));
+        let (frame, spread, rms) = frames.at(bodies.position(slot));
         let fixed = c.kind[slot].motion() == Motion::Static;
         let half = c.ext_x[slot].min(c.ext_y[slot]);
         let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
         let relative = (bodies.velocity(slot) - frame).length();
-        let speed = if fixed { relative } else { relative.max(LEAST_SPEED * frames.rms).max(2.0 * spread) };
+        let speed = if fixed { relative } else { relative.max(LEAST_SPEED * rms).max(2.0 * spread) };
         let limit = (REACH_LIMIT * half).max(margins.time_step * speed);
         let reach = base + (margins.horizon * speed).min(limit);
         let speculative = if fixed { 0.0 } else { margins.speculative };

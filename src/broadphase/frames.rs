@@ -26,6 +26,9 @@ struct Cell {
     velocity: Vec2,
     /// Half the largest difference to a neighbour.
     spread: f32,
+    /// Sum of the squares of the speeds against the frame; later the largest root mean square of this cell
+    /// and its neighbours.
+    rms: f32,
     count: u32,
 }
 
@@ -35,13 +38,14 @@ pub(crate) struct Frames {
     pub enabled: bool,
     /// The largest speed of a frame.
     pub fastest: f32,
-    /// Root of the mean square of the bodies' speeds against their frames.
-    pub rms: f32,
+    /// Root of the mean square of all bodies' speeds, where frames are off.
+    rms: f32,
     origin: Vec2,
     per_size: f32,
     columns: usize,
     rows: usize,
     cells: Vec<Cell>,
+    rms_of_cells: Vec<f32>,
 }
 
 impl Frames {
@@ -76,17 +80,18 @@ impl Frames {
         for cell in &mut self.cells {
             cell.velocity /= cell.count.max(1) as f32;
         }
-        let (mut rest, mut rest_squares) = (0.0, 0.0);
+        let mut rest = 0.0;
         for (position, velocity) in moving() {
-            let relative = velocity - self.cells[self.index(position)].velocity;
+            let index = self.index(position);
+            let cell = &mut self.cells[index];
+            let relative = velocity - cell.velocity;
             rest += relative.length();
-            rest_squares += relative.length_squared();
+            cell.rms += relative.length_squared();
         }
         if rest > (1.0 - EXPLAINED) * speed {
             return;
         }
         self.enabled = true;
-        self.rms = (rest_squares * per_count).sqrt();
         self.fill_gaps();
         self.measure_spread();
     }
@@ -112,14 +117,15 @@ impl Frames {
         y.min(self.rows - 1) * self.columns + x.min(self.columns - 1)
     }
 
-    /// Velocity of the frame at a position, and half the largest difference to a neighbouring one.
+    /// Velocity of the frame at a position, half the largest difference to a neighbouring one, and the root of
+    /// the mean square of the speeds against the frame thereabouts.
     #[inline]
-    pub(crate) fn at(&self, position: Vec2) -> (Vec2, f32) {
+    pub(crate) fn at(&self, position: Vec2) -> (Vec2, f32, f32) {
         if !self.enabled {
-            return (Vec2::ZERO, 0.0);
+            return (Vec2::ZERO, 0.0, self.rms);
         }
         let cell = &self.cells[self.index(position)];
-        (cell.velocity, cell.spread)
+        (cell.velocity, cell.spread, cell.rms)
     }
 
     fn neighbours(&self, index: usize) -> impl Iterator<Item = usize> + use<> {
@@ -145,8 +151,13 @@ impl Frames {
     }
 
     fn measure_spread(&mut self) {
+        let mean_square = |cell: &Cell| cell.rms / cell.count.max(1) as f32;
+        self.rms_of_cells.clear();
+        self.rms_of_cells.extend(self.cells.iter().map(|cell| mean_square(cell).sqrt()));
         for index in 0..self.cells.len() {
             let velocity = self.cells[index].velocity;
+            self.cells[index].rms =
+                self.neighbours(index).map(|neighbour| self.rms_of_cells[neighbour]).fold(0.0, f32::max);
             self.fastest = self.fastest.max(velocity.length());
             let spread = self
                 .neighbours(index)
