@@ -28,18 +28,22 @@ pub enum BodyType {
     Kinematic,
 }
 
-/// Which pairs may touch: `a` and `b` do if each one's category is in the other's mask.
+/// Which pairs may touch: `a` and `b` do if each one's category is in the other's mask, and they are not of one
+/// group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// The layers that the body is in. Default 1.
     pub category: u32,
     /// The layers that it touches. Default all.
     pub mask: u32,
+    /// Bodies of one group do not touch each other: the points of one cloth, the limbs of one ragdoll. 0, the
+    /// default, is no group.
+    pub group: u32,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Filter { category: 1, mask: u32::MAX }
+        Filter { category: 1, mask: u32::MAX, group: 0 }
     }
 }
 
@@ -128,6 +132,25 @@ impl BodyDesc {
     /// A kinematic body.
     pub fn kinematic(shape: Shape, position: Vec2) -> Self {
         Self::new(BodyType::Kinematic, shape, position)
+    }
+
+    /// A particle of this mass, kg: dynamic, of the default radius 0.05 m.
+    pub fn particle(position: Vec2, mass: f32) -> Self {
+        let shape = Shape::particle(Self::PARTICLE_RADIUS);
+        BodyDesc { mass: Some(mass), ..Self::new(BodyType::Dynamic, shape, position) }
+    }
+
+    /// Radius of [`BodyDesc::particle`], m.
+    pub const PARTICLE_RADIUS: f32 = 0.05;
+
+    /// The same body, but nothing moves it: kinematic, at rest. What is linked to it hangs from it.
+    pub fn pinned(self) -> Self {
+        BodyDesc { body_type: BodyType::Kinematic, velocity: Vec2::ZERO, angular_velocity: 0.0, ..self }
+    }
+
+    /// Whether it is a particle.
+    pub fn is_particle(&self) -> bool {
+        self.shape.kind() == ShapeKind::Particle
     }
 
     /// # Errors
@@ -222,8 +245,13 @@ impl Kind {
         match self.0 & 3 {
             0 => ShapeKind::Circle,
             1 => ShapeKind::Aabb,
-            _ => ShapeKind::HalfSpace,
+            2 => ShapeKind::HalfSpace,
+            _ => ShapeKind::Particle,
         }
+    }
+
+    pub(crate) fn is_particle(self) -> bool {
+        self.shape() == ShapeKind::Particle
     }
 
     /// Takes part in contacts.
@@ -296,6 +324,7 @@ columns! {
     material: u32,
     category: u32,
     mask: u32,
+    group: u32,
     /// As hosts read it.
     handle: BodyHandle,
     kind: Kind,
@@ -362,10 +391,12 @@ pub(crate) struct Bodies {
     materials: Vec<Material>,
     material_id: HashMap<[u32; 4], u32>,
     spare: Spare,
-    /// Live bodies that are static.
+    /// Live bodies that are static and no particles.
     pub(crate) static_count: usize,
-    /// Live bodies that are not.
+    /// Live bodies that are neither.
     pub(crate) moving_count: usize,
+    /// Live particles, the pinned ones too.
+    pub(crate) particle_count: usize,
     /// Whether any body was ever added with damping.
     pub(crate) any_damping: bool,
     /// Whether any body has a filter that excludes something.
@@ -437,26 +468,20 @@ impl Bodies {
         c.material[slot] = material;
         c.category[slot] = desc.filter.category;
         c.mask[slot] = desc.filter.mask;
+        c.group[slot] = desc.filter.group;
         c.handle[slot] = BodyHandle { index, generation };
         c.kind[slot] = Kind::new(motion, desc.shape.kind());
         self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
         self.any_filter |= desc.filter != Filter::default();
         self.any_restitution |= desc.material.restitution > 0.0;
-        match desc.body_type {
-            BodyType::Static => self.static_count += 1,
-            _ => self.moving_count += 1,
-        }
+        *self.count_of(slot) += 1;
         BodyHandle { index, generation }
     }
 
     /// Frees the handle and leaves a dead slot.
     pub(crate) fn remove(&mut self, handle: BodyHandle) -> Result<(), Error> {
         let slot = self.slot_of(handle)?;
-        if self.body_type(slot) == BodyType::Static {
-            self.static_count -= 1;
-        } else {
-            self.moving_count -= 1;
-        }
+        *self.count_of(slot) -= 1;
         let c = &mut self.columns;
         c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
         c.inv_mass[slot] = 0.0;
@@ -469,6 +494,17 @@ impl Bodies {
             self.free.push(handle.index);
         }
         Ok(())
+    }
+
+    /// The count that a slot's body belongs to.
+    fn count_of(&mut self, slot: usize) -> &mut usize {
+        if self.columns.kind[slot].is_particle() {
+            &mut self.particle_count
+        } else if self.body_type(slot) == BodyType::Static {
+            &mut self.static_count
+        } else {
+            &mut self.moving_count
+        }
     }
 
     /// Freezes a body that has gone bad at its last good position.
@@ -497,6 +533,11 @@ impl Bodies {
         }
     }
 
+    /// The slot of a handle's index.
+    pub(crate) fn slot_at(&self, index: u32) -> Option<usize> {
+        self.slot.get(index as usize).filter(|&&slot| slot != NO_SLOT).map(|&slot| slot as usize)
+    }
+
     /// The handle of a slot's body.
     pub(crate) fn handle(&self, slot: usize) -> BodyHandle {
         self.columns.handle[slot]
@@ -521,6 +562,7 @@ impl Bodies {
         let ext = Vec2::new(self.columns.ext_x[slot], self.columns.ext_y[slot]);
         match self.columns.kind[slot].shape() {
             ShapeKind::Circle => Shape::Circle { radius: ext.x },
+            ShapeKind::Particle => Shape::Particle { radius: ext.x },
             ShapeKind::Aabb => Shape::Aabb { half_extents: ext },
             ShapeKind::HalfSpace => {
                 let offset = self.columns.ext_z[slot] - ext.dot(self.position(slot));

@@ -127,6 +127,8 @@ pub(crate) struct Tile {
     pub info: Vec<BlockInfo>,
     /// For each kind, its near pairs' blocks, then the others'.
     pub runs: [Run; 2 * KINDS],
+    /// The runs that have blocks, as bits.
+    pub occupied: u32,
     /// Lane of each pair: block × 16 + lane.
     pub lane_of: Vec<u32>,
     /// The tile's bodies, and those of the next tile: what it may write.
@@ -380,10 +382,14 @@ impl Tile {
         (lane / BLOCK, lane % BLOCK)
     }
 
-    /// All runs of blocks with their kinds, in the order in which they are solved.
+    /// The runs that have blocks with their kinds, in the order in which they are solved.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + use<> {
-        let kinds = PairKind::ALL.into_iter().flat_map(|kind| [kind, kind]);
-        kinds.zip(self.runs)
+        let (runs, mut left) = (self.runs, self.occupied);
+        std::iter::from_fn(move || {
+            let index = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            runs.get(index).map(|&run| (PairKind::ALL[index / 2], run))
+        })
     }
 
     /// All blocks of a kind.

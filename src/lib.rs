@@ -55,6 +55,7 @@
 //! `cli` (default): the `granule` command. `scene`: scene files and run records by serde. `parallel`
 //! (default): rayon. A host that embeds the engine takes `default-features = false` and what it needs.
 
+mod assembly;
 mod body;
 mod broadphase;
 mod compare;
@@ -62,6 +63,7 @@ mod contacts;
 mod crew;
 mod error;
 mod lane;
+mod links;
 mod material;
 mod narrowphase;
 mod query;
@@ -72,9 +74,11 @@ mod settings;
 mod shape;
 mod solver;
 mod telemetry;
+mod trig;
 pub mod verify;
 mod world;
 
+pub use assembly::{Assembly, Cloth};
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub use compare::Difference;
 pub use contacts::ContactEvent;
@@ -82,6 +86,7 @@ pub use contacts::ContactEvent;
 pub use crew::set_oversubscribe;
 pub use error::Error;
 pub use glam::Vec2;
+pub use links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use material::{Material, Mix, Mixing};
 pub use settings::{Lanes, Settings, Solver};
 pub use shape::{Shape, ShapeKind};

@@ -41,24 +41,30 @@ pub(crate) struct Touch<L: Lane> {
     pub flat: L::Mask,
 }
 
-/// The kinds of pair, each with blocks and kernels of its own. `A` is the first shape named. In the
-/// `Fixed` kinds B has no inverse mass: such a contact writes A only, and its colour only A's.
+/// The kinds of pair, each with blocks and kernels of its own. `A` is the first shape named. From
+/// `CircleCircleFixed` on B has no inverse mass: such a contact writes A only, and its colour only A's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum PairKind {
     CircleCircle = 0,
     CircleAabb = 1,
     AabbAabb = 2,
-    CircleCircleFixed = 3,
-    CircleAabbFixed = 4,
-    AabbCircleFixed = 5,
-    AabbAabbFixed = 6,
-    CircleHalfSpace = 7,
-    AabbHalfSpace = 8,
+    ParticleParticle = 3,
+    CircleParticle = 4,
+    ParticleAabb = 5,
+    CircleCircleFixed = 6,
+    CircleAabbFixed = 7,
+    AabbCircleFixed = 8,
+    AabbAabbFixed = 9,
+    CircleHalfSpace = 10,
+    AabbHalfSpace = 11,
+    ParticleCircleFixed = 12,
+    ParticleAabbFixed = 13,
+    ParticleHalfSpace = 14,
 }
 
 /// How many kinds there are.
-pub(crate) const KINDS: usize = 9;
+pub(crate) const KINDS: usize = 15;
 
 impl PairKind {
     /// All kinds, in the order in which they are solved: fixed ones last, so that they yield least.
@@ -66,12 +72,18 @@ impl PairKind {
         PairKind::CircleCircle,
         PairKind::CircleAabb,
         PairKind::AabbAabb,
+        PairKind::ParticleParticle,
+        PairKind::CircleParticle,
+        PairKind::ParticleAabb,
         PairKind::CircleCircleFixed,
         PairKind::CircleAabbFixed,
         PairKind::AabbCircleFixed,
         PairKind::AabbAabbFixed,
         PairKind::CircleHalfSpace,
         PairKind::AabbHalfSpace,
+        PairKind::ParticleCircleFixed,
+        PairKind::ParticleAabbFixed,
+        PairKind::ParticleHalfSpace,
     ];
 
     /// r²/I over 1/m of the shapes in the roles of A and B: 2 for a disc that friction turns, else 0.
@@ -81,7 +93,8 @@ impl PairKind {
             PairKind::CircleAabb
             | PairKind::CircleCircleFixed
             | PairKind::CircleAabbFixed
-            | PairKind::CircleHalfSpace => (2.0, 0.0),
+            | PairKind::CircleHalfSpace
+            | PairKind::CircleParticle => (2.0, 0.0),
             _ => (0.0, 0.0),
         }
     }
@@ -89,11 +102,16 @@ impl PairKind {
     /// The kind of a pair, and whether the second body takes the role of A. `a_fixed` and `b_fixed` say
     /// which of the two has no inverse mass; not both.
     pub(crate) fn of(a: ShapeKind, a_fixed: bool, b: ShapeKind, b_fixed: bool) -> (PairKind, bool) {
-        use ShapeKind::{Aabb, Circle, HalfSpace};
+        use ShapeKind::{Aabb, Circle, HalfSpace, Particle};
         debug_assert!(!(a_fixed && b_fixed));
         if !a_fixed && !b_fixed {
             return match (a, b) {
                 (Circle, Circle) => (PairKind::CircleCircle, false),
+                (Particle, Particle) => (PairKind::ParticleParticle, false),
+                (Circle, Particle) => (PairKind::CircleParticle, false),
+                (Particle, Circle) => (PairKind::CircleParticle, true),
+                (Particle, _) => (PairKind::ParticleAabb, false),
+                (_, Particle) => (PairKind::ParticleAabb, true),
                 (Circle, _) => (PairKind::CircleAabb, false),
                 (_, Circle) => (PairKind::CircleAabb, true),
                 _ => (PairKind::AabbAabb, false),
@@ -101,10 +119,13 @@ impl PairKind {
         }
         let (moving, fixed) = if a_fixed { (b, a) } else { (a, b) };
         let kind = match (moving, fixed) {
-            (Circle, Circle) => PairKind::CircleCircleFixed,
+            (Circle, Circle | Particle) => PairKind::CircleCircleFixed,
+            (Particle, Circle | Particle) => PairKind::ParticleCircleFixed,
+            (Particle, Aabb) => PairKind::ParticleAabbFixed,
+            (Particle, HalfSpace) => PairKind::ParticleHalfSpace,
             (Circle, Aabb) => PairKind::CircleAabbFixed,
             (Circle, HalfSpace) => PairKind::CircleHalfSpace,
-            (_, Circle) => PairKind::AabbCircleFixed,
+            (_, Circle | Particle) => PairKind::AabbCircleFixed,
             (_, Aabb) => PairKind::AabbAabbFixed,
             (_, HalfSpace) => PairKind::AabbHalfSpace,
         };
@@ -159,6 +180,12 @@ kernels! {
     AabbAabbFixed => aabb_aabb::touch;
     CircleHalfSpace => half_space::touch_circle;
     AabbHalfSpace => half_space::touch_aabb;
+    ParticleParticle => circle_circle::touch;
+    CircleParticle => circle_circle::touch;
+    ParticleAabb => circle_aabb::touch;
+    ParticleCircleFixed => circle_circle::touch;
+    ParticleAabbFixed => circle_aabb::touch;
+    ParticleHalfSpace => half_space::touch_circle;
 }
 
 /// What the kernels read besides the blocks.

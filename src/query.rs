@@ -16,7 +16,9 @@ impl World {
         self.candidates(point, point, |slot| {
             let offset = point - self.bodies.position(slot);
             let inside = match self.bodies.shape(slot) {
-                Shape::Circle { radius } => offset.length_squared() <= radius * radius,
+                Shape::Circle { radius } | Shape::Particle { radius } => {
+                    offset.length_squared() <= radius * radius
+                }
                 Shape::Aabb { half_extents } => offset.abs().cmple(half_extents).all(),
                 Shape::HalfSpace { normal, .. } => normal.dot(point) <= self.bodies.columns.ext_z[slot],
             };

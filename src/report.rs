@@ -29,8 +29,11 @@ pub struct RunRecord {
     pub static_bodies: usize,
     /// Verlet particles.
     pub particles: usize,
-    /// Links between particles.
+    /// Links.
     pub links: usize,
+    /// Iterations over the links per substep. Absent from older records.
+    #[serde(default)]
+    pub link_iterations: u32,
     /// Measured steps.
     pub steps: u32,
     /// Steps before them.
@@ -156,6 +159,12 @@ pub struct QualityRecord {
     pub kinetic_energy: f64,
     /// Sum of m·v, kg·m/s.
     pub momentum: [f64; 2],
+    /// Mean violation of a link over its length.
+    #[serde(default)]
+    pub mean_stretch: f64,
+    /// The largest.
+    #[serde(default)]
+    pub max_stretch: f64,
 }
 
 /// Files `record` in `dir`, which is made if need be, in a new file of its own, and renews the page

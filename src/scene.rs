@@ -19,13 +19,14 @@
 mod builtin;
 #[cfg(feature = "scene")]
 mod file;
+mod linked;
 mod random;
 
 pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 #[cfg(feature = "scene")]
 pub use file::SceneError;
 
-use crate::{BodyDesc, BodyHandle, BodyType, Error, Settings, World};
+use crate::{BodyDesc, BodyHandle, BodyType, Error, LinkDesc, Settings, World};
 
 /// Settings and bodies: all that a run starts from.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +35,10 @@ pub struct Scene {
     pub name: String,
     /// The world's settings. A caller may change them before [`Scene::build`].
     pub settings: Settings,
-    /// The bodies, in the order in which they are added.
+    /// The bodies, particles among them, in the order in which they are added.
     pub bodies: Vec<BodyDesc>,
+    /// The links between them, by their places in `bodies`.
+    pub links: Vec<LinkDesc<usize>>,
 }
 
 impl Scene {
@@ -47,7 +50,10 @@ impl Scene {
     /// happens to a built-in scene, nor to one that came from a file and was not changed since.
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
-        world.add_bodies(&self.bodies)?;
+        let handles = world.add_bodies(&self.bodies)?;
+        let named = |link: LinkDesc<usize>| link.map(|place| handles.get(place).copied().unwrap_or_default());
+        let links: Vec<LinkDesc> = self.links.iter().map(|&link| named(link)).collect();
+        world.add_links(&links)?;
         Ok(world)
     }
 
@@ -58,8 +64,14 @@ impl Scene {
         BodyHandle::from_parts(index, 0)
     }
 
-    /// How many of the bodies move: the dynamic and the kinematic ones.
+    /// How many of the bodies move: the dynamic and the kinematic ones that are no particles.
     pub fn moving(&self) -> usize {
-        self.bodies.iter().filter(|body| body.body_type != BodyType::Static).count()
+        let moves = |body: &&BodyDesc| body.body_type != BodyType::Static && !body.is_particle();
+        self.bodies.iter().filter(moves).count()
+    }
+
+    /// How many of the bodies are particles.
+    pub fn particles(&self) -> usize {
+        self.bodies.iter().filter(|body| body.is_particle()).count()
     }
 }

@@ -57,6 +57,8 @@ pub struct Settings {
     pub substeps: u32,
     /// Solver iterations per substep. Default 1 (soft), 10 (projection).
     pub iterations: u32,
+    /// Iterations over the links per substep. Default 8.
+    pub link_iterations: u32,
     /// Which solver. Default [`Solver::Soft`].
     pub solver: Solver,
     /// Lane width. Default [`Lanes::Eight`]. No effect on results.
@@ -90,6 +92,7 @@ impl Default for Settings {
             time_step: 1.0 / 60.0,
             substeps: 4,
             iterations: 1,
+            link_iterations: 8,
             solver: Solver::Soft,
             lanes: Lanes::Eight,
             mixing: Mixing::default(),
@@ -118,6 +121,7 @@ impl Settings {
         check_range("time_step", self.time_step, 1.0e-6, 1.0)?;
         check_range("substeps", self.substeps as f32, 1.0, 1024.0)?;
         check_range("iterations", self.iterations as f32, 1.0, 1024.0)?;
+        check_range("link_iterations", self.link_iterations as f32, 1.0, 1024.0)?;
         check_range("contact_frequency_ratio", self.contact_frequency_ratio, 1.0e-4, 0.25)?;
         check_range("damping_ratio", self.damping_ratio, 0.0, 1.0e3)?;
         check_range("push_out_speed", self.push_out_speed, 0.0, 1.0e6)?;

@@ -26,6 +26,11 @@ pub enum Shape {
         /// Distance of the surface from the body's position along the unit normal, in metres.
         offset: f32,
     },
+    /// A disc that does not turn: a point of a rope, a cloth, a ragdoll (see `links.rs`), or a grain.
+    Particle {
+        /// In metres.
+        radius: f32,
+    },
 }
 
 /// The kinds of [`Shape`], in the order in which a pair of shapes is sorted.
@@ -38,6 +43,8 @@ pub enum ShapeKind {
     Aabb = 1,
     /// [`Shape::HalfSpace`]
     HalfSpace = 2,
+    /// [`Shape::Particle`]
+    Particle = 3,
 }
 
 impl Shape {
@@ -49,6 +56,11 @@ impl Shape {
     /// A circle of this radius.
     pub const fn circle(radius: f32) -> Self {
         Shape::Circle { radius }
+    }
+
+    /// A particle of this radius.
+    pub const fn particle(radius: f32) -> Self {
+        Shape::Particle { radius }
     }
 
     /// An axis-aligned box of these half extents.
@@ -67,6 +79,7 @@ impl Shape {
             Shape::Circle { .. } => ShapeKind::Circle,
             Shape::Aabb { .. } => ShapeKind::Aabb,
             Shape::HalfSpace { .. } => ShapeKind::HalfSpace,
+            Shape::Particle { .. } => ShapeKind::Particle,
         }
     }
 
@@ -78,6 +91,9 @@ impl Shape {
         match *self {
             Shape::Circle { radius } => {
                 check_range("shape.circle.radius", radius, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            Shape::Particle { radius } => {
+                check_range("shape.particle.radius", radius, Self::MIN_EXTENT, Self::MAX_EXTENT)
             }
             Shape::Aabb { half_extents } => {
                 let field = "shape.aabb.half_extents";
@@ -99,25 +115,25 @@ impl Shape {
     /// Area in m². Infinite for a half-space.
     pub fn area(&self) -> f32 {
         match *self {
-            Shape::Circle { radius } => std::f32::consts::PI * radius * radius,
+            Shape::Circle { radius } | Shape::Particle { radius } => std::f32::consts::PI * radius * radius,
             Shape::Aabb { half_extents } => 4.0 * half_extents.x * half_extents.y,
             Shape::HalfSpace { .. } => f32::INFINITY,
         }
     }
 
     /// Moment of inertia about the centre of a body of this shape and `mass`: ½mr² for a disc. An
-    /// `Aabb` does not rotate, so its inertia is infinite.
+    /// `Aabb` and a `Particle` do not rotate, so their inertia is infinite.
     pub fn inertia(&self, mass: f32) -> f32 {
         match *self {
             Shape::Circle { radius } => 0.5 * mass * radius * radius,
-            Shape::Aabb { .. } | Shape::HalfSpace { .. } => f32::INFINITY,
+            Shape::Aabb { .. } | Shape::HalfSpace { .. } | Shape::Particle { .. } => f32::INFINITY,
         }
     }
 
     /// The two stored scalars, see the module's head.
     pub(crate) fn extents(&self) -> Vec2 {
         match *self {
-            Shape::Circle { radius } => Vec2::splat(radius),
+            Shape::Circle { radius } | Shape::Particle { radius } => Vec2::splat(radius),
             Shape::Aabb { half_extents } => half_extents,
             Shape::HalfSpace { normal, .. } => {
                 // In f64, so that a normal of length 1e-10 keeps its direction.

@@ -5,6 +5,7 @@
 //!              each substep:  [integrate velocities] solve with soft bias   × iterations
 //!                             [integrate positions]  relax without bias     × iterations
 //!              restitution, if anything bounces
+//!                             (where there are links, these are solved in between: see `verlet.rs`)
 //! projection:  warm start
 //!              each substep:  [integrate velocities] velocity iteration     × iterations
 //!                             [integrate positions]  project positions
@@ -26,7 +27,9 @@
 pub(crate) mod impulse;
 pub(crate) mod mirror;
 pub(crate) mod schedule;
+pub(crate) mod verlet;
 
+use crate::broadphase::CHUNK;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::with_lanes;
@@ -34,6 +37,8 @@ use crate::settings::{Lanes, Settings, Solver};
 use impulse::{Pass, Rows, Softness};
 use mirror::Mirror;
 use schedule::Schedule;
+use std::ops::Range;
+use verlet::Verlet;
 
 /// What a task does to its two tiles' bodies before its contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +59,12 @@ pub(crate) struct Stage {
     pub pass: Pass,
 }
 
-/// The passes of one step.
-fn stages(settings: &Settings, any_restitution: bool, stages: &mut Vec<Stage>) {
+/// The passes of one step. With `linked`, the positions are integrated between the segments, which end at
+/// `segment_ends`; else there is one segment.
+fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Plan) {
+    let Plan { stages, segment_ends } = plan;
     stages.clear();
+    segment_ends.clear();
     stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::WarmStart });
     for substep in 0..settings.substeps {
         let mut first = if substep == 0 { Integrate::FirstVelocities } else { Integrate::Velocities };
@@ -68,19 +76,31 @@ fn stages(settings: &Settings, any_restitution: bool, stages: &mut Vec<Stage>) {
             stages.push(Stage { integrate: first, pass: velocity_pass });
             first = Integrate::Nothing;
         }
+        let positions = if linked { Integrate::Nothing } else { Integrate::Positions };
+        if linked {
+            segment_ends.push(stages.len());
+        }
         match settings.solver {
             Solver::Soft => {
-                stages.push(Stage { integrate: Integrate::Positions, pass: Pass::Relax });
+                stages.push(Stage { integrate: positions, pass: Pass::Relax });
                 for _ in 1..settings.iterations {
                     stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Relax });
                 }
             }
-            Solver::Projection => stages.push(Stage { integrate: Integrate::Positions, pass: Pass::Project }),
+            Solver::Projection => stages.push(Stage { integrate: positions, pass: Pass::Project }),
         }
     }
     if any_restitution {
         stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Restitution });
     }
+    segment_ends.push(stages.len());
+}
+
+/// The passes of a step, in segments.
+#[derive(Default)]
+struct Plan {
+    stages: Vec<Stage>,
+    segment_ends: Vec<usize>,
 }
 
 /// What a step asks for.
@@ -100,7 +120,7 @@ pub(crate) struct Load {
 #[derive(Default)]
 pub(crate) struct ImpulseSolver {
     pub(crate) mirror: Mirror,
-    stages: Vec<Stage>,
+    plan: Plan,
     schedule: Schedule,
 }
 
@@ -112,13 +132,13 @@ impl ImpulseSolver {
         contacts: &mut Contacts,
         settings: &Settings,
         load: &Load,
+        links: &mut Verlet,
         crew: &Crew<'_>,
     ) {
-        stages(settings, load.any_restitution, &mut self.stages);
+        let linked = !links.is_empty();
+        plan(settings, load.any_restitution, linked, &mut self.plan);
         let h = settings.time_step / settings.substeps as f32;
         let softness = Softness::new(settings, h);
-        let work = contacts.tiles().iter().map(Tile::work);
-        self.schedule.plan(self.stages.len(), work, load.has_far, crew.threads());
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
         // Bodies in no tile: the large ones. If one of them moves, they move with the far tile.
@@ -134,14 +154,49 @@ impl ImpulseSolver {
             impulse_ratio: load.impulse_ratio,
             softness,
         };
-        let (stages, schedule) = (&self.stages, &self.schedule);
+        let Plan { stages, segment_ends } = &self.plan;
         let lanes = settings.lanes;
-        let outside = banded..body_rows;
+        let passes = Passes { stages, rows: &rows, outside: banded..body_rows, lanes };
+        let mut first = 0;
+        for (segment, &end) in segment_ends.iter().enumerate() {
+            if segment > 0 {
+                crew.chunks(body_rows, CHUNK, |range| {
+                    #[allow(unsafe_code)]
+                    // SAFETY: chunks are disjoint.
+                    unsafe {
+                        with_lanes!(lanes, L => rows.integrate::<L>(range, Integrate::Positions));
+                    }
+                });
+                links.solve(&rows, settings.link_iterations, lanes, crew);
+            }
+            let work = contacts.tiles().iter().map(Tile::work);
+            self.schedule.plan(end - first, work, load.has_far, crew.threads());
+            passes.run(first, &self.schedule, contacts, crew);
+            first = end;
+        }
+    }
+}
+
+/// What the passes of a step share.
+struct Passes<'a> {
+    stages: &'a [Stage],
+    rows: &'a Rows<'a>,
+    /// The large bodies.
+    outside: Range<usize>,
+    lanes: Lanes,
+}
+
+impl Passes<'_> {
+    /// The passes that the schedule was planned for, from pass `first` on.
+    fn run(&self, first: usize, schedule: &Schedule, contacts: &mut Contacts, crew: &Crew<'_>) {
+        let Passes { stages, rows, outside, lanes } = self;
+        let lanes = *lanes;
         let (tiles, far) = contacts.split_tiles();
         let tiles = SharedSlice::new(tiles);
         let far = SharedSlice::new(std::slice::from_mut(far));
         #[allow(unsafe_code)]
         schedule.run(crew, |stage, group| {
+            let stage = first + stage;
             let Stage { integrate, pass } = stages[stage];
             match group {
                 Some(group) => {
@@ -156,14 +211,14 @@ impl ImpulseSolver {
                         }
                     }
                     // SAFETY: as above; the tile's blocks name no other bodies that move.
-                    unsafe { run_pass(lanes, tile, &rows, pass) };
+                    unsafe { run_pass(lanes, tile, rows, pass) };
                 }
                 None => {
                     // Its bodies are integrated ahead, as the tiles' next pass reads them.
                     let next = stages.get(stage + 1).map_or(Integrate::Nothing, |next| next.integrate);
                     // SAFETY: the far task runs alone.
                     unsafe {
-                        run_pass(lanes, &mut far.range(0..1)[0], &rows, pass);
+                        run_pass(lanes, &mut far.range(0..1)[0], rows, pass);
                         with_lanes!(lanes, L => rows.integrate::<L>(outside.clone(), next));
                     }
                 }

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod fault;
+mod links;
 mod view;
 
 pub use view::{Columns, Contact};
@@ -16,9 +17,11 @@ use crate::contacts::{Contacts, Tile};
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
 use crate::lane::with_lanes;
+use crate::links::Links;
 use crate::narrowphase;
 use crate::settings::{Lanes, Settings};
 use crate::shape::Shape;
+use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
 use glam::Vec2;
 use std::sync::Mutex;
@@ -112,6 +115,10 @@ pub struct World {
     pub(crate) broadphase: Broadphase,
     pub(crate) contacts: Contacts,
     pub(crate) solver: ImpulseSolver,
+    pub(crate) links: Links,
+    verlet: Verlet,
+    /// Particles that were added, or whose velocity was set, since the last step.
+    fresh: Vec<BodyHandle>,
     /// The pair list must be rebuilt before it is used.
     dirty: bool,
     /// Bounds of the last rebuild hold every body that was there then.
@@ -166,6 +173,9 @@ impl World {
             broadphase: Broadphase::default(),
             contacts: Contacts::default(),
             solver: ImpulseSolver::default(),
+            links: Links::default(),
+            verlet: Verlet::default(),
+            fresh: Vec::new(),
             dirty: true,
             bounds_hold: false,
             bounds_last: false,
@@ -191,10 +201,12 @@ impl World {
             let start = Instant::now();
             let mut clock = Clock { last: start };
             let mut timings = Timings::default();
+            self.start_particles();
             self.check_velocities();
             let rebuild = self.dirty || !(self.bounds_hold || self.loosen());
             timings.broadphase += clock.lap();
             if rebuild {
+                self.verlet.slots_moved = true;
                 self.carry_out(crew);
                 timings.contacts += clock.lap();
                 self.find_pairs(crew);
@@ -298,7 +310,11 @@ impl World {
             any_damping: self.bodies.any_damping,
             has_far: self.large_moves || self.contacts.far.is_active(),
         };
-        self.solver.solve(&mut self.contacts, &self.settings, &load, crew);
+        self.verlet.begin_step(&mut self.links, &self.bodies, self.settings.lanes, crew);
+        self.solver.solve(&mut self.contacts, &self.settings, &load, &mut self.verlet, crew);
+        self.links.broken.clear();
+        let links = &mut self.links;
+        self.verlet.break_links(substep, |link| links.break_link(link));
     }
 
     /// Takes the solver's result over, and looks for what went bad.

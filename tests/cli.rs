@@ -101,6 +101,7 @@ fn run_record() {
         "static_bodies",
         "particles",
         "links",
+        "link_iterations",
         "steps",
         "warmup",
         "substeps",

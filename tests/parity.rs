@@ -103,6 +103,13 @@ one_result! {
     gas: "gas", Soft;
     galton: "galton", Soft;
     slope: "slope", Soft;
+    ropes: "ropes", Soft;
+    ropes_projection: "ropes", Projection;
+    cloth: "cloth", Soft;
+    ragdolls: "ragdolls", Soft;
+    soft_boxes: "soft_boxes", Soft;
+    grains: "grains", Soft;
+    bridge: "bridge", Soft;
 }
 
 /// The lane width may change from step to step: the state goes on as if it had not.

@@ -2,7 +2,10 @@
 #![cfg(feature = "scene")]
 
 use granule::scene::{self, BUILTIN, Scene};
-use granule::{BodyDesc, BodyType, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Solver, Vec2};
+use granule::{
+    BodyDesc, BodyType, Filter, Lanes, LinkDesc, LinkKind, Material, Mix, Mixing, Settings, Shape, Solver,
+    Vec2,
+};
 
 /// The text of the error that this file is refused with.
 fn refusal(json: &str) -> String {
@@ -25,7 +28,7 @@ fn circle_with(fields: &str) -> String {
 #[test]
 fn all_fields() {
     let scene = accepted(
-        r#"{"name":"example","gravity":[1,-9.5],"time_step":0.016666667,"substeps":2,"iterations":3,
+        r#"{"name":"example","gravity":[1,-9.5],"time_step":0.016666667,"substeps":2,"iterations":3,"link_iterations":6,
             "solver":"projection","mixing":{"friction":"geometric_mean","restitution":"max"},
             "contact_frequency_ratio":0.2,"damping_ratio":5,"push_out_speed":2,"slop":0.01,
             "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,
@@ -35,15 +38,22 @@ fn all_fields() {
              {"type":"static","shape":{"half_space":{"normal":[0,1],"offset":-1}},"material":0},
              {"type":"kinematic","shape":{"aabb":{"half_extents":[10,1]}},"position":[0,-1]},
              {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,4],"velocity":[1,0],
-              "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,
+              "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,"group":5,
               "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7}],
-            "particles":[],"links":[]}"#,
+            "particles":[
+             {"position":[0,5],"mass":1.5,"pinned":true},
+             {"position":[0,4],"velocity":[1,0],"mass":2,"radius":0.1,"material":1,"group":7,"damping":0.5,
+              "gravity_scale":2}],
+            "links":[{"a":0,"b":1},{"a":1,"b":0,"length":2,"kind":"max_distance","compliance":0.01,
+              "stiffness":0.5,"break_force":100}],
+            "attachments":[{"particle":1,"body":2,"anchor":[0,0.5]}]}"#,
     );
     let settings = Settings {
         gravity: Vec2::new(1.0, -9.5),
         time_step: 1.0 / 60.0,
         substeps: 2,
         iterations: 3,
+        link_iterations: 6,
         solver: Solver::Projection,
         lanes: Lanes::Eight,
         mixing: Mixing { friction: Mix::GeometricMean, restitution: Mix::Max },
@@ -71,19 +81,39 @@ fn all_fields() {
         velocity: Vec2::new(1.0, 0.0),
         angular_velocity: -2.0,
         material: second,
-        filter: Filter { category: 2, mask: 4_294_967_294 },
+        filter: Filter { category: 2, mask: 4_294_967_294, group: 5 },
         gravity_scale: 0.5,
         linear_damping: 0.1,
         angular_damping: 0.2,
         mass: Some(7.0),
     };
-    assert_eq!(scene, Scene { name: "example".to_owned(), settings, bodies: vec![ground, lift, ball] });
+    let pin = BodyDesc { material: first, ..BodyDesc::particle(Vec2::new(0.0, 5.0), 1.5).pinned() };
+    let point = BodyDesc {
+        shape: Shape::particle(0.1),
+        velocity: Vec2::new(1.0, 0.0),
+        material: second,
+        filter: Filter { group: 7, ..Filter::default() },
+        linear_damping: 0.5,
+        gravity_scale: 2.0,
+        ..BodyDesc::particle(Vec2::new(0.0, 4.0), 2.0)
+    };
+    let rope = LinkDesc {
+        kind: LinkKind::Max,
+        compliance: 0.01,
+        stiffness: 0.5,
+        break_force: 100.0,
+        ..LinkDesc::distance(4, 3, 2.0)
+    };
+    let bodies = vec![ground, lift, ball, pin, point];
+    let links = vec![LinkDesc::distance(3, 4, 1.0), rope, LinkDesc::attach(4, 2, Vec2::new(0.0, 0.5))];
+    assert_eq!(scene, Scene { name: "example".to_owned(), settings, bodies, links });
 }
 
 /// A field that is left out has its documented default.
 #[test]
 fn defaults() {
-    let empty = Scene { name: "scene".to_owned(), settings: Settings::default(), bodies: Vec::new() };
+    let empty =
+        Scene { name: "scene".to_owned(), settings: Settings::default(), bodies: vec![], links: vec![] };
     assert_eq!(accepted("{}"), empty);
     assert_eq!(accepted(r#"{"solver":"projection"}"#).settings, Settings::projection());
     assert_eq!(accepted(r#"{"mixing":{}}"#).settings.mixing, Mixing::default());
@@ -109,8 +139,12 @@ fn round_trip() {
         angle: -0.0,
         ..BodyDesc::dynamic(Shape::circle(awkward(i + 2)), Vec2::new(awkward(i + 3), -0.0))
     });
-    let scene =
-        Scene { name: "a \"name\"".to_owned(), settings: Settings::projection(), bodies: bodies.collect() };
+    let scene = Scene {
+        name: "a \"name\"".to_owned(),
+        settings: Settings::projection(),
+        bodies: bodies.collect(),
+        links: vec![],
+    };
     let read = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(read, scene);
     assert!(read.bodies[0].angle.is_sign_negative() && read.bodies[0].position.y.is_sign_negative());
@@ -128,7 +162,8 @@ fn short_numbers() {
 #[test]
 fn writing_refuses_nan() {
     let body = BodyDesc::dynamic(Shape::circle(1.0), Vec2::new(f32::NAN, 0.0));
-    let scene = Scene { name: "x".to_owned(), settings: Settings::default(), bodies: vec![body] };
+    let scene =
+        Scene { name: "x".to_owned(), settings: Settings::default(), bodies: vec![body], links: vec![] };
     let error = scene.to_json().expect_err("NaN is not JSON").to_string();
     assert!(error.starts_with("bodies[0].position: NaN is not in "), "{error}");
 }
@@ -209,14 +244,42 @@ fn value_errors_name_the_path() {
         (r#"{"name":"a\nb"}"#.to_owned(), "name: must be printable and not empty"),
         (format!(r#"{{"name":"{}"}}"#, "x".repeat(101)), "name: longer than 100 characters"),
         (
-            r#"{"particles":[{"position":[0,5],"velocity":[0,0],"mass":1,"radius":0.05,"pinned":true}]}"#
-                .to_owned(),
-            "particles: not supported by this version: the list must be empty",
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"links":[{"a":0,"b":2}]}"#.to_owned(),
+            "links[0].b: 2 is out of range, the number of particles is 2",
         ),
         (
-            r#"{"links":[{"a":0,"b":1,"length":1,"kind":"distance","compliance":0}]}"#.to_owned(),
-            "links: not supported by this version: the list must be empty",
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"links":[{"a":0,"b":1},{"a":1,"b":1}]}"#.to_owned(),
+            "links[1].b: a link needs two different bodies",
         ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"links":[{"a":0,"b":1,"length":-1}]}"#.to_owned(),
+            "links[0].length: -1 is not in 0..=1000000",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"links":[{"a":0,"b":1,"compliance":1e300}]}"#.to_owned(),
+            "links[0].compliance: 1e300 is out of range",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"links":[{"a":0,"b":1,"stiffness":2}]}"#.to_owned(),
+            "links[0].stiffness: 2 is not in 0..=1",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"attachments":[{"particle":2,"body":0}]}"#.to_owned(),
+            "attachments[0].particle: 2 is out of range, the number of particles is 2",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"attachments":[{"particle":0,"body":1}]}"#.to_owned(),
+            "attachments[0].body: 1 is out of range, the number of bodies is 1",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"bodies":[{"type":"static","shape":{"half_space":{"normal":[0,1]}}}],"attachments":[{"particle":0,"body":0}]}"#.to_owned(),
+            "attachments[0].body: a half-space cannot be linked",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0],"radius":-1}]}"#.to_owned(),
+            "particles[0].shape.particle.radius: -1 is not in 0.0001..=1000000",
+        ),
+        (r#"{"particles":[{"position":[0,0],"mass":-1}]}"#.to_owned(), "particles[0].mass: -1 is not in 0..=1000000000000000000"),
     ] {
         assert_eq!(refusal(&json), expected, "{json}");
     }

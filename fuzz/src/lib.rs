@@ -73,7 +73,7 @@ pub fn worlds(data: &[u8]) {
             5 => world.apply_force(handle, vector),
             6 => world.apply_impulse(handle, vector),
             7 => world.apply_torque(handle, x).and(world.apply_angular_impulse(handle, y)),
-            8 => world.set_filter(handle, Filter { category: x as u32, mask: y as u32 }),
+            8 => world.set_filter(handle, Filter { category: x as u32, mask: y as u32, group: 0 }),
             9 => world.set_damping(handle, x, y).and(world.set_gravity_scale(handle, x)),
             10 => world.set_gravity(vector),
             _ => world.set_time_step(x.abs() / 60.0),
@@ -203,7 +203,7 @@ fn body(bytes: &mut Bytes) -> BodyDesc {
             Material { density: bytes.size(), static_friction, dynamic_friction, restitution: bytes.unit() };
     }
     if kind >= 192 {
-        desc.filter = Filter { category: u32::from(bytes.byte()), mask: u32::from(bytes.byte()) };
+        desc.filter = Filter { category: u32::from(bytes.byte()), mask: u32::from(bytes.byte()), group: 0 };
         desc.mass = Some(bytes.size());
         desc.linear_damping = bytes.unit();
     }

@@ -230,7 +230,11 @@ impl Broadphase {
         if a_fixed && b_fixed {
             return None;
         }
-        if bodies.any_filter && ((c.category[a] & c.mask[b]) == 0 || (c.category[b] & c.mask[a]) == 0) {
+        if bodies.any_filter
+            && ((c.category[a] & c.mask[b]) == 0
+                || (c.category[b] & c.mask[a]) == 0
+                || (c.group[a] != 0 && c.group[a] == c.group[b]))
+        {
             return None;
         }
         let (kind, swap) = PairKind::of(c.kind[a].shape(), a_fixed, c.kind[b].shape(), b_fixed);

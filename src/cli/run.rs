@@ -31,7 +31,7 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
         dump(path, |out| write_bodies(out, &input.scene, &world))?;
     }
     if let Some(path) = &args.dump_particles {
-        dump(path, |out| writeln!(out, "id,x,y,vx,vy"))?;
+        dump(path, |out| write_particles(out, &input.scene, &world))?;
     }
     let filed =
         report.map(|dir| report::write(dir, &record).map_err(|error| bad_file(dir, &error))).transpose()?;
@@ -93,6 +93,7 @@ fn add_phases(sum: &mut PhaseTimes, world: &World) {
 fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
     let settings = world.settings();
     let quality = world.quality();
+    let links = world.link_quality();
     let step_ms = StepTimes::of(&mut measured.step_ms);
     // No step, no time: 0 / 1.
     let steps = f64::from(input.steps.max(1));
@@ -102,8 +103,9 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
         scene: input.scene.name.clone(),
         bodies: world.body_count(),
         static_bodies: world.static_count(),
-        particles: 0,
-        links: 0,
+        particles: world.particle_count(),
+        links: links.links,
+        link_iterations: settings.link_iterations,
         steps: input.steps,
         warmup: input.warmup,
         substeps: settings.substeps,
@@ -126,12 +128,14 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
         },
         pairs: world.pair_count(),
         contacts: world.contact_count(),
-        ns_per_body_step: 1e6 * step_ms.mean / world.body_count().max(1) as f64,
+        ns_per_body_step: 1e6 * step_ms.mean / (world.body_count() + world.particle_count()).max(1) as f64,
         quality: QualityRecord {
             mean_penetration: quality.mean_penetration,
             max_penetration: quality.max_penetration,
             kinetic_energy: quality.kinetic_energy,
             momentum: quality.momentum,
+            mean_stretch: links.mean_stretch,
+            max_stretch: links.max_stretch,
         },
         quarantined: world.quarantined().len(),
         state_hash: format!("{:016x}", world.state_hash()),
@@ -157,13 +161,30 @@ fn dump(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>)
 /// number.
 fn write_bodies(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
     writeln!(out, "id,x,y,angle,vx,vy,omega")?;
-    for id in 0..scene.bodies.len() {
-        let state = world.body(scene.handle(id)).map_err(io::Error::other)?;
+    for (id, place) in places(scene, false) {
+        let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
         let BodyState { position, angle, velocity, angular_velocity } = state;
         let (x, y, vx, vy) = (position.x, position.y, velocity.x, velocity.y);
         writeln!(out, "{id},{x},{y},{angle},{vx},{vy},{angular_velocity}")?;
     }
     Ok(())
+}
+
+/// The same for the particles.
+fn write_particles(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
+    writeln!(out, "id,x,y,vx,vy")?;
+    for (id, place) in places(scene, true) {
+        let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
+        let (x, y, vx, vy) = (state.position.x, state.position.y, state.velocity.x, state.velocity.y);
+        writeln!(out, "{id},{x},{y},{vx},{vy}")?;
+    }
+    Ok(())
+}
+
+/// The places in the scene of its particles, or of its other bodies, numbered as in a scene file.
+fn places(scene: &Scene, particles: bool) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let chosen = move |place: &usize| scene.bodies[*place].is_particle() == particles;
+    (0..scene.bodies.len()).filter(chosen).enumerate()
 }
 
 /// The state must be finite, and every body still in the world.

@@ -39,6 +39,11 @@ impl Table {
 fn setting(table: &mut Table, r: &RunRecord) {
     let scene = table.style.bold(&r.scene);
     table.row("scene", &format!("{scene}: {} moving bodies, {} static", r.bodies, r.static_bodies));
+    if r.particles > 0 {
+        let links =
+            format!("{} particles, {} links, link iterations {}", r.particles, r.links, r.link_iterations);
+        table.row("", &links);
+    }
     table.row("solver", &format!("{}, substeps {}, iterations {}", r.solver, r.substeps, r.iterations));
     table.row("run on", &format!("threads {}, lanes {}, {}", r.threads, r.lanes, r.isa));
     table.row("steps", &format!("{} after {} of warm-up", r.steps, r.warmup));
@@ -68,6 +73,10 @@ fn state(table: &mut Table, r: &RunRecord) {
     table.row("contacts", &format!("{} ({} pairs)", r.contacts, r.pairs));
     let (mean, max) = (quality.mean_penetration, quality.max_penetration);
     table.row("penetration", &format!("mean {mean:.5} m, max {max:.5} m"));
+    if r.links > 0 {
+        let (mean, max) = (100.0 * quality.mean_stretch, 100.0 * quality.max_stretch);
+        table.row("stretch", &format!("mean {mean:.3} %, max {max:.3} %"));
+    }
     table.row(
         "energy",
         &format!("{:.6e} J kinetic, momentum ({px:.4e}, {py:.4e}) kg m/s", quality.kinetic_energy),

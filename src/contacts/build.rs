@@ -15,7 +15,7 @@
 //! the order of space. No faster, and the penetration of a pile of 158 rows was the same.
 
 use super::carry::Carry;
-use super::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Tile};
+use super::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::body::Bodies;
 use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
@@ -129,6 +129,8 @@ impl Build<'_> {
             }
             run.end = block;
         }
+        let occupied = |bits, (index, run): (usize, &Run)| bits | u32::from(run.end > run.start) << index;
+        tile.occupied = tile.runs.iter().enumerate().fold(0, occupied);
         let blocks = block as usize;
         let empty = [0.0; BLOCK];
         let normal = NormalBlock {

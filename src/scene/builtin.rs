@@ -5,9 +5,9 @@
 //! geometric mean and restitution by maximum, and have walls and floors 1 m thick. x = 0 is the middle
 //! of every scene, so that the largest ones keep as many digits as they can; the floor's top is y = 0.
 
-use super::Scene;
 use super::random::Random;
-use crate::{BodyDesc, Material, Mix, Mixing, Settings, Shape};
+use super::{Scene, linked};
+use crate::{Assembly, BodyDesc, Material, Mix, Mixing, Settings, Shape};
 use glam::Vec2;
 
 /// Most bodies that a built-in scene is made with.
@@ -29,7 +29,7 @@ pub struct Builtin {
     pub warmup: u32,
     /// Measured steps, when not told otherwise.
     pub steps: u32,
-    make: fn(usize, &mut Random) -> Vec<BodyDesc>,
+    make: fn(usize, &mut Random) -> Assembly,
 }
 
 /// The built-in scenes.
@@ -40,7 +40,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 20_000,
         warmup: 60,
         steps: 600,
-        make: pile,
+        make: |bodies, random| pile(bodies, random).into(),
     },
     Builtin {
         name: "pile_circles",
@@ -48,7 +48,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 20_000,
         warmup: 60,
         steps: 600,
-        make: pile_circles,
+        make: |bodies, random| pile_circles(bodies, random).into(),
     },
     Builtin {
         name: "packed",
@@ -56,7 +56,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 50_000,
         warmup: 120,
         steps: 60,
-        make: packed,
+        make: |bodies, random| packed(bodies, random).into(),
     },
     Builtin {
         name: "collapsing",
@@ -64,7 +64,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 50_000,
         warmup: 240,
         steps: 60,
-        make: collapsing,
+        make: |bodies, random| collapsing(bodies, random).into(),
     },
     Builtin {
         name: "pyramid",
@@ -72,7 +72,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 50_000,
         warmup: 60,
         steps: 60,
-        make: pyramid,
+        make: |bodies, random| pyramid(bodies, random).into(),
     },
     Builtin {
         name: "gas",
@@ -80,7 +80,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 50_000,
         warmup: 60,
         steps: 60,
-        make: gas,
+        make: |bodies, random| gas(bodies, random).into(),
     },
     Builtin {
         name: "galton",
@@ -88,7 +88,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 20_000,
         warmup: 60,
         steps: 600,
-        make: galton,
+        make: |bodies, random| galton(bodies, random).into(),
     },
     Builtin {
         name: "slope",
@@ -96,12 +96,61 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 20_000,
         warmup: 60,
         steps: 600,
-        make: slope,
+        make: |bodies, random| slope(bodies, random).into(),
+    },
+    Builtin {
+        name: "ropes",
+        about: "ropes with a crate at the end swing side by side",
+        bodies: 21_000,
+        warmup: 60,
+        steps: 600,
+        make: linked::ropes,
+    },
+    Builtin {
+        name: "cloth",
+        about: "a net of N particles, structural, shear and bend links, hangs from its top row",
+        bodies: 65_536,
+        warmup: 60,
+        steps: 300,
+        make: linked::cloth,
+    },
+    Builtin {
+        name: "ragdolls",
+        about: "ragdolls of 13 particles fall down a flight of stairs",
+        bodies: 6_500,
+        warmup: 60,
+        steps: 1200,
+        make: linked::ragdolls,
+    },
+    Builtin {
+        name: "soft_boxes",
+        about: "boxes of four particles and six links fall into a pile",
+        bodies: 20_000,
+        warmup: 60,
+        steps: 600,
+        make: linked::soft_boxes,
+    },
+    Builtin {
+        name: "grains",
+        about: "free particles fall in a box",
+        bodies: 100_000,
+        warmup: 60,
+        steps: 300,
+        make: linked::grains,
+    },
+    Builtin {
+        name: "bridge",
+        about: "a rope bridge of N particles under rigid circles",
+        bodies: 500,
+        warmup: 60,
+        steps: 600,
+        make: linked::bridge,
     },
 ];
 
 /// The built-in scene of this name with `bodies` moving bodies: exactly that many, but for `pyramid`,
-/// which is the full triangle on a base of ⌊√(2·bodies)⌋ boxes (50,000 gives 50,086). The same name,
+/// which is the full triangle on a base of ⌊√(2·bodies)⌋ boxes (50,000 gives 50,086). In the scenes of particles
+/// (from `ropes` on) the number is about that of the particles. The same name,
 /// number and seed give the same scene, bit for bit.
 ///
 /// `None` when there is no scene of that name, or `bodies` is not in `1..=`[`MAX_BODIES`].
@@ -113,11 +162,12 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let gravity = if name == "gas" { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
     let settings = Settings { gravity, mixing, ..Settings::default() };
-    Some(Scene { name: name.to_owned(), settings, bodies: (recipe.make)(bodies, &mut Random::new(seed)) })
+    let Assembly { bodies, links } = (recipe.make)(bodies, &mut Random::new(seed));
+    Some(Scene { name: name.to_owned(), settings, bodies, links })
 }
 
 /// Places on a grid of `columns`, row by row from the bottom, counted from 0.
-fn grid(bodies: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(super) fn grid(bodies: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bodies).map(move |i| (i % columns, i / columns))
 }
 
@@ -127,20 +177,20 @@ fn pile_columns(bodies: usize) -> usize {
 }
 
 /// x of `column` when `columns` of them, `spacing` apart, are centred on x = 0.
-fn centred(column: usize, columns: usize, spacing: f32) -> f32 {
+pub(super) fn centred(column: usize, columns: usize, spacing: f32) -> f32 {
     (column as f32 - 0.5 * (columns - 1) as f32) * spacing
 }
 
-fn body(shape: Shape, position: Vec2, material: Material) -> BodyDesc {
+pub(super) fn body(shape: Shape, position: Vec2, material: Material) -> BodyDesc {
     BodyDesc { material, ..BodyDesc::dynamic(shape, position) }
 }
 
-fn wall(half_width: f32, half_height: f32, position: Vec2, material: Material) -> BodyDesc {
+pub(super) fn wall(half_width: f32, half_height: f32, position: Vec2, material: Material) -> BodyDesc {
     BodyDesc { material, ..BodyDesc::fixed(Shape::aabb(half_width, half_height), position) }
 }
 
 /// A floor whose top is y = 0 and two walls up to `height`, with `inner` of room between them.
-fn push_box(bodies: &mut Vec<BodyDesc>, inner: f32, height: f32, material: Material) {
+pub(super) fn push_box(bodies: &mut Vec<BodyDesc>, inner: f32, height: f32, material: Material) {
     let half = 0.5 * inner;
     bodies.push(wall(half + 1.0, 0.5, Vec2::new(0.0, -0.5), material));
     for side in [-1.0, 1.0] {
@@ -318,7 +368,8 @@ fn slope(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
 mod tests {
     use super::*;
 
-    /// Every scene has exactly as many moving bodies as asked for; the pyramid is a full triangle.
+    /// Every scene has exactly as many moving bodies as asked for; the pyramid is a full triangle, and particles
+    /// come in whole ropes, boxes and figures.
     #[test]
     fn body_counts() {
         for builtin in BUILTIN {
@@ -326,7 +377,12 @@ mod tests {
                 let scene = super::builtin(builtin.name, bodies, 1).expect("a built-in scene");
                 let base = (2 * bodies).isqrt();
                 let expected = if builtin.name == "pyramid" { base * (base + 1) / 2 } else { bodies };
-                assert_eq!(scene.moving(), expected, "{} of {bodies}", builtin.name);
+                if scene.particles() == 0 {
+                    assert_eq!(scene.moving(), expected, "{} of {bodies}", builtin.name);
+                } else {
+                    let least = (bodies / 2).max(1);
+                    assert!((least..=bodies.max(21)).contains(&scene.particles()), "{}", builtin.name);
+                }
             }
         }
         assert_eq!(super::builtin("pyramid", 50_000, 1).expect("pyramid").moving(), 50_086);
@@ -350,7 +406,8 @@ mod tests {
         for builtin in BUILTIN {
             let make = |seed| super::builtin(builtin.name, 300, seed).expect("a built-in scene");
             assert_eq!(make(5), make(5), "{}", builtin.name);
-            assert_eq!(make(5) == make(6), builtin.name == "pyramid", "{}", builtin.name);
+            let same = ["pyramid", "cloth"].contains(&builtin.name);
+            assert_eq!(make(5) == make(6), same, "{}", builtin.name);
         }
     }
 

@@ -9,7 +9,7 @@
 
 use super::Scene;
 use crate::error::Error;
-use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Shape, Solver};
+use crate::{BodyDesc, BodyType, Filter, LinkDesc, LinkKind, Material, Mix, Mixing, Settings, Shape, Solver};
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -58,6 +58,8 @@ struct SceneFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     iterations: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    link_iterations: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     solver: Option<SolverName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mixing: Option<MixingFile>,
@@ -83,6 +85,8 @@ struct SceneFile {
     particles: Vec<ParticleFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     links: Vec<LinkFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<AttachmentFile>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -146,6 +150,8 @@ struct BodyFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mask: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     gravity_scale: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     linear_damping: Option<f64>,
@@ -179,34 +185,83 @@ enum ShapeFile {
     },
 }
 
-/// Read and then refused: the fields are fixed ahead of the Verlet solver.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ParticleFile {
     position: [f64; 2],
-    #[serde(default)]
-    velocity: [f64; 2],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    velocity: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     mass: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     radius: Option<f64>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pinned: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    material: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    category: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mask: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gravity_scale: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    damping: Option<f64>,
 }
 
-/// As [`ParticleFile`].
+/// Between two particles.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinkFile {
     a: usize,
     b: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     length: Option<f64>,
-    kind: Option<LinkKind>,
-    #[serde(default)]
-    compliance: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<KindName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compliance: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stiffness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    break_force: Option<f64>,
 }
 
+/// Between a particle and a point of a body.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttachmentFile {
+    particle: usize,
+    body: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    anchor: Option<[f64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<KindName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compliance: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stiffness: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    break_force: Option<f64>,
+}
+
+/// What a link and an attachment may both say.
+#[derive(Clone, Copy)]
+struct Hold {
+    length: Option<f64>,
+    kind: Option<KindName>,
+    compliance: Option<f64>,
+    stiffness: Option<f64>,
+    break_force: Option<f64>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum LinkKind {
+enum KindName {
     Distance,
     MinDistance,
     MaxDistance,
@@ -240,10 +295,6 @@ impl Scene {
 
 impl SceneFile {
     fn scene(self) -> Result<Scene, SceneError> {
-        if !self.particles.is_empty() || !self.links.is_empty() {
-            let path = if self.particles.is_empty() { "links" } else { "particles" };
-            return Err(value(path, "not supported by this version: the list must be empty"));
-        }
         let name = name(self.name.as_deref())?;
         let settings = self.settings()?;
         let materials = self.materials.iter().enumerate().map(|(index, material)| material.material(index));
@@ -251,7 +302,22 @@ impl SceneFile {
         let bodies = self.bodies.iter().enumerate().map(|(index, body)| {
             body.desc(&materials).map_err(|fault| fault.within(&format!("bodies[{index}].")))
         });
-        Ok(Scene { name, settings, bodies: bodies.collect::<Result<Vec<_>, _>>()? })
+        let mut bodies = bodies.collect::<Result<Vec<_>, _>>()?;
+        let first = bodies.len();
+        for (index, particle) in self.particles.iter().enumerate() {
+            let desc = particle.desc(&materials);
+            bodies.push(desc.map_err(|fault| fault.within(&format!("particles[{index}].")))?);
+        }
+        let mut links = Vec::with_capacity(self.links.len() + self.attachments.len());
+        for (index, link) in self.links.iter().enumerate() {
+            let desc = link.desc(&bodies, first);
+            links.push(desc.map_err(|fault| fault.within(&format!("links[{index}].")))?);
+        }
+        for (index, attachment) in self.attachments.iter().enumerate() {
+            let desc = attachment.desc(&bodies, first);
+            links.push(desc.map_err(|fault| fault.within(&format!("attachments[{index}].")))?);
+        }
+        Ok(Scene { name, settings, bodies, links })
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {
@@ -266,6 +332,7 @@ impl SceneFile {
             time_step: scalar("time_step", self.time_step, base.time_step)?,
             substeps: self.substeps.unwrap_or(base.substeps),
             iterations: self.iterations.unwrap_or(base.iterations),
+            link_iterations: self.link_iterations.unwrap_or(base.link_iterations),
             mixing: self.mixing.as_ref().map_or(base.mixing, MixingFile::mixing),
             contact_frequency_ratio: scalar(
                 "contact_frequency_ratio",
@@ -342,10 +409,11 @@ impl BodyFile {
             velocity: vector("velocity", self.velocity, Vec2::ZERO)?,
             angle: scalar("angle", self.angle, 0.0)?,
             angular_velocity: scalar("angular_velocity", self.angular_velocity, 0.0)?,
-            material: self.pick(materials)?,
+            material: pick(self.material, materials)?,
             filter: Filter {
                 category: self.category.unwrap_or(filter.category),
                 mask: self.mask.unwrap_or(filter.mask),
+                group: self.group.unwrap_or(filter.group),
             },
             gravity_scale: scalar("gravity_scale", self.gravity_scale, base.gravity_scale)?,
             linear_damping: scalar("linear_damping", self.linear_damping, base.linear_damping)?,
@@ -356,19 +424,170 @@ impl BodyFile {
         desc.validate()?;
         Ok(desc)
     }
+}
 
-    /// The body's material: the first of the list when it names none, the default one when there is no
-    /// list either.
-    fn pick(&self, materials: &[Material]) -> Result<Material, SceneError> {
-        if self.material.is_none() && materials.is_empty() {
-            return Ok(Material::default());
-        }
-        let index = self.material.unwrap_or(0);
-        let count = materials.len();
-        materials.get(index).copied().ok_or_else(|| {
-            value("material", format!("{index} is out of range, the number of materials is {count}"))
-        })
+/// The material of a body or a particle: the first of the list when it names none, the default one when there
+/// is no list either.
+fn pick(index: Option<usize>, materials: &[Material]) -> Result<Material, SceneError> {
+    if index.is_none() && materials.is_empty() {
+        return Ok(Material::default());
     }
+    let index = index.unwrap_or(0);
+    materials.get(index).copied().ok_or_else(|| out_of_range("material", index, "materials", materials.len()))
+}
+
+fn out_of_range(field: &str, index: usize, of: &str, count: usize) -> SceneError {
+    value(field, format!("{index} is out of range, the number of {of} is {count}"))
+}
+
+impl ParticleFile {
+    fn desc(&self, materials: &[Material]) -> Result<BodyDesc, SceneError> {
+        let radius = self.radius.map_or(Ok(BodyDesc::PARTICLE_RADIUS), |radius| narrow("radius", radius))?;
+        let filter = Filter::default();
+        let base = BodyDesc::dynamic(Shape::particle(radius), narrow_vector("position", self.position)?);
+        let desc = BodyDesc {
+            body_type: if self.pinned { BodyType::Kinematic } else { BodyType::Dynamic },
+            velocity: vector("velocity", self.velocity, Vec2::ZERO)?,
+            material: pick(self.material, materials)?,
+            filter: Filter {
+                category: self.category.unwrap_or(filter.category),
+                mask: self.mask.unwrap_or(filter.mask),
+                group: self.group.unwrap_or(filter.group),
+            },
+            gravity_scale: self.gravity_scale.map_or(Ok(1.0), |scale| narrow("gravity_scale", scale))?,
+            linear_damping: self.damping.map_or(Ok(0.0), |damping| narrow("damping", damping))?,
+            mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,
+            ..base
+        };
+        desc.validate()?;
+        Ok(desc)
+    }
+
+    fn of(body: &BodyDesc, material: usize) -> ParticleFile {
+        let file = BodyFile::of(body, material);
+        let radius = body.shape.extents().x;
+        ParticleFile {
+            position: pair(body.position),
+            velocity: file.velocity,
+            mass: file.mass,
+            radius: (radius != BodyDesc::PARTICLE_RADIUS).then(|| decimal(radius)),
+            pinned: body.body_type != BodyType::Dynamic,
+            material: file.material,
+            category: file.category,
+            mask: file.mask,
+            group: file.group,
+            gravity_scale: file.gravity_scale,
+            damping: file.linear_damping,
+        }
+    }
+}
+
+/// The place in the scene of what a file calls particle `index`.
+fn particle(field: &str, index: usize, bodies: &[BodyDesc], first: usize) -> Result<usize, SceneError> {
+    let count = bodies.len() - first;
+    if index < count { Ok(first + index) } else { Err(out_of_range(field, index, "particles", count)) }
+}
+
+impl LinkFile {
+    fn desc(&self, bodies: &[BodyDesc], first: usize) -> Result<LinkDesc<usize>, SceneError> {
+        let a = particle("a", self.a, bodies, first)?;
+        let b = particle("b", self.b, bodies, first)?;
+        let apart = bodies[a].position.distance(bodies[b].position);
+        let LinkFile { length, kind, compliance, stiffness, break_force, .. } = *self;
+        Hold { length, kind, compliance, stiffness, break_force }.link(LinkDesc::distance(a, b, apart))
+    }
+
+    fn of(link: &LinkDesc<usize>, place: &[usize]) -> LinkFile {
+        let Hold { length, kind, compliance, stiffness, break_force } = Hold::of(link);
+        LinkFile { a: place[link.a], b: place[link.b], length, kind, compliance, stiffness, break_force }
+    }
+}
+
+impl AttachmentFile {
+    fn desc(&self, bodies: &[BodyDesc], first: usize) -> Result<LinkDesc<usize>, SceneError> {
+        let particle = particle("particle", self.particle, bodies, first)?;
+        if self.body >= first {
+            return Err(out_of_range("body", self.body, "bodies", first));
+        }
+        if matches!(bodies[self.body].shape, Shape::HalfSpace { .. }) {
+            return Err(value("body", "a half-space cannot be linked"));
+        }
+        let anchor = vector("anchor", self.anchor, Vec2::ZERO)?;
+        let AttachmentFile { length, kind, compliance, stiffness, break_force, .. } = *self;
+        let hold = Hold { length, kind, compliance, stiffness, break_force };
+        hold.link(LinkDesc::attach(particle, self.body, anchor))
+    }
+
+    fn of(link: &LinkDesc<usize>, place: &[usize]) -> AttachmentFile {
+        let Hold { length, kind, compliance, stiffness, break_force } = Hold::of(link);
+        AttachmentFile {
+            particle: place[link.a],
+            body: place[link.b],
+            anchor: (link.anchor_b != Vec2::ZERO).then(|| pair(link.anchor_b)),
+            length,
+            kind,
+            compliance,
+            stiffness,
+            break_force,
+        }
+    }
+}
+
+impl Hold {
+    /// `base` with what the file says.
+    fn link(self, base: LinkDesc<usize>) -> Result<LinkDesc<usize>, SceneError> {
+        let scalar =
+            |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
+        let link = LinkDesc {
+            kind: self.kind.map_or(LinkKind::Distance, LinkKind::from),
+            length: scalar("length", self.length, base.length)?,
+            compliance: scalar("compliance", self.compliance, 0.0)?,
+            stiffness: scalar("stiffness", self.stiffness, 1.0)?,
+            break_force: scalar("break_force", self.break_force, f32::INFINITY)?,
+            ..base
+        };
+        link.validate()?;
+        Ok(link)
+    }
+
+    fn of(link: &LinkDesc<usize>) -> Hold {
+        let unless = |given: f32, default: f32| (given != default).then(|| decimal(given));
+        Hold {
+            length: Some(decimal(link.length)),
+            kind: (link.kind != LinkKind::Distance).then(|| link.kind.into()),
+            compliance: unless(link.compliance, 0.0),
+            stiffness: unless(link.stiffness, 1.0),
+            break_force: unless(link.break_force, f32::INFINITY),
+        }
+    }
+}
+
+/// Links and attachments of a scene whose particles come last.
+fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFile>), SceneError> {
+    let (mut bodies, mut particles) = (0, 0);
+    let place: Vec<usize> = scene
+        .bodies
+        .iter()
+        .map(|body| {
+            let count = if body.is_particle() { &mut particles } else { &mut bodies };
+            *count += 1;
+            *count - 1
+        })
+        .collect();
+    let (mut links, mut attachments) = (Vec::new(), Vec::new());
+    for (index, link) in scene.links.iter().enumerate() {
+        let fault = |reason: &str| value(&format!("links[{index}]"), reason);
+        let is_particle = |end: usize| scene.bodies.get(end).map(BodyDesc::is_particle);
+        match (is_particle(link.a), is_particle(link.b)) {
+            (Some(true), Some(true)) => links.push(LinkFile::of(link, &place)),
+            (Some(true), Some(false)) if link.anchor_a == Vec2::ZERO => {
+                attachments.push(AttachmentFile::of(link, &place));
+            }
+            (None, _) | (_, None) => return Err(fault("names a body that is not there")),
+            _ => return Err(fault("a scene file has links from a particle only")),
+        }
+    }
+    Ok((links, attachments))
 }
 
 impl ShapeFile {
@@ -422,6 +641,7 @@ impl SceneFile {
             time_step,
             substeps,
             iterations,
+            link_iterations,
             solver,
             lanes: _,
             mixing,
@@ -435,17 +655,31 @@ impl SceneFile {
         } = scene.settings;
         scene.settings.validate()?;
         let mut materials = MaterialTable::default();
-        let bodies = scene.bodies.iter().enumerate().map(|(index, body)| {
+        let (mut bodies, mut particles) = (Vec::new(), Vec::new());
+        for (index, body) in scene.bodies.iter().enumerate() {
             body.validate().map_err(|error| SceneError::from(error).within(&format!("bodies[{index}].")))?;
-            Ok(BodyFile::of(body, materials.index(&body.material)))
-        });
-        let bodies = bodies.collect::<Result<Vec<_>, SceneError>>()?;
+            let material = materials.index(&body.material);
+            if body.is_particle() && body.body_type == BodyType::Static {
+                let path = format!("bodies[{index}]");
+                return Err(value(
+                    &path,
+                    "a scene file has no static particles, only pinned (kinematic) ones",
+                ));
+            }
+            if body.is_particle() {
+                particles.push(ParticleFile::of(body, material));
+            } else {
+                bodies.push(BodyFile::of(body, material));
+            }
+        }
+        let (links, attachments) = links_of(scene)?;
         Ok(SceneFile {
             name: Some(scene.name.clone()),
             gravity: Some(pair(gravity)),
             time_step: Some(decimal(time_step)),
             substeps: Some(substeps),
             iterations: Some(iterations),
+            link_iterations: Some(link_iterations),
             solver: Some(solver.into()),
             mixing: Some(MixingFile {
                 friction: Some(mixing.friction.into()),
@@ -460,8 +694,9 @@ impl SceneFile {
             projection_slop: Some(decimal(projection_slop)),
             materials: materials.list,
             bodies,
-            particles: Vec::new(),
-            links: Vec::new(),
+            particles,
+            links,
+            attachments,
         })
     }
 }
@@ -483,6 +718,7 @@ impl BodyFile {
             material: Some(material),
             category: (body.filter.category != filter.category).then_some(body.filter.category),
             mask: (body.filter.mask != filter.mask).then_some(body.filter.mask),
+            group: (body.filter.group != filter.group).then_some(body.filter.group),
             gravity_scale: unless(body.gravity_scale, 1.0),
             linear_damping: unless(body.linear_damping, 0.0),
             angular_damping: unless(body.angular_damping, 0.0),
@@ -494,7 +730,9 @@ impl BodyFile {
 impl ShapeFile {
     fn of(shape: &Shape) -> ShapeFile {
         match *shape {
-            Shape::Circle { radius } => ShapeFile::Circle { radius: decimal(radius) },
+            Shape::Circle { radius } | Shape::Particle { radius } => {
+                ShapeFile::Circle { radius: decimal(radius) }
+            }
             Shape::Aabb { half_extents } => ShapeFile::Aabb { half_extents: pair(half_extents) },
             Shape::HalfSpace { normal, offset } => {
                 ShapeFile::HalfSpace { normal: pair(normal), offset: decimal(offset) }
@@ -545,6 +783,15 @@ fn lay_out(file: &SceneFile) -> String {
     let mut text = head.to_owned();
     push_list(&mut text, "materials", &file.materials);
     push_list(&mut text, "bodies", &file.bodies);
+    if !file.particles.is_empty() {
+        push_list(&mut text, "particles", &file.particles);
+    }
+    if !file.links.is_empty() {
+        push_list(&mut text, "links", &file.links);
+    }
+    if !file.attachments.is_empty() {
+        push_list(&mut text, "attachments", &file.attachments);
+    }
     text.push_str("}\n");
     text
 }
@@ -562,6 +809,7 @@ impl SceneFile {
             bodies: Vec::new(),
             particles: Vec::new(),
             links: Vec::new(),
+            attachments: Vec::new(),
             ..*self
         }
     }
@@ -581,6 +829,26 @@ fn json<T: Serialize>(item: &T) -> String {
 }
 
 // Names.
+
+impl From<KindName> for LinkKind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Distance => LinkKind::Distance,
+            KindName::MinDistance => LinkKind::Min,
+            KindName::MaxDistance => LinkKind::Max,
+        }
+    }
+}
+
+impl From<LinkKind> for KindName {
+    fn from(kind: LinkKind) -> Self {
+        match kind {
+            LinkKind::Distance => KindName::Distance,
+            LinkKind::Min => KindName::MinDistance,
+            LinkKind::Max => KindName::MaxDistance,
+        }
+    }
+}
 
 impl From<Solver> for SolverName {
     fn from(solver: Solver) -> Self {

@@ -17,7 +17,7 @@ impl World {
         desc.validate()?;
         self.check_room(1)?;
         self.dirty = true;
-        Ok(self.bodies.insert(desc))
+        Ok(self.insert(desc))
     }
 
     /// Adds many bodies, or none.
@@ -32,7 +32,15 @@ impl World {
         self.check_room(descs.len())?;
         self.dirty = true;
         self.bodies.reserve(descs.len());
-        Ok(descs.iter().map(|desc| self.bodies.insert(desc)).collect())
+        Ok(descs.iter().map(|desc| self.insert(desc)).collect())
+    }
+
+    fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
+        let handle = self.bodies.insert(desc);
+        if matches!(desc.shape, Shape::Particle { .. }) {
+            self.fresh.push(handle);
+        }
+        handle
     }
 
     fn check_room(&self, more: usize) -> Result<(), Error> {
@@ -47,6 +55,7 @@ impl World {
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
         self.bodies.remove(body)?;
         self.dirty = true;
+        self.links.body_removed(body);
         Ok(())
     }
 
@@ -122,7 +131,7 @@ impl World {
     pub fn filter(&self, body: BodyHandle) -> Result<Filter, Error> {
         let slot = self.bodies.slot_of(body)?;
         let c = &self.bodies.columns;
-        Ok(Filter { category: c.category[slot], mask: c.mask[slot] })
+        Ok(Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] })
     }
 
     /// Puts a body elsewhere, without a velocity from it. A half-space's surface moves along.
@@ -172,6 +181,9 @@ impl World {
         check_vec("velocity", velocity, MAX_SPEED)?;
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
+        if c.kind[slot].is_particle() {
+            self.fresh.push(body);
+        }
         self.unchecked = true;
         Ok(())
     }
@@ -196,7 +208,7 @@ impl World {
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
         let c = &mut self.bodies.columns;
-        (c.category[slot], c.mask[slot]) = (filter.category, filter.mask);
+        (c.category[slot], c.mask[slot], c.group[slot]) = (filter.category, filter.mask, filter.group);
         self.bodies.any_filter |= filter != Filter::default();
         self.dirty = true;
         Ok(())

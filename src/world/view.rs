@@ -106,12 +106,12 @@ impl World {
         &self.quarantined
     }
 
-    /// Bodies that are not static.
+    /// Bodies that are neither static nor particles.
     pub fn body_count(&self) -> usize {
         self.bodies.moving_count
     }
 
-    /// Static bodies.
+    /// Static bodies that are no particles.
     pub fn static_count(&self) -> usize {
         self.bodies.static_count
     }

@@ -30,6 +30,8 @@ pub struct Body {
     pub inv_mass: f64,
     pub inv_inertia: f64,
     pub gravity_scale: f64,
+    /// A particle at the start of its path: its velocity is that of half a substep before.
+    pub fresh: bool,
     pub static_friction: f64,
     pub dynamic_friction: f64,
     pub restitution: f64,
@@ -55,7 +57,7 @@ pub fn dvec(v: Vec2) -> DVec2 {
 impl Body {
     pub fn new(desc: &BodyDesc) -> Body {
         let form = match desc.shape {
-            Shape::Circle { radius } => Form::Circle(f64::from(radius)),
+            Shape::Circle { radius } | Shape::Particle { radius } => Form::Circle(f64::from(radius)),
             Shape::Aabb { half_extents } => Form::Box(dvec(half_extents)),
             Shape::HalfSpace { normal, offset } => {
                 let normal = dvec(normal).normalize();
@@ -71,7 +73,7 @@ impl Body {
         let mass = desc.mass.map_or(density * area, f64::from);
         let inv_mass = if desc.body_type == BodyType::Dynamic && mass > 0.0 { 1.0 / mass } else { 0.0 };
         let inv_inertia = match form {
-            Form::Circle(r) => inv_mass * 2.0 / (r * r),
+            Form::Circle(r) if !desc.is_particle() => inv_mass * 2.0 / (r * r),
             _ => 0.0,
         };
         let moves = desc.body_type != BodyType::Static;
@@ -84,6 +86,7 @@ impl Body {
             inv_mass,
             inv_inertia,
             gravity_scale: f64::from(desc.gravity_scale),
+            fresh: desc.is_particle(),
             static_friction: f64::from(desc.material.static_friction),
             dynamic_friction: f64::from(desc.material.dynamic_friction),
             restitution: f64::from(desc.material.restitution),
@@ -290,6 +293,11 @@ impl World {
     pub fn step(&mut self) {
         let s = self.settings;
         let h = f64::from(s.time_step) / f64::from(s.substeps);
+        for body in &mut self.bodies {
+            if std::mem::take(&mut body.fresh) && body.inv_mass > 0.0 {
+                body.velocity -= dvec(s.gravity) * body.gravity_scale * (0.5 * h);
+            }
+        }
         for near in contacts(&self.bodies, &s, MARGIN) {
             if near.ambiguous || excess(&self.bodies, &near, &s, -MARGIN) > -MARGIN {
                 self.marginal[near.a] = true;

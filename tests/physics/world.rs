@@ -61,21 +61,29 @@ fn kinematic_bodies_carry() {
     });
 }
 
-/// A pair collides exactly when each one's category is in the other's mask.
+fn filter(category: u32, mask: u32) -> Filter {
+    Filter { category, mask, group: 0 }
+}
+
+/// A pair collides exactly when each one's category is in the other's mask, and they are of no common group.
 #[test]
 fn filters_decide_who_collides() {
     at_both_lanes(|settings| {
         let pairs = [
             (Filter::default(), Filter::default(), true),
-            (Filter { category: 2, mask: u32::MAX }, Filter { category: 1, mask: 1 }, false),
-            (Filter { category: 1, mask: 1 }, Filter { category: 2, mask: u32::MAX }, false),
-            (Filter { category: 2, mask: 4 }, Filter { category: 4, mask: 2 }, true),
-            (Filter { category: 2, mask: 2 }, Filter { category: 4, mask: 4 }, false),
-            (Filter { category: 1 << 31, mask: 1 << 31 }, Filter { category: 1 << 31, mask: 1 << 31 }, true),
-            (Filter { category: 0, mask: u32::MAX }, Filter::default(), false),
+            (filter(2, u32::MAX), filter(1, 1), false),
+            (filter(1, 1), filter(2, u32::MAX), false),
+            (filter(2, 4), filter(4, 2), true),
+            (filter(2, 2), filter(4, 4), false),
+            (filter(1 << 31, 1 << 31), filter(1 << 31, 1 << 31), true),
+            (filter(0, u32::MAX), Filter::default(), false),
+            (Filter { group: 3, ..Filter::default() }, Filter { group: 3, ..Filter::default() }, false),
+            (Filter { group: 3, ..Filter::default() }, Filter { group: 4, ..Filter::default() }, true),
         ];
         for (ground, ball, collide) in pairs {
-            assert_eq!((ground.category & ball.mask) != 0 && (ball.category & ground.mask) != 0, collide);
+            let apart = ground.group != 0 && ground.group == ball.group;
+            let layers = (ground.category & ball.mask) != 0 && (ball.category & ground.mask) != 0;
+            assert_eq!(layers && !apart, collide);
             for shape in [Shape::half_space(Vec2::Y, 0.0), Shape::aabb(5.0, 2.0)] {
                 let mut world = world(settings);
                 let at = if matches!(shape, Shape::Aabb { .. }) { Vec2::new(0.0, -2.0) } else { Vec2::ZERO };
@@ -105,7 +113,7 @@ fn filters_can_change() {
         let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 0.5))).unwrap();
         steps(&mut world, 60);
         assert_close("rests", state(&world, body).position.y, 0.5, 0.02, &settings);
-        world.set_filter(body, Filter { category: 2, mask: 0 }).unwrap();
+        world.set_filter(body, filter(2, 0)).unwrap();
         let mut ends = 0;
         for _ in 0..60 {
             world.step();

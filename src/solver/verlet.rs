@@ -1,0 +1,758 @@
+//! The Verlet solver: links, as constraints on positions.
+//!
+//! ```text
+//! when links or bodies came or went:
+//!     order the linked bodies by breadth-first search, level after level      (Cuthill and McKee, 1969)
+//!     cut the order into tiles of whole levels
+//!     colour each tile's links, and lay them out in blocks of lanes
+//! each substep, when positions have been integrated:
+//!     rows of positions from the solver's mirror
+//!     iterations × each tile: the blocks, colour by colour
+//!     what a body was moved goes to its position, and over the substep's length to its velocity
+//! ```
+//!
+//! Position Verlet (T. Jakobsen, "Advanced Character Physics", 2001) keeps the last position in place of a
+//! velocity: x' = x + (x − x_last)·(h/h_last)·damping + h²·a, then moves points until their links hold. Here
+//! (x − x_last)/h_last is kept instead, which is the same number for every step length and is what contacts
+//! need; the velocity is changed by what the links moved a point, as in M. Müller et al., "Position Based
+//! Dynamics" (2007). Links with a compliance, and those that only push or pull, sum up their impulse λ over the
+//! iterations of a substep (M. Macklin et al., "XPBD", 2016): λ' = clamp(λ − (C + α̃·λ)/(w + α̃)), α̃ = α/h².
+//!
+//! Every link joins bodies of the same or of neighbouring levels, as a breadth-first search has it. So the
+//! links of a tile touch its own bodies and those of the next tile, whatever the topology, and the tiles go
+//! through the iterations by the same schedule as those of the contacts: in parallel, askew, a window of tiles
+//! in the cache, without a barrier.
+
+use super::impulse::Rows;
+use super::schedule::Schedule;
+use crate::body::Bodies;
+use crate::broadphase::{CHUNK, resize};
+use crate::crew::{Crew, SharedSlice};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
+use crate::links::{LinkDesc, LinkHandle, LinkKind, Links};
+use crate::settings::Lanes;
+use crate::trig::sin_cos;
+use glam::Vec2;
+use std::ops::Range;
+
+const BLOCK: usize = MAX_WIDTH;
+/// Bodies per tile, at least.
+const TILE_BODIES: usize = 512;
+/// Colours of a tile; links for which all are taken are solved one by one.
+const COLOURS: usize = 31;
+const SERIAL: usize = COLOURS;
+const NO_LINK: u32 = u32::MAX;
+
+/// Links that keep a distance as well as they can.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct RigidBlock {
+    /// Rows of the bodies; a lane not in use has the tile's padding row.
+    a: [RowOffset; BLOCK],
+    b: [RowOffset; BLOCK],
+    /// From A to B at the start of the step. Rows count from there too: so what a link moves its bodies is not
+    /// rounded to the digits of their positions, and momentum is kept 40 times better.
+    way_x: [f32; BLOCK],
+    way_y: [f32; BLOCK],
+    length: [f32; BLOCK],
+    /// Stiffness over the sum of the inverse masses; 0 if nothing of it can move.
+    gain: [f32; BLOCK],
+}
+
+/// All others between centres.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct SoftBlock {
+    a: [RowOffset; BLOCK],
+    b: [RowOffset; BLOCK],
+    way_x: [f32; BLOCK],
+    way_y: [f32; BLOCK],
+    length: [f32; BLOCK],
+    compliance: [f32; BLOCK],
+    stiffness: [f32; BLOCK],
+    /// λ in this substep, and its range: none for a distance, λ ≥ 0 for `Min`, λ ≤ 0 for `Max`.
+    lambda: [f32; BLOCK],
+    lowest: [f32; BLOCK],
+    highest: [f32; BLOCK],
+    break_force: [f32; BLOCK],
+    link: [u32; BLOCK],
+}
+
+/// A link that holds a body elsewhere than at its centre. Solved at width 1.
+#[derive(Clone, Copy)]
+struct Anchored {
+    rows: [RowOffset; 2],
+    anchors: [Vec2; 2],
+    /// Between the centres at the start of the step.
+    way: Vec2,
+    /// Angles at the start of the step.
+    angles: [f32; 2],
+    inv_inertias: [f32; 2],
+    length: f32,
+    compliance: f32,
+    stiffness: f32,
+    lambda: f32,
+    lowest: f32,
+    highest: f32,
+    break_force: f32,
+    link: u32,
+}
+
+#[derive(Default)]
+struct Tile {
+    nodes: Range<usize>,
+    rigid: Vec<RigidBlock>,
+    /// The first block whose lanes may share a body.
+    rigid_serial: usize,
+    /// Whose lane is whose.
+    rigid_links: Vec<u32>,
+    soft: Vec<SoftBlock>,
+    soft_serial: usize,
+    anchored: Vec<Anchored>,
+    /// Some link of it may break.
+    breaks: bool,
+}
+
+impl Tile {
+    fn work(&self) -> usize {
+        16 * (self.rigid.len() + 2 * self.soft.len()) + 4 * self.anchored.len() + self.nodes.len() / 16
+    }
+}
+
+/// A linked body.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Of its handle.
+    body: u32,
+    slot: u32,
+}
+
+/// The linked bodies in their order, the blocks, and the rows.
+#[derive(Default)]
+pub(crate) struct Verlet {
+    nodes: Vec<Node>,
+    tiles: Vec<Tile>,
+    /// `[Δx, Δy, turned, inverse mass]` since the start of the step; then a padding row for each tile.
+    rows: Vec<Row>,
+    /// `[x, y, radius, 0]` at the start of the step; then padding too.
+    base: Vec<Row>,
+    schedule: Schedule,
+    /// Slots moved since `Node::slot` was looked up.
+    pub(crate) slots_moved: bool,
+}
+
+impl Verlet {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Brings everything up to date at the start of a step.
+    pub(crate) fn begin_step(&mut self, links: &mut Links, bodies: &Bodies, lanes: Lanes, crew: &Crew<'_>) {
+        if std::mem::take(&mut links.changed) {
+            self.build(links, bodies);
+            self.slots_moved = true;
+        }
+        if self.nodes.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.slots_moved) {
+            for node in &mut self.nodes {
+                node.slot = bodies.slot_at(node.body).expect("links of removed bodies are dropped") as u32;
+            }
+        }
+        for (base, node) in self.base.iter_mut().zip(&self.nodes) {
+            let position = bodies.position(node.slot as usize);
+            *base = Row([position.x, position.y, bodies.columns.radius[node.slot as usize], 0.0]);
+        }
+        let base = &self.base;
+        crew.for_each(&mut self.tiles, |_, tile| {
+            with_lanes!(lanes, L => tile.begin_step::<L>(base));
+        });
+        for tile in &mut self.tiles {
+            for anchored in &mut tile.anchored {
+                let [a, b] = anchored.rows.map(|row| base[row.row()].0);
+                anchored.way = Vec2::new(b[0] - a[0], b[1] - a[1]);
+                for end in 0..2 {
+                    let slot = self.nodes[anchored.rows[end].row()].slot as usize;
+                    anchored.angles[end] = bodies.columns.angle[slot];
+                    anchored.inv_inertias[end] = bodies.columns.inv_inertia[slot];
+                }
+            }
+        }
+    }
+
+    /// Solves all links once for a substep of length h, in `iterations`, and moves the bodies in the mirror.
+    #[allow(unsafe_code)]
+    pub(crate) fn solve(&mut self, mirror: &Rows<'_>, iterations: u32, lanes: Lanes, crew: &Crew<'_>) {
+        let h = mirror.step;
+        let len = self.nodes.len();
+        {
+            let (nodes, base) = (&self.nodes, &self.base);
+            let rows = SharedSlice::new(&mut self.rows);
+            crew.chunks(len, CHUNK, |range| {
+                // SAFETY: chunks are disjoint.
+                let rows = unsafe { rows.range(range.clone()) };
+                for (row, index) in rows.iter_mut().zip(range) {
+                    let slot = nodes[index].slot as usize;
+                    // SAFETY: a body is one node, and a node in one chunk.
+                    let (pose, vel) = unsafe {
+                        (mirror.pose.range(slot..slot + 1)[0], mirror.vel.range(slot..slot + 1)[0])
+                    };
+                    let radius = base[index].0[2];
+                    let turned = if radius > 0.0 { pose.0[2] / radius } else { 0.0 };
+                    *row = Row([pose.0[0], pose.0[1], turned, vel.0[3]]);
+                }
+            });
+        }
+        self.iterate(h, iterations, lanes, crew);
+        let (nodes, base, rows) = (&self.nodes, &self.base, &self.rows);
+        let per_step = 1.0 / h;
+        crew.chunks(len, CHUNK, |range| {
+            for index in range {
+                let slot = nodes[index].slot as usize;
+                let (now, radius) = (rows[index].0, base[index].0[2]);
+                let one = slot..slot + 1;
+                // SAFETY: a body is one node, and a node in one chunk.
+                let (pose, vel, last) = unsafe {
+                    (
+                        &mut mirror.pose.range(one.clone())[0].0,
+                        &mut mirror.vel.range(one.clone())[0].0,
+                        &mut mirror.accum.range(one.clone())[0].0,
+                    )
+                };
+                let now = [now[0], now[1], if radius > 0.0 { now[2] * radius } else { pose[2] }];
+                for axis in 0..3 {
+                    let gained = (now[axis] - pose[axis]) * per_step;
+                    vel[axis] += gained;
+                    // What links add is no impulse of a contact: the next warm start must not repeat it.
+                    last[axis] +=
+                        if mirror.any_damping { gained / mirror.damp[slot].0[axis] } else { gained };
+                }
+                pose[..3].copy_from_slice(&now);
+            }
+        });
+    }
+
+    #[allow(unsafe_code)]
+    fn iterate(&mut self, h: f32, iterations: u32, lanes: Lanes, crew: &Crew<'_>) {
+        let per_h2 = 1.0 / (h * h);
+        let work = self.tiles.iter().map(Tile::work);
+        self.schedule.plan(iterations as usize, work, false, crew.threads());
+        let tiles = SharedSlice::new(&mut self.tiles);
+        let rows = SharedSlice::new(&mut self.rows);
+        self.schedule.run(crew, |iteration, tile| {
+            let tile = tile.expect("no far tile was asked for");
+            // SAFETY: the schedule lets one task at a time have a tile's links, and the bodies of this tile
+            // and the next; its links name no others.
+            unsafe {
+                let tile = &mut tiles.range(tile..tile + 1)[0];
+                if iteration == 0 {
+                    tile.reset();
+                }
+                with_lanes!(lanes, L => tile.solve::<L>(rows.as_ptr(), per_h2));
+            }
+        });
+    }
+
+    /// Calls `broken` with every link that was under more force than it bears, in order, and takes it out.
+    pub(crate) fn break_links(&mut self, h: f32, mut broken: impl FnMut(u32)) {
+        let per_h2 = 1.0 / (h * h);
+        for tile in self.tiles.iter_mut().filter(|tile| tile.breaks) {
+            for block in &mut tile.soft {
+                for lane in 0..BLOCK {
+                    let force = block.lambda[lane].abs() * per_h2;
+                    if force > block.break_force[lane] {
+                        broken(block.link[lane]);
+                        (block.lowest[lane], block.highest[lane]) = (0.0, 0.0);
+                        (block.lambda[lane], block.break_force[lane]) = (0.0, f32::INFINITY);
+                        block.link[lane] = NO_LINK;
+                    }
+                }
+            }
+            for link in &mut tile.anchored {
+                if link.lambda.abs() * per_h2 > link.break_force {
+                    broken(link.link);
+                    (link.lowest, link.highest, link.lambda) = (0.0, 0.0, 0.0);
+                    (link.break_force, link.link) = (f32::INFINITY, NO_LINK);
+                }
+            }
+        }
+    }
+
+    /// Orders the linked bodies and makes tiles and blocks.
+    fn build(&mut self, links: &mut Links, bodies: &Bodies) {
+        links.forget_removed(bodies);
+        links.changed = false;
+        let graph = Graph::new(links);
+        let order = graph.order();
+        self.nodes.clear();
+        self.tiles.clear();
+        let mut place = vec![0u32; graph.bodies.len()];
+        for (index, &vertex) in order.vertices.iter().enumerate() {
+            place[vertex as usize] = index as u32;
+            self.nodes.push(Node { body: graph.bodies[vertex as usize], slot: 0 });
+        }
+        let mut start = 0;
+        for &end in &order.level_ends {
+            if end - start >= TILE_BODIES || end == self.nodes.len() {
+                self.tiles.push(Tile { nodes: start..end, ..Tile::default() });
+                start = end;
+            }
+        }
+        let rows = self.nodes.len() + self.tiles.len();
+        for column in [&mut self.rows, &mut self.base] {
+            column.clear();
+            resize(column, rows);
+        }
+        self.fill_tiles(links, &graph, &place, bodies);
+    }
+
+    /// Deals the links out to their tiles and lays these out.
+    fn fill_tiles(&mut self, links: &Links, graph: &Graph, place: &[u32], bodies: &Bodies) {
+        let mut of_tile: Vec<Vec<Placed>> = Vec::new();
+        of_tile.resize_with(self.tiles.len(), Vec::new);
+        for (&[a, b], (handle, link)) in graph.edges.iter().zip(links.iter()) {
+            let (a, b) = (place[a as usize], place[b as usize]);
+            let tile = self.tiles.partition_point(|tile| tile.nodes.end <= a.min(b) as usize);
+            of_tile[tile].push(Placed { a, b, handle, link: *link });
+        }
+        let inv_mass =
+            |body: &Node| bodies.slot_at(body.body).map_or(0.0, |slot| bodies.columns.inv_mass[slot]);
+        let inv_masses: Vec<f32> = self.nodes.iter().map(inv_mass).collect();
+        let padding = self.nodes.len() as u32;
+        let tiles = self.tiles.len();
+        for (index, mut placed) in of_tile.into_iter().enumerate() {
+            placed.sort_by_key(|link| (link.a.min(link.b), link.a.max(link.b), link.handle.index));
+            let next_end = self.tiles[(index + 1).min(tiles - 1)].nodes.end;
+            self.tiles[index].lay_out(&placed, next_end, padding + index as u32, &inv_masses);
+        }
+    }
+
+    /// The links' handle indices in the order in which one thread solves them: even tiles, then odd ones.
+    pub(crate) fn order(&self) -> impl Iterator<Item = u32> + '_ {
+        let tiles = self.tiles.iter().step_by(2).chain(self.tiles.iter().skip(1).step_by(2));
+        tiles.flat_map(Tile::order).filter(|&link| link != NO_LINK)
+    }
+}
+
+/// A link with the places of its bodies in the order.
+struct Placed {
+    a: u32,
+    b: u32,
+    handle: LinkHandle,
+    link: LinkDesc,
+}
+
+impl Placed {
+    fn is_anchored(&self) -> bool {
+        self.link.anchor_a != Vec2::ZERO || self.link.anchor_b != Vec2::ZERO
+    }
+
+    fn is_rigid(&self) -> bool {
+        self.link.kind == LinkKind::Distance
+            && self.link.compliance == 0.0
+            && self.link.break_force.is_infinite()
+    }
+
+    /// The range of λ.
+    fn range(&self) -> [f32; 2] {
+        match self.link.kind {
+            LinkKind::Distance => [f32::NEG_INFINITY, f32::INFINITY],
+            LinkKind::Min => [0.0, f32::INFINITY],
+            LinkKind::Max => [f32::NEG_INFINITY, 0.0],
+        }
+    }
+}
+
+impl Tile {
+    fn lay_out(&mut self, links: &[Placed], next_end: usize, padding: u32, inv_masses: &[f32]) {
+        let first = self.nodes.start;
+        let mut taken = vec![0u32; next_end - first];
+        let padding = RowOffset::of(padding);
+        let mut colour_of = |links: &[&Placed]| -> (Vec<u32>, usize) {
+            taken.fill(0);
+            let mut colours = Vec::with_capacity(links.len());
+            let mut counts = [0usize; COLOURS + 1];
+            for link in links {
+                let (a, b) = (link.a as usize - first, link.b as usize - first);
+                let colour = ((taken[a] | taken[b]).trailing_ones() as usize).min(SERIAL);
+                if colour < SERIAL {
+                    taken[a] |= 1 << colour;
+                    taken[b] |= 1 << colour;
+                }
+                colours.push(colour);
+                counts[colour] += 1;
+            }
+            let mut next = [0usize; COLOURS + 1];
+            let mut blocks = 0;
+            let mut serial = 0;
+            for (colour, next) in next.iter_mut().enumerate() {
+                if colour == SERIAL {
+                    serial = blocks;
+                }
+                *next = blocks * BLOCK;
+                blocks += counts[colour].div_ceil(BLOCK);
+            }
+            let lanes = colours.into_iter().map(|colour| {
+                next[colour] += 1;
+                (next[colour] - 1) as u32
+            });
+            (lanes.chain([(blocks * BLOCK) as u32]).collect(), serial)
+        };
+        let rigid: Vec<&Placed> =
+            links.iter().filter(|link| !link.is_anchored() && link.is_rigid()).collect();
+        let soft: Vec<&Placed> =
+            links.iter().filter(|link| !link.is_anchored() && !link.is_rigid()).collect();
+        let (lanes, serial) = colour_of(&rigid);
+        let empty = [0.0; BLOCK];
+        let none = RigidBlock {
+            a: [padding; BLOCK],
+            b: [padding; BLOCK],
+            way_x: empty,
+            way_y: empty,
+            length: empty,
+            gain: empty,
+        };
+        self.rigid = vec![none; lanes[rigid.len()] as usize / BLOCK];
+        self.rigid_serial = serial;
+        self.rigid_links = vec![NO_LINK; self.rigid.len() * BLOCK];
+        for (link, &lane) in rigid.iter().zip(&lanes) {
+            self.rigid_links[lane as usize] = link.handle.index;
+            let (block, lane) = (&mut self.rigid[lane as usize / BLOCK], lane as usize % BLOCK);
+            block.a[lane] = RowOffset::of(link.a);
+            block.b[lane] = RowOffset::of(link.b);
+            block.length[lane] = link.link.length;
+            let inv_mass = inv_masses[link.a as usize] + inv_masses[link.b as usize];
+            block.gain[lane] = if inv_mass > 0.0 { link.link.stiffness / inv_mass } else { 0.0 };
+        }
+        let (lanes, serial) = colour_of(&soft);
+        let none = SoftBlock {
+            a: [padding; BLOCK],
+            b: [padding; BLOCK],
+            way_x: empty,
+            way_y: empty,
+            length: empty,
+            compliance: empty,
+            stiffness: empty,
+            lambda: empty,
+            lowest: empty,
+            highest: empty,
+            break_force: [f32::INFINITY; BLOCK],
+            link: [NO_LINK; BLOCK],
+        };
+        self.soft = vec![none; lanes[soft.len()] as usize / BLOCK];
+        self.soft_serial = serial;
+        for (link, &lane) in soft.iter().zip(&lanes) {
+            let (block, lane) = (&mut self.soft[lane as usize / BLOCK], lane as usize % BLOCK);
+            block.a[lane] = RowOffset::of(link.a);
+            block.b[lane] = RowOffset::of(link.b);
+            block.length[lane] = link.link.length;
+            block.compliance[lane] = link.link.compliance;
+            block.stiffness[lane] = link.link.stiffness;
+            [block.lowest[lane], block.highest[lane]] = link.range();
+            block.break_force[lane] = link.link.break_force;
+            block.link[lane] = link.handle.index;
+        }
+        let anchored = links.iter().filter(|link| link.is_anchored()).map(|placed| {
+            let link = &placed.link;
+            let [lowest, highest] = placed.range();
+            Anchored {
+                rows: [RowOffset::of(placed.a), RowOffset::of(placed.b)],
+                anchors: [link.anchor_a, link.anchor_b],
+                way: Vec2::ZERO,
+                angles: [0.0; 2],
+                inv_inertias: [0.0; 2],
+                length: link.length,
+                compliance: link.compliance,
+                stiffness: link.stiffness,
+                lambda: 0.0,
+                lowest,
+                highest,
+                break_force: link.break_force,
+                link: placed.handle.index,
+            }
+        });
+        self.anchored = anchored.collect();
+        self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
+    }
+
+    /// The ways between the bodies.
+    fn begin_step<L: Lane>(&mut self, base: &[Row]) {
+        fn ways<L: Lane>(
+            base: &[Row],
+            a: &[RowOffset; BLOCK],
+            b: &[RowOffset; BLOCK],
+            x: &mut [f32; BLOCK],
+            y: &mut [f32; BLOCK],
+        ) {
+            for i in (0..BLOCK).step_by(L::WIDTH) {
+                debug_assert!(a.iter().chain(b).all(|at| at.row() < base.len()));
+                #[allow(unsafe_code)]
+                // SAFETY: the blocks' rows are nodes or padding, of which there are as many as there are bases.
+                let (a, b) =
+                    unsafe { (L::gather(base.as_ptr(), &a[i..]), L::gather(base.as_ptr(), &b[i..])) };
+                (b[0] - a[0]).store(&mut x[i..]);
+                (b[1] - a[1]).store(&mut y[i..]);
+            }
+        }
+        for RigidBlock { a, b, way_x, way_y, .. } in &mut self.rigid {
+            ways::<L>(base, a, b, way_x, way_y);
+        }
+        for SoftBlock { a, b, way_x, way_y, .. } in &mut self.soft {
+            ways::<L>(base, a, b, way_x, way_y);
+        }
+    }
+
+    fn reset(&mut self) {
+        for block in &mut self.soft {
+            block.lambda = [0.0; BLOCK];
+        }
+        for link in &mut self.anchored {
+            link.lambda = 0.0;
+        }
+    }
+
+    /// One iteration over the tile's links.
+    ///
+    /// # Safety
+    ///
+    /// `rows` has a row for every offset in the blocks, and no other thread uses those.
+    #[allow(unsafe_code)]
+    unsafe fn solve<L: Lane>(&mut self, rows: *mut Row, per_h2: f32) {
+        // SAFETY: passed on. Lanes of a coloured block share no body; the rest is done at width 1.
+        unsafe {
+            for block in &self.rigid[..self.rigid_serial] {
+                rigid::<L>(block, rows);
+            }
+            for block in &self.rigid[self.rigid_serial..] {
+                rigid::<f32>(block, rows);
+            }
+            for block in &mut self.soft[..self.soft_serial] {
+                soft::<L>(block, rows, per_h2);
+            }
+            for block in &mut self.soft[self.soft_serial..] {
+                soft::<f32>(block, rows, per_h2);
+            }
+            for link in &mut self.anchored {
+                link.solve(rows, per_h2);
+            }
+        }
+    }
+
+    fn order(&self) -> impl Iterator<Item = u32> + '_ {
+        let soft = self.soft.iter().flat_map(|block| block.link);
+        self.rigid_links.iter().copied().chain(soft).chain(self.anchored.iter().map(|link| link.link))
+    }
+}
+
+/// x_A += w_A·s·d, x_B −= w_B·s·d with d from A to B and s = gain·(|d| − length)/|d|.
+///
+/// # Safety
+///
+/// As for [`Tile::solve`], and the lanes share no body, unless `L` is one lane wide.
+#[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn rigid<L: Lane>(block: &RigidBlock, rows: *mut Row) {
+    for i in (0..BLOCK).step_by(L::WIDTH) {
+        let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
+        // SAFETY: passed on.
+        let (mut a, mut b) = unsafe { (L::gather(rows, a_at), L::gather(rows, b_at)) };
+        let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
+        let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
+        let distance = (dx * dx + dy * dy).sqrt();
+        let zero = L::splat(0.0);
+        let error = L::load(&block.gain[i..]) * (distance - L::load(&block.length[i..]));
+        let s = L::select(distance.gt(zero), error / distance, zero);
+        let (by_a, by_b) = (s * a[3], s * b[3]);
+        a[0] = a[0] + dx * by_a;
+        a[1] = a[1] + dy * by_a;
+        b[0] = b[0] - dx * by_b;
+        b[1] = b[1] - dy * by_b;
+        // SAFETY: passed on.
+        unsafe {
+            L::scatter(rows, a_at, a);
+            L::scatter(rows, b_at, b);
+        }
+    }
+}
+
+/// λ' = clamp(λ − stiffness·(C + α̃·λ)/(w + α̃)); x_A −= w_A·Δλ·n, x_B += w_B·Δλ·n.
+///
+/// # Safety
+///
+/// As for [`rigid`].
+#[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn soft<L: Lane>(block: &mut SoftBlock, rows: *mut Row, per_h2: f32) {
+    for i in (0..BLOCK).step_by(L::WIDTH) {
+        let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
+        // SAFETY: passed on.
+        let (mut a, mut b) = unsafe { (L::gather(rows, a_at), L::gather(rows, b_at)) };
+        let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
+        let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
+        let distance = (dx * dx + dy * dy).sqrt();
+        let zero = L::splat(0.0);
+        let error = distance - L::load(&block.length[i..]);
+        let compliance = L::load(&block.compliance[i..]) * L::splat(per_h2);
+        let old = L::load(&block.lambda[i..]);
+        let denominator = a[3] + b[3] + compliance;
+        let wanted = L::load(&block.stiffness[i..]) * ((error + compliance * old) / denominator);
+        let new = (old - wanted).max(L::load(&block.lowest[i..])).min(L::load(&block.highest[i..]));
+        // Nothing to hold on to, or no direction.
+        let moves = denominator.gt(zero).and(distance.gt(zero));
+        let new = L::select(moves, new, old);
+        new.store(&mut block.lambda[i..]);
+        let s = L::select(moves, (new - old) / distance, zero);
+        let (by_a, by_b) = (s * a[3], s * b[3]);
+        a[0] = a[0] - dx * by_a;
+        a[1] = a[1] - dy * by_a;
+        b[0] = b[0] + dx * by_b;
+        b[1] = b[1] + dy * by_b;
+        // SAFETY: passed on.
+        unsafe {
+            L::scatter(rows, a_at, a);
+            L::scatter(rows, b_at, b);
+        }
+    }
+}
+
+impl Anchored {
+    /// As [`soft`], with the lever of each anchor: w grows by (r × n)²/I.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Tile::solve`].
+    #[allow(unsafe_code)]
+    unsafe fn solve(&mut self, rows: *mut Row, per_h2: f32) {
+        // SAFETY: passed on.
+        let mut ends = unsafe { self.rows.map(|at| f32::gather(rows, &[at])) };
+        let levers = [0, 1].map(|end| {
+            if self.anchors[end] == Vec2::ZERO {
+                return Vec2::ZERO;
+            }
+            let (sin, cos) = sin_cos(self.angles[end] + ends[end][2]);
+            Vec2::new(cos, sin).rotate(self.anchors[end])
+        });
+        let centre = |end: usize| Vec2::new(ends[end][0], ends[end][1]);
+        let way = self.way + (centre(1) - centre(0)) + (levers[1] - levers[0]);
+        let distance = (way.x * way.x + way.y * way.y).sqrt();
+        if !distance.gt(0.0) {
+            return;
+        }
+        let normal = way / distance;
+        let arms = levers.map(|lever| lever.x * normal.y - lever.y * normal.x);
+        let compliance = self.compliance * per_h2;
+        let weight = |end: usize| ends[end][3] + arms[end] * arms[end] * self.inv_inertias[end];
+        let denominator = weight(0) + weight(1) + compliance;
+        if !denominator.gt(0.0) {
+            return;
+        }
+        let wanted = self.stiffness * ((distance - self.length + compliance * self.lambda) / denominator);
+        let new = Lane::min(Lane::max(self.lambda - wanted, self.lowest), self.highest);
+        let change = new - self.lambda;
+        self.lambda = new;
+        for (end, sign) in [(0, -change), (1, change)] {
+            let by = sign * ends[end][3];
+            ends[end][0] += normal.x * by;
+            ends[end][1] += normal.y * by;
+            ends[end][2] += sign * arms[end] * self.inv_inertias[end];
+        }
+        // SAFETY: passed on.
+        unsafe {
+            f32::scatter(rows, &self.rows[..1], ends[0]);
+            f32::scatter(rows, &self.rows[1..], ends[1]);
+        }
+    }
+}
+
+/// The linked bodies and which of them are linked.
+struct Graph {
+    /// Handle index of each vertex, ascending.
+    bodies: Vec<u32>,
+    /// Vertices of each link, in the links' order.
+    edges: Vec<[u32; 2]>,
+    /// Neighbours of vertex v: `neighbours[start[v]..start[v + 1]]`.
+    start: Vec<u32>,
+    neighbours: Vec<u32>,
+}
+
+/// The vertices in breadth-first order.
+struct Order {
+    vertices: Vec<u32>,
+    /// Ends of the levels.
+    level_ends: Vec<usize>,
+}
+
+impl Graph {
+    fn new(links: &Links) -> Graph {
+        let mut bodies: Vec<u32> = links.iter().flat_map(|(_, link)| [link.a.index, link.b.index]).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        let mut vertex = vec![0u32; bodies.last().map_or(0, |&last| last as usize + 1)];
+        for (index, &body) in bodies.iter().enumerate() {
+            vertex[body as usize] = index as u32;
+        }
+        let edges: Vec<[u32; 2]> =
+            links.iter().map(|(_, link)| [link.a, link.b].map(|body| vertex[body.index as usize])).collect();
+        let mut start = vec![0u32; bodies.len() + 1];
+        for &end in edges.iter().flatten() {
+            start[end as usize + 1] += 1;
+        }
+        for index in 0..bodies.len() {
+            start[index + 1] += start[index];
+        }
+        let mut next = start.clone();
+        let mut neighbours = vec![0u32; 2 * edges.len()];
+        for &[a, b] in &edges {
+            for (from, to) in [(a, b), (b, a)] {
+                neighbours[next[from as usize] as usize] = to;
+                next[from as usize] += 1;
+            }
+        }
+        Graph { bodies, edges, start, neighbours }
+    }
+
+    fn neighbours(&self, vertex: u32) -> &[u32] {
+        &self.neighbours[self.start[vertex as usize] as usize..self.start[vertex as usize + 1] as usize]
+    }
+
+    /// Each component from an end of it: from the last that a search from its first vertex finds.
+    fn order(&self) -> Order {
+        let mut order = Order { vertices: Vec::with_capacity(self.bodies.len()), level_ends: Vec::new() };
+        let mut seen = vec![0u8; self.bodies.len()];
+        for first in 0..self.bodies.len() as u32 {
+            if seen[first as usize] == 2 {
+                continue;
+            }
+            let start = order.vertices.len();
+            self.search(first, 1, &mut seen, &mut order);
+            let last = order.vertices.last().copied().unwrap_or(first);
+            order.vertices.truncate(start);
+            while order.level_ends.last().is_some_and(|&end| end > start) {
+                order.level_ends.pop();
+            }
+            self.search(last, 2, &mut seen, &mut order);
+        }
+        order
+    }
+
+    /// Appends all that can be reached from a vertex, level by level.
+    fn search(&self, from: u32, mark: u8, seen: &mut [u8], order: &mut Order) {
+        seen[from as usize] = mark;
+        let mut level = order.vertices.len();
+        order.vertices.push(from);
+        while level < order.vertices.len() {
+            let end = order.vertices.len();
+            order.level_ends.push(end);
+            for index in level..end {
+                for &neighbour in self.neighbours(order.vertices[index]) {
+                    if seen[neighbour as usize] != mark {
+                        seen[neighbour as usize] = mark;
+                        order.vertices.push(neighbour);
+                    }
+                }
+            }
+            level = end;
+        }
+    }
+}

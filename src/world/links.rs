@@ -1,0 +1,163 @@
+//! Links of a world, and particles where they differ from other bodies.
+
+use super::World;
+use crate::body::BodyHandle;
+use crate::error::Error;
+use crate::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
+use crate::shape::Shape;
+use crate::trig::sin_cos;
+use glam::Vec2;
+
+impl World {
+    /// Adds a link between two bodies. They may be particles, or of any other shape, and one may be static:
+    /// what cannot move does not.
+    ///
+    /// The blocks of all links are made anew at the start of the next step.
+    ///
+    /// # Errors
+    ///
+    /// The first field of `link` that is refused; [`Error::StaleHandle`] for a body that is not there; an
+    /// anchor on a body that does not turn is accepted, one on a half-space is not.
+    pub fn add_link(&mut self, link: &LinkDesc) -> Result<LinkHandle, Error> {
+        self.check_link(link)?;
+        self.check_link_room(1)?;
+        Ok(self.links.insert(*link))
+    }
+
+    /// Adds many links, or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the index of the first link that is refused.
+    pub fn add_links(&mut self, links: &[LinkDesc]) -> Result<Vec<LinkHandle>, Error> {
+        for (index, link) in links.iter().enumerate() {
+            self.check_link(link).map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
+        self.check_link_room(links.len())?;
+        Ok(links.iter().map(|link| self.links.insert(*link)).collect())
+    }
+
+    fn check_link(&self, link: &LinkDesc) -> Result<(), Error> {
+        link.validate()?;
+        for (field, body) in [("a", link.a), ("b", link.b)] {
+            let slot = self.bodies.slot_of(body)?;
+            if matches!(self.bodies.shape(slot), Shape::HalfSpace { .. }) {
+                return Err(Error::Invalid { field, reason: "a half-space cannot be linked" });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_link_room(&self, more: usize) -> Result<(), Error> {
+        if self.links.len() + more > MAX_LINKS { Err(Error::TooMany { max: MAX_LINKS }) } else { Ok(()) }
+    }
+
+    /// Removes a link.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn remove_link(&mut self, link: LinkHandle) -> Result<(), Error> {
+        self.links.remove(link)
+    }
+
+    /// A link as it was added.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], also when the link broke or lost a body.
+    pub fn link(&self, link: LinkHandle) -> Result<LinkDesc, Error> {
+        self.links.get(link).copied()
+    }
+
+    /// All links by handle index. Those of a body that was removed since the last step are among them still.
+    pub fn links(&self) -> impl Iterator<Item = (LinkHandle, LinkDesc)> + '_ {
+        self.links.iter().map(|(handle, link)| (handle, *link))
+    }
+
+    /// How many there are.
+    pub fn link_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The links that broke in the last step. Their handles are stale.
+    pub fn broken_links(&self) -> &[LinkHandle] {
+        &self.links.broken
+    }
+
+    /// The links in the order in which an iteration of the last step solved them, but for those that run beside
+    /// each other and share nothing. For tests.
+    #[doc(hidden)]
+    pub fn link_order(&self) -> Vec<u32> {
+        self.verlet.order().collect()
+    }
+
+    /// Particles, the pinned ones too.
+    pub fn particle_count(&self) -> usize {
+        self.bodies.particle_count
+    }
+
+    /// Whether a body is a particle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn is_particle(&self, body: BodyHandle) -> Result<bool, Error> {
+        Ok(self.bodies.columns.kind[self.bodies.slot_of(body)?].is_particle())
+    }
+
+    /// How far the links are from what they ask for.
+    pub fn link_quality(&self) -> LinkQuality {
+        let mut quality = LinkQuality { links: self.links.len(), ..LinkQuality::default() };
+        for (_, link) in self.links.iter() {
+            let (Some(a), Some(b)) = (self.anchor(link.a, link.anchor_a), self.anchor(link.b, link.anchor_b))
+            else {
+                continue;
+            };
+            let excess = f64::from((b - a).length()) - f64::from(link.length);
+            let violation = match link.kind {
+                LinkKind::Distance => excess.abs(),
+                LinkKind::Min => (-excess).max(0.0),
+                LinkKind::Max => excess.max(0.0),
+            };
+            let stretch = if link.length > 0.0 { violation / f64::from(link.length) } else { violation };
+            quality.mean_stretch += stretch / quality.links as f64;
+            quality.max_stretch = quality.max_stretch.max(stretch);
+        }
+        quality
+    }
+
+    /// Where a point of a body is.
+    fn anchor(&self, body: BodyHandle, anchor: Vec2) -> Option<Vec2> {
+        let slot = self.bodies.slot_of(body).ok()?;
+        let (sin, cos) = sin_cos(self.bodies.columns.angle[slot]);
+        Some(self.bodies.position(slot) + Vec2::new(cos, sin).rotate(anchor))
+    }
+
+    /// Verlet's velocity is that of the middle of a substep: half a substep's gravity is missing at the start
+    /// of a particle's path (its first position is x + h·(v + ½·h·a)), and so is half of what a change of the
+    /// substep's length adds. Without this a free fall of t seconds ends ½·a·h·t off the parabola.
+    pub(super) fn start_particles(&mut self) {
+        let h = self.settings.time_step / self.settings.substeps as f32;
+        let change = self.last_substep - h;
+        if change != 0.0 {
+            (0..self.bodies.len).for_each(|slot| self.shift_particle(slot, change));
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for handle in fresh.drain(..) {
+            if let Ok(slot) = self.bodies.slot_of(handle) {
+                self.shift_particle(slot, -h - change);
+            }
+        }
+        self.fresh = fresh;
+    }
+
+    fn shift_particle(&mut self, slot: usize, by: f32) {
+        let c = &mut self.bodies.columns;
+        if c.kind[slot].is_particle() && c.inv_mass[slot] > 0.0 {
+            let velocity = 0.5 * by * c.gravity_scale[slot] * self.settings.gravity;
+            c.vel_x[slot] += velocity.x;
+            c.vel_y[slot] += velocity.y;
+        }
+    }
+}
