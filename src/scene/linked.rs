@@ -36,15 +36,16 @@ pub(super) fn ropes(particles: usize, random: &mut Random) -> Assembly {
     scene
 }
 
-/// A square net hung up along its top row, of ⌊√n⌋ particles a side; it starts a tenth too narrow.
+/// A square net hung up along its top row, of ⌊√n⌋ particles a side; it starts with a swing, of 4 m/s at the lower
+/// edge.
 pub(super) fn cloth(particles: usize, _: &mut Random) -> Assembly {
     let side = particles.isqrt().max(1);
     let spacing = 0.25;
     let origin = Vec2::new(centred(0, side, spacing), side as f32 * spacing + 1.0);
     let net = Cloth { origin, columns: side, rows: side, spacing, ..Cloth::default() };
     let mut net = Assembly::cloth(&net).grouped(1);
-    for body in &mut net.bodies {
-        body.position.x *= 0.9;
+    for (index, body) in net.bodies.iter_mut().enumerate().skip(side) {
+        body.velocity.x = 4.0 * (index / side) as f32 / side as f32;
     }
     net
 }

@@ -545,7 +545,7 @@ impl Tile {
     }
 }
 
-/// x_A += w_A·s·d, x_B −= w_B·s·d with d from A to B and s = gain·(|d| − length)/|d|.
+/// x_A += w_A·s·d, x_B −= w_B·s·d with d from A to B and s = gain·(1 − length/|d|).
 ///
 /// # Safety
 ///
@@ -559,10 +559,9 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, rows: *mut Row) {
         let (mut a, mut b) = unsafe { (L::gather(rows, a_at), L::gather(rows, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
         let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
-        let distance = (dx * dx + dy * dy).sqrt();
-        let zero = L::splat(0.0);
-        let error = L::load(&block.gain[i..]) * (distance - L::load(&block.length[i..]));
-        let s = L::select(distance.gt(zero), error / distance, zero);
+        // Two points in one place have no direction: with any finite s they stay.
+        let distance = (dx * dx + dy * dy).max(L::splat(f32::MIN_POSITIVE)).sqrt();
+        let s = L::load(&block.gain[i..]) * (L::splat(1.0) - L::load(&block.length[i..]) / distance);
         let (by_a, by_b) = (s * a[3], s * b[3]);
         a[0] = a[0] + dx * by_a;
         a[1] = a[1] + dy * by_a;
