@@ -180,6 +180,8 @@ pub(crate) struct Broadphase {
     pub(crate) bounds: Bounds,
     /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
     pub(crate) loose: Vec<u32>,
+    /// For how long the margins of the present list were made, s.
+    horizon: f32,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
     /// Slots of each tile: whole bands, in order.
@@ -208,6 +210,9 @@ impl Broadphase {
         let extent = self.bands.choose_axis(bodies);
         let threshold = FRAME_REACH * margins.base / margins.horizon;
         self.frames.choose(bodies, extent, threshold);
+        // One step and a little, so that rounding does not end a list before it is used.
+        self.horizon = self.frames.horizon(margins.horizon, 1.01 * margins.time_step);
+        let margins = &Margins { horizon: self.horizon, ..*margins };
         self.bands.plan(bodies, margins, &self.frames, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);

@@ -1,5 +1,5 @@
-//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles and
-//! boxes, one column per scalar, contacts solved eight at a time on every core, and one result, bit for
+//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles,
+//! boxes and linked particles, one column per scalar, contacts solved eight at a time on every core, and one result, bit for
 //! bit, on every lane width, thread count and instruction set.
 //!
 //! ```
@@ -30,6 +30,7 @@
 //!    │ narrowphase    blocks updated in place: normals, separations            narrowphase.rs
 //!    │ contacts       begin and end events                                     contacts.rs
 //!    │ solver         substeps × passes over tiles of space                    solver.rs
+//!    │ links          … between them, where there are any                     solver/verlet.rs
 //!    ▼
 //!  bodies (columns)
 //! ```

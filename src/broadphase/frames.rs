@@ -40,6 +40,9 @@ pub(crate) struct Frames {
     pub fastest: f32,
     /// Root of the mean square of all bodies' speeds, where frames are off.
     rms: f32,
+    /// Mean of the smaller half extents of the bodies, and root of the mean square of their cells' spreads.
+    half: f32,
+    spread: f32,
     origin: Vec2,
     per_size: f32,
     columns: usize,
@@ -63,6 +66,11 @@ impl Frames {
                 .map(|slot| (bodies.position(slot), bodies.velocity(slot)))
         };
         let (mut speed, mut squares, mut count) = (0.0, 0.0, 0u32);
+        let mut halves = 0.0;
+        for slot in (0..bodies.len).step_by(STRIDE) {
+            let moves = c.kind[slot].motion() == Motion::Dynamic;
+            halves += if moves { c.ext_x[slot].min(c.ext_y[slot]) } else { 0.0 };
+        }
         for (position, velocity) in moving() {
             let index = self.index(position);
             let cell = &mut self.cells[index];
@@ -74,6 +82,7 @@ impl Frames {
         }
         let per_count = 1.0 / count.max(1) as f32;
         self.rms = (squares * per_count).sqrt();
+        self.half = halves * per_count;
         if speed * per_count < threshold {
             return;
         }
@@ -150,7 +159,18 @@ impl Frames {
         }
     }
 
+    /// For how long a list should last, at most `longest`, at least `shortest`: as long as half the bodies' size
+    /// is enough for what the frames part by. Where a fast pile of small bodies comes down, a list of five steps
+    /// would have 30 pairs a body, and be made anew in every step all the same.
+    pub(crate) fn horizon(&self, longest: f32, shortest: f32) -> f32 {
+        if !self.enabled || self.spread * longest <= self.half {
+            return longest;
+        }
+        (self.half / self.spread).max(shortest)
+    }
+
     fn measure_spread(&mut self) {
+        let (mut squares, mut count) = (0.0, 0);
         let mean_square = |cell: &Cell| cell.rms / cell.count.max(1) as f32;
         self.rms_of_cells.clear();
         self.rms_of_cells.extend(self.cells.iter().map(|cell| mean_square(cell).sqrt()));
@@ -164,6 +184,9 @@ impl Frames {
                 .map(|neighbour| 0.5 * (self.cells[neighbour].velocity - velocity).length())
                 .fold(0.0, f32::max);
             self.cells[index].spread = spread;
+            squares += spread * spread * self.cells[index].count as f32;
+            count += self.cells[index].count;
         }
+        self.spread = (squares / count.max(1) as f32).sqrt();
     }
 }

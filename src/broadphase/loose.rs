@@ -41,6 +41,7 @@ impl Broadphase {
     /// Gives each of these bodies a new margin and finds the pairs that may be missing from the list: some
     /// may be in it already. `left` is sorted.
     pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], margins: &Margins, pairs: &mut Vec<Pair>) {
+        let margins = &Margins { horizon: self.horizon, ..*margins };
         for &slot in left {
             self.renew(bodies, slot as usize, margins);
             if let Err(place) = self.loose.binary_search(&slot) {

@@ -85,7 +85,8 @@ impl Box2dWorld {
         // ones and is only read during the call.
         let body = unsafe { ffi::b2CreateBody(self.world, &body_def) };
         match desc.shape {
-            Shape::Circle { radius } => {
+            // A particle is the same circle in an engine that has none.
+            Shape::Circle { radius } | Shape::Particle { radius } => {
                 let circle = ffi::b2Circle { center: vec2([0.0, 0.0]), radius };
                 // SAFETY: `body` was created above; both pointers are to locals, read during the call.
                 unsafe { ffi::b2CreateCircleShape(body, &shape_def, &circle) };

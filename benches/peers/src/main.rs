@@ -175,7 +175,7 @@ fn comparison(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
     for case in cases {
         for threads in cli.threads_or(&[1, 2]) {
             let setups: Vec<Setup> =
-                engines.iter().map(|&engine| (engine, Stepping::common(threads))).collect();
+                engines.iter().map(|&engine| (engine, case.stepping(engine, threads))).collect();
             runs.extend(rounds(cli, case, &setups)?);
         }
     }

@@ -44,7 +44,7 @@ impl Placed {
     fn new(desc: &BodyDesc, state: &State) -> Self {
         let [x, y] = state.position.map(f64::from);
         let (half, round) = match desc.shape {
-            Shape::Circle { radius } => ([f64::from(radius); 2], true),
+            Shape::Circle { radius } | Shape::Particle { radius } => ([f64::from(radius); 2], true),
             Shape::Aabb { half_extents } => (half_extents.to_array().map(f64::from), false),
             Shape::HalfSpace { .. } => unreachable!("scenes are checked when they are built"),
         };

@@ -49,7 +49,7 @@ impl RapierWorld {
                 .can_sleep(false)
                 .ccd_enabled(false);
             let collider = match desc.shape {
-                Shape::Circle { radius } => ColliderBuilder::ball(radius),
+                Shape::Circle { radius } | Shape::Particle { radius } => ColliderBuilder::ball(radius),
                 Shape::Aabb { half_extents } => {
                     builder = builder.lock_rotations();
                     ColliderBuilder::cuboid(half_extents.x, half_extents.y)
