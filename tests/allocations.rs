@@ -51,7 +51,7 @@ fn allocations(world: &mut World, steps: usize) -> Vec<u64> {
     counts
 }
 
-/// After a warm-up, 120 steps of packed, pile and gas allocate nothing, at 1 and at 2 threads.
+/// After a warm-up, 120 steps of packed, pile, gas, cloth and ragdolls allocate nothing, at 1 and at 2 threads.
 ///
 /// The only test of this file: the counter is the process's.
 #[test]
@@ -59,7 +59,14 @@ fn warm_steps_allocate_nothing() {
     granule::set_oversubscribe(true);
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        for (name, bodies, warmup) in [("packed", 2_000, 120), ("pile", 1_000, 900), ("gas", 1_000, 300)] {
+        let scenes = [
+            ("packed", 2_000, 120),
+            ("pile", 1_000, 900),
+            ("gas", 1_000, 300),
+            ("cloth", 2_500, 120),
+            ("ragdolls", 260, 1_200),
+        ];
+        for (name, bodies, warmup) in scenes {
             let mut world = scene::builtin(name, bodies, 1).unwrap().build().unwrap();
             let counts = pool.install(|| {
                 let cold = allocations(&mut world, warmup);
