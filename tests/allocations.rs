@@ -63,7 +63,7 @@ fn warm_steps_allocate_nothing() {
             ("packed", 2_000, 120),
             ("pile", 1_000, 900),
             ("gas", 1_000, 300),
-            ("cloth", 2_500, 120),
+            ("cloth", 2_500, 900),
             ("ragdolls", 260, 1_200),
         ];
         for (name, bodies, warmup) in scenes {
