@@ -85,6 +85,36 @@ fn momentum_is_kept() {
     }
 }
 
+/// Contract: a free wheel, however many spokes its hub has, never moves faster than it was set in motion, at any
+/// even number of iterations.
+#[test]
+fn links_add_no_energy() {
+    for (corners, link_iterations) in [(12, 2), (28, 4), (40, 2), (40, 8), (100, 4)] {
+        let mut world = world(Lanes::Eight, |settings| {
+            (settings.gravity, settings.link_iterations) = (Vec2::ZERO, link_iterations);
+        });
+        let wheel = Assembly::polygon(Vec2::ZERO, 1.0, corners, 10.0).grouped(1);
+        let points = world.add_assembly(&wheel).unwrap();
+        for (i, &point) in points.iter().enumerate() {
+            let velocity = Vec2::new((i * 7 % 5) as f32 - 2.0, (i * 3 % 7) as f32 - 3.0);
+            world.set_velocity(point, velocity).unwrap();
+        }
+        let start = world.quality().rms_speed;
+        let mut settled = start;
+        for step in 0..400 {
+            world.step();
+            let speed = world.quality().rms_speed;
+            assert!(speed < start, "{corners} corners, {link_iterations} iterations, step {step}: {speed}");
+            if step == 100 {
+                settled = speed;
+            }
+        }
+        let end = world.quality().rms_speed;
+        assert!(end < 1.02 * settled, "{corners} corners, {link_iterations} iterations: {settled} to {end}");
+        assert!(world.link_quality().max_stretch < 0.01);
+    }
+}
+
 /// Contract: a pendulum of small angle has the period 2π·√(l/g), within 1 %.
 #[test]
 fn pendulum_period() {
