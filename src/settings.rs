@@ -57,7 +57,8 @@ pub struct Settings {
     pub substeps: u32,
     /// Solver iterations per substep. Default 1 (soft), 10 (projection).
     pub iterations: u32,
-    /// Iterations over the links per substep. Default 8.
+    /// Iterations over the links per substep, forth and back in turn. Default 8. A single one can blow up at a
+    /// body of many links: take at least 2. `perf-reports/links.md` has stretch against time.
     pub link_iterations: u32,
     /// Which solver. Default [`Solver::Soft`].
     pub solver: Solver,

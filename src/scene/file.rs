@@ -7,10 +7,13 @@
 //!
 //! No bytes make this panic, and memory stays in proportion to the length of the input.
 
+mod linked;
+
 use super::Scene;
 use crate::error::Error;
-use crate::{BodyDesc, BodyType, Filter, LinkDesc, LinkKind, Material, Mix, Mixing, Settings, Shape, Solver};
+use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Shape, Solver};
 use glam::Vec2;
+use linked::{AttachmentFile, LinkFile, ParticleFile, links_of};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -185,88 +188,6 @@ enum ShapeFile {
     },
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ParticleFile {
-    position: [f64; 2],
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    velocity: Option<[f64; 2]>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mass: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    radius: Option<f64>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pinned: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    material: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    category: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mask: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    group: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    gravity_scale: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    damping: Option<f64>,
-}
-
-/// Between two particles.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LinkFile {
-    a: usize,
-    b: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    length: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<KindName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    compliance: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stiffness: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    break_force: Option<f64>,
-}
-
-/// Between a particle and a point of a body.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AttachmentFile {
-    particle: usize,
-    body: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    anchor: Option<[f64; 2]>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    length: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<KindName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    compliance: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stiffness: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    break_force: Option<f64>,
-}
-
-/// What a link and an attachment may both say.
-#[derive(Clone, Copy)]
-struct Hold {
-    length: Option<f64>,
-    kind: Option<KindName>,
-    compliance: Option<f64>,
-    stiffness: Option<f64>,
-    break_force: Option<f64>,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum KindName {
-    Distance,
-    MinDistance,
-    MaxDistance,
-}
-
 impl Scene {
     /// Reads a scene file.
     ///
@@ -438,156 +359,6 @@ fn pick(index: Option<usize>, materials: &[Material]) -> Result<Material, SceneE
 
 fn out_of_range(field: &str, index: usize, of: &str, count: usize) -> SceneError {
     value(field, format!("{index} is out of range, the number of {of} is {count}"))
-}
-
-impl ParticleFile {
-    fn desc(&self, materials: &[Material]) -> Result<BodyDesc, SceneError> {
-        let radius = self.radius.map_or(Ok(BodyDesc::PARTICLE_RADIUS), |radius| narrow("radius", radius))?;
-        let filter = Filter::default();
-        let base = BodyDesc::dynamic(Shape::particle(radius), narrow_vector("position", self.position)?);
-        let desc = BodyDesc {
-            body_type: if self.pinned { BodyType::Kinematic } else { BodyType::Dynamic },
-            velocity: vector("velocity", self.velocity, Vec2::ZERO)?,
-            material: pick(self.material, materials)?,
-            filter: Filter {
-                category: self.category.unwrap_or(filter.category),
-                mask: self.mask.unwrap_or(filter.mask),
-                group: self.group.unwrap_or(filter.group),
-            },
-            gravity_scale: self.gravity_scale.map_or(Ok(1.0), |scale| narrow("gravity_scale", scale))?,
-            linear_damping: self.damping.map_or(Ok(0.0), |damping| narrow("damping", damping))?,
-            mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,
-            ..base
-        };
-        desc.validate()?;
-        Ok(desc)
-    }
-
-    fn of(body: &BodyDesc, material: usize) -> ParticleFile {
-        let file = BodyFile::of(body, material);
-        let radius = body.shape.extents().x;
-        ParticleFile {
-            position: pair(body.position),
-            velocity: file.velocity,
-            mass: file.mass,
-            radius: (radius != BodyDesc::PARTICLE_RADIUS).then(|| decimal(radius)),
-            pinned: body.body_type != BodyType::Dynamic,
-            material: file.material,
-            category: file.category,
-            mask: file.mask,
-            group: file.group,
-            gravity_scale: file.gravity_scale,
-            damping: file.linear_damping,
-        }
-    }
-}
-
-/// The place in the scene of what a file calls particle `index`.
-fn particle(field: &str, index: usize, bodies: &[BodyDesc], first: usize) -> Result<usize, SceneError> {
-    let count = bodies.len() - first;
-    if index < count { Ok(first + index) } else { Err(out_of_range(field, index, "particles", count)) }
-}
-
-impl LinkFile {
-    fn desc(&self, bodies: &[BodyDesc], first: usize) -> Result<LinkDesc<usize>, SceneError> {
-        let a = particle("a", self.a, bodies, first)?;
-        let b = particle("b", self.b, bodies, first)?;
-        let apart = bodies[a].position.distance(bodies[b].position);
-        let LinkFile { length, kind, compliance, stiffness, break_force, .. } = *self;
-        Hold { length, kind, compliance, stiffness, break_force }.link(LinkDesc::distance(a, b, apart))
-    }
-
-    fn of(link: &LinkDesc<usize>, place: &[usize]) -> LinkFile {
-        let Hold { length, kind, compliance, stiffness, break_force } = Hold::of(link);
-        LinkFile { a: place[link.a], b: place[link.b], length, kind, compliance, stiffness, break_force }
-    }
-}
-
-impl AttachmentFile {
-    fn desc(&self, bodies: &[BodyDesc], first: usize) -> Result<LinkDesc<usize>, SceneError> {
-        let particle = particle("particle", self.particle, bodies, first)?;
-        if self.body >= first {
-            return Err(out_of_range("body", self.body, "bodies", first));
-        }
-        if matches!(bodies[self.body].shape, Shape::HalfSpace { .. }) {
-            return Err(value("body", "a half-space cannot be linked"));
-        }
-        let anchor = vector("anchor", self.anchor, Vec2::ZERO)?;
-        let AttachmentFile { length, kind, compliance, stiffness, break_force, .. } = *self;
-        let hold = Hold { length, kind, compliance, stiffness, break_force };
-        hold.link(LinkDesc::attach(particle, self.body, anchor))
-    }
-
-    fn of(link: &LinkDesc<usize>, place: &[usize]) -> AttachmentFile {
-        let Hold { length, kind, compliance, stiffness, break_force } = Hold::of(link);
-        AttachmentFile {
-            particle: place[link.a],
-            body: place[link.b],
-            anchor: (link.anchor_b != Vec2::ZERO).then(|| pair(link.anchor_b)),
-            length,
-            kind,
-            compliance,
-            stiffness,
-            break_force,
-        }
-    }
-}
-
-impl Hold {
-    /// `base` with what the file says.
-    fn link(self, base: LinkDesc<usize>) -> Result<LinkDesc<usize>, SceneError> {
-        let scalar =
-            |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
-        let link = LinkDesc {
-            kind: self.kind.map_or(LinkKind::Distance, LinkKind::from),
-            length: scalar("length", self.length, base.length)?,
-            compliance: scalar("compliance", self.compliance, 0.0)?,
-            stiffness: scalar("stiffness", self.stiffness, 1.0)?,
-            break_force: scalar("break_force", self.break_force, f32::INFINITY)?,
-            ..base
-        };
-        link.validate()?;
-        Ok(link)
-    }
-
-    fn of(link: &LinkDesc<usize>) -> Hold {
-        let unless = |given: f32, default: f32| (given != default).then(|| decimal(given));
-        Hold {
-            length: Some(decimal(link.length)),
-            kind: (link.kind != LinkKind::Distance).then(|| link.kind.into()),
-            compliance: unless(link.compliance, 0.0),
-            stiffness: unless(link.stiffness, 1.0),
-            break_force: unless(link.break_force, f32::INFINITY),
-        }
-    }
-}
-
-/// Links and attachments of a scene whose particles come last.
-fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFile>), SceneError> {
-    let (mut bodies, mut particles) = (0, 0);
-    let place: Vec<usize> = scene
-        .bodies
-        .iter()
-        .map(|body| {
-            let count = if body.is_particle() { &mut particles } else { &mut bodies };
-            *count += 1;
-            *count - 1
-        })
-        .collect();
-    let (mut links, mut attachments) = (Vec::new(), Vec::new());
-    for (index, link) in scene.links.iter().enumerate() {
-        let fault = |reason: &str| value(&format!("links[{index}]"), reason);
-        let is_particle = |end: usize| scene.bodies.get(end).map(BodyDesc::is_particle);
-        match (is_particle(link.a), is_particle(link.b)) {
-            (Some(true), Some(true)) => links.push(LinkFile::of(link, &place)),
-            (Some(true), Some(false)) if link.anchor_a == Vec2::ZERO => {
-                attachments.push(AttachmentFile::of(link, &place));
-            }
-            (None, _) | (_, None) => return Err(fault("names a body that is not there")),
-            _ => return Err(fault("a scene file has links from a particle only")),
-        }
-    }
-    Ok((links, attachments))
 }
 
 impl ShapeFile {
@@ -829,26 +600,6 @@ fn json<T: Serialize>(item: &T) -> String {
 }
 
 // Names.
-
-impl From<KindName> for LinkKind {
-    fn from(name: KindName) -> Self {
-        match name {
-            KindName::Distance => LinkKind::Distance,
-            KindName::MinDistance => LinkKind::Min,
-            KindName::MaxDistance => LinkKind::Max,
-        }
-    }
-}
-
-impl From<LinkKind> for KindName {
-    fn from(kind: LinkKind) -> Self {
-        match kind {
-            LinkKind::Distance => KindName::Distance,
-            LinkKind::Min => KindName::MinDistance,
-            LinkKind::Max => KindName::MaxDistance,
-        }
-    }
-}
 
 impl From<Solver> for SolverName {
     fn from(solver: Solver) -> Self {
