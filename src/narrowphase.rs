@@ -128,6 +128,7 @@ impl PairKind {
             (_, Circle | Particle) => PairKind::AabbCircleFixed,
             (_, Aabb) => PairKind::AabbAabbFixed,
             (_, HalfSpace) => PairKind::AabbHalfSpace,
+            _ => PairKind::AabbAabb,
         };
         (kind, a_fixed)
     }

@@ -65,8 +65,20 @@ fn all_fields() {
         projection_percent: 0.3,
         projection_slop: 0.02,
     };
-    let first = Material { density: 2.0, static_friction: 0.7, dynamic_friction: 0.3, restitution: 0.1 };
-    let second = Material { density: 3.0, static_friction: 0.2, dynamic_friction: 0.1, restitution: 0.9 };
+    let first = Material {
+        density: 2.0,
+        static_friction: 0.7,
+        dynamic_friction: 0.3,
+        restitution: 0.1,
+        ..Material::default()
+    };
+    let second = Material {
+        density: 3.0,
+        static_friction: 0.2,
+        dynamic_friction: 0.1,
+        restitution: 0.9,
+        ..Material::default()
+    };
     let ground = BodyDesc {
         material: first,
         ..BodyDesc::fixed(Shape::half_space(Vec2::new(0.0, 1.0), -1.0), Vec2::ZERO)

@@ -199,8 +199,13 @@ fn body(bytes: &mut Bytes) -> BodyDesc {
     }
     if kind >= 128 {
         let (static_friction, dynamic_friction) = (bytes.unit(), bytes.unit());
-        desc.material =
-            Material { density: bytes.size(), static_friction, dynamic_friction, restitution: bytes.unit() };
+        desc.material = Material {
+            density: bytes.size(),
+            static_friction,
+            dynamic_friction,
+            restitution: bytes.unit(),
+            ..Material::default()
+        };
     }
     if kind >= 192 {
         desc.filter = Filter { category: u32::from(bytes.byte()), mask: u32::from(bytes.byte()), group: 0 };

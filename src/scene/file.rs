@@ -310,6 +310,7 @@ impl MaterialFile {
                     base.dynamic_friction,
                 )?,
                 restitution: scalar("material.restitution", self.restitution, base.restitution)?,
+                ..base
             };
             material.validate()?;
             Ok(material)
@@ -508,6 +509,7 @@ impl ShapeFile {
             Shape::HalfSpace { normal, offset } => {
                 ShapeFile::HalfSpace { normal: pair(normal), offset: decimal(offset) }
             }
+            _ => todo!(),
         }
     }
 }
@@ -521,7 +523,7 @@ struct MaterialTable {
 
 impl MaterialTable {
     fn index(&mut self, material: &Material) -> usize {
-        let Material { density, static_friction, dynamic_friction, restitution } = *material;
+        let Material { density, static_friction, dynamic_friction, restitution, .. } = *material;
         let bits = [density, static_friction, dynamic_friction, restitution].map(f32::to_bits);
         *self.places.entry(bits).or_insert_with(|| {
             self.list.push(MaterialFile {
