@@ -448,6 +448,8 @@ pub(crate) struct Bodies {
 }
 
 const NO_SLOT: u32 = u32::MAX;
+/// Of a shape that has no outline in the world's table, or not yet.
+pub(crate) const NO_OUTLINE: u32 = u32::MAX;
 
 impl Bodies {
     /// Room for `more` bodies, so that adding them does not grow the columns one by one.
@@ -499,7 +501,7 @@ impl Bodies {
             _ => 0.0,
         };
         c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
-        (c.arm[slot], c.outline[slot]) = (0.0, 0);
+        (c.arm[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.linear_damping[slot] = desc.linear_damping;
         c.angular_damping[slot] = desc.angular_damping;
@@ -645,7 +647,7 @@ impl Bodies {
             let material = self.material(slot);
             let first = Part { shape: self.shape(slot), position: Vec2::ZERO, angle: 0.0, material, filter };
             let first = self.placed(&first);
-            let compound = Compound { parts: vec![first] };
+            let compound = Compound { parts: vec![first], ..Compound::default() };
             let number = self.free_compounds.pop().unwrap_or_else(|| {
                 self.compounds.push(Compound::default());
                 (self.compounds.len() - 1) as u32
@@ -689,6 +691,18 @@ impl Bodies {
         Placed { part: *part, outline, material: self.intern(part.material), turn: turn_of(part) }
     }
 
+    /// The same for one body.
+    pub(crate) fn update_extents(&mut self, slot: usize) {
+        if self.columns.kind[slot].shape().turns() {
+            let mut half = Vec2::ZERO;
+            self.visit_outlines(slot, |outline, centre, turn| {
+                half = half.max(outline.bounds(turn, centre));
+                true
+            });
+            (self.columns.ext_x[slot], self.columns.ext_y[slot]) = half.into();
+        }
+    }
+
     /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos),
     /// until `visit` returns false; then returns false.
     pub(crate) fn visit_outlines(
@@ -717,10 +731,40 @@ impl Bodies {
         }
     }
 
-    /// Brings the extents of all shapes that turn up to their angle.
-    pub(crate) fn update_extents(&mut self, crew: &Crew<'_>) {
+    /// The row of a compound's first part among the rows by shape.
+    pub(crate) fn part_row(&self, slot: usize) -> u32 {
+        self.compounds[self.columns.outline[slot] as usize].first_row
+    }
+
+    /// Parts of all compounds.
+    pub(crate) fn part_count(&self) -> usize {
+        self.compounds.iter().map(|compound| compound.parts.len()).sum()
+    }
+
+    /// Gives the parts of all compounds their rows, from `first` on, and returns the end of these.
+    pub(crate) fn place_parts(&mut self, first: usize) -> usize {
+        let mut next = first as u32;
+        for compound in &mut self.compounds {
+            compound.first_row = next;
+            next += compound.parts.len() as u32;
+        }
+        next as usize
+    }
+
+    /// What a new pair list needs of shapes that turn: their extents at their present angle, and outlines of
+    /// axis-aligned boxes where these may meet outlines that are no boxes.
+    pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
         if !self.any_general {
             return;
+        }
+        if self.outlines.any_hull {
+            for slot in 0..self.len {
+                if self.columns.kind[slot].shape() == ShapeKind::Aabb
+                    && self.columns.outline[slot] == NO_OUTLINE
+                {
+                    self.columns.outline[slot] = self.outlines.intern(&self.shape(slot));
+                }
+            }
         }
         let (outlines, compounds) = (&self.outlines, &self.compounds);
         let c = &mut self.columns;

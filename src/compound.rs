@@ -4,7 +4,7 @@
 //! of all of them together; a pair of bodies that come near each other has a contact for each pair of their
 //! parts that do.
 
-use crate::body::{BodyDesc, Filter};
+use crate::body::Filter;
 use crate::error::{Error, check_range, check_vec};
 use crate::material::Material;
 use crate::outline::Outline;
@@ -53,12 +53,6 @@ impl Part {
             }),
         }
     }
-
-    /// The shape of a body that has one, as its first part.
-    pub(crate) fn of_body(desc: &BodyDesc) -> Part {
-        let BodyDesc { shape, material, filter, .. } = *desc;
-        Part { shape, position: Vec2::ZERO, angle: 0.0, material, filter }
-    }
 }
 
 /// A part as the engine keeps it.
@@ -77,6 +71,8 @@ pub(crate) struct Placed {
 #[derive(Clone, Default)]
 pub(crate) struct Compound {
     pub parts: Vec<Placed>,
+    /// Of its parts in the rows by shape, as of the last pair list.
+    pub first_row: u32,
 }
 
 /// Mass, centre of mass and moment of inertia about it.

@@ -178,6 +178,8 @@ pub(crate) struct Outlines {
     shapes: Vec<Shape>,
     outlines: Vec<Outline>,
     known: HashMap<Vec<u32>, u32>,
+    /// Whether there is one that is no box.
+    pub(crate) any_hull: bool,
 }
 
 impl Outlines {
@@ -195,6 +197,7 @@ impl Outlines {
             return id;
         }
         let id = self.shapes.len() as u32;
+        self.any_hull |= !matches!(shape, Shape::Box { .. } | Shape::Aabb { .. });
         self.known.insert(key, id);
         self.shapes.push(*shape);
         self.outlines.push(outline);
@@ -219,6 +222,12 @@ impl Outlines {
 
     pub(crate) fn outline(&self, id: u32) -> &Outline {
         &self.outlines[id as usize]
+    }
+
+    /// Half extents of the smallest box about the centre, in the outline's own axes, rounding included.
+    pub(crate) fn half_extents(&self, id: u32) -> Vec2 {
+        let [x, y, radius, _] = self.rows[Self::first_row(id) as usize].0;
+        Vec2::new(x + radius, y + radius)
     }
 
     /// The first of an outline's rows.

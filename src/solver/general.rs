@@ -1,0 +1,432 @@
+//! The kernels of general contacts: up to two points, each with arms, so that impulses turn both bodies.
+//!
+//! They do what those of `impulse.rs` do, with the arms of `narrowphase/general.rs`: a point moves along the
+//! normal at (v_B − v_A)·n + u_B·arm_B − u_A·arm_A, and an impulse λ there changes u by ±2·arm·λ/m. The points of a
+//! contact are solved one after the other, on velocities that are gathered and scattered once for both.
+//!
+//! As the bodies turn in a step, the separation changes by the arms times the angles: the normal and the arms
+//! stay those of the step's start.
+
+use super::impulse::{Pass, Rows, Velocities};
+use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, GeneralBlock, NormalBlock, RoughBlock, Tile};
+use crate::lane::{Lane, Mask, RowOffset};
+use std::ops::Range;
+
+/// Does one pass over general blocks.
+///
+/// # Safety
+///
+/// As for `impulse::run`; and the lanes of a block share no body that moves, unless `L` is one lane wide.
+#[allow(unsafe_code)]
+pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
+    tile: &mut Tile,
+    range: Range<usize>,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+) {
+    for index in range {
+        let info = &mut tile.info[index];
+        if info.active == 0 || (pass == Pass::Restitution && !info.bounces) {
+            continue;
+        }
+        let place = info.general as usize;
+        let mut bounces = [tile.bounce.get_mut(index), tile.second_bounce.get_mut(place)];
+        if pass == Pass::WarmStart && std::mem::take(&mut info.bounces) {
+            for bounce in bounces.iter_mut().flatten() {
+                (bounce.approach, bounce.impulse) = ([0.0; BLOCK], [0.0; BLOCK]);
+            }
+        }
+        let (normal, friction) = (&mut tile.normal[index], &mut tile.friction[index]);
+        let general = &mut tile.general[place];
+        let mut rough = tile.rough.get_mut(place);
+        for i in (0..BLOCK).step_by(L::WIDTH) {
+            let mut kernel = Kernel::<L, FIXED, POINTS>::new(normal, friction, general, i, rows, elapsed);
+            // SAFETY: passed on; block indices are slots or padding rows.
+            let normal_velocities = unsafe {
+                match pass {
+                    Pass::WarmStart => kernel.warm_start(rough.as_deref_mut(), i),
+                    Pass::Solve => kernel.solve(),
+                    Pass::Relax => kernel.relax(rough.as_deref_mut(), i),
+                    Pass::Project => kernel.project(),
+                    Pass::Restitution => kernel.restitute(&mut bounces, i),
+                }
+            };
+            if let Some(normal_velocities) = normal_velocities {
+                for (point, bounce) in bounces.iter_mut().take(POINTS).enumerate() {
+                    if let Some(bounce) = bounce {
+                        info.bounces |= kernel.note_approach(point, bounce, normal_velocities[point], i);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One point of `WIDTH` contacts.
+struct PointRows<'a> {
+    separation: &'a [f32],
+    normal_mass: &'a [f32],
+    tangent_mass: &'a [f32],
+    normal_impulse: &'a mut [f32],
+    tangent_impulse: &'a mut [f32],
+    closing_speed: &'a mut [f32],
+    normal_arms: [&'a [f32]; 2],
+    tangent_arms: [&'a [f32]; 2],
+}
+
+/// `WIDTH` contacts of one block.
+struct Kernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
+    a: &'a [RowOffset],
+    b: &'a [RowOffset],
+    rows: &'a Rows<'a>,
+    elapsed: f32,
+    normal_x: L,
+    normal_y: L,
+    points: [PointRows<'a>; 2],
+    static_friction: &'a [f32],
+    dynamic_friction: &'a [f32],
+    inv_spin: [&'a [f32]; 2],
+}
+
+/// Gives both bodies an impulse (x, y) that turns A by `turn_a` and B by `turn_b` per inverse mass.
+#[inline(always)]
+fn push<L: Lane, const FIXED: bool>(vel: &mut Velocities<L>, [x, y]: [L; 2], [turn_a, turn_b]: [L; 2]) {
+    let two = L::splat(2.0);
+    vel.a[0] = vel.a[0] - x * vel.a[3];
+    vel.a[1] = vel.a[1] - y * vel.a[3];
+    vel.a[2] = vel.a[2] - two * (turn_a * vel.a[3]);
+    if !FIXED {
+        vel.b[0] = vel.b[0] + x * vel.b[3];
+        vel.b[1] = vel.b[1] + y * vel.b[3];
+        vel.b[2] = vel.b[2] + two * (turn_b * vel.b[3]);
+    }
+}
+
+#[inline(always)]
+fn pair<L: Lane>(arms: &[&[f32]; 2]) -> [L; 2] {
+    [L::load(arms[0]), L::load(arms[1])]
+}
+
+/// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
+/// are this task's alone. Those that may start a bounce return the normal velocities that they found.
+#[allow(unsafe_code)]
+impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, POINTS> {
+    #[inline(always)]
+    fn new(
+        block: &'a mut NormalBlock,
+        friction: &'a mut FrictionBlock,
+        general: &'a mut GeneralBlock,
+        i: usize,
+        rows: &'a Rows<'a>,
+        elapsed: f32,
+    ) -> Self {
+        let lanes = i..i + L::WIDTH;
+        let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
+        debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
+        let [first_arms, second_arms] = &general.arms;
+        let second = &mut general.second;
+        let first = PointRows {
+            separation: &block.separation[i..],
+            normal_mass: &block.normal_mass[i..],
+            tangent_mass: &friction.tangent_mass[i..],
+            normal_impulse: &mut block.normal_impulse[lanes.clone()],
+            tangent_impulse: &mut friction.tangent_impulse[lanes.clone()],
+            closing_speed: &mut block.closing_speed[lanes.clone()],
+            normal_arms: [&first_arms.normal[0][i..], &first_arms.normal[1][i..]],
+            tangent_arms: [&first_arms.tangent[0][i..], &first_arms.tangent[1][i..]],
+        };
+        let second = PointRows {
+            separation: &second.separation[i..],
+            normal_mass: &second.normal_mass[i..],
+            tangent_mass: &second.tangent_mass[i..],
+            normal_impulse: &mut second.normal_impulse[lanes.clone()],
+            tangent_impulse: &mut second.tangent_impulse[lanes.clone()],
+            closing_speed: &mut second.closing_speed[lanes],
+            normal_arms: [&second_arms.normal[0][i..], &second_arms.normal[1][i..]],
+            tangent_arms: [&second_arms.tangent[0][i..], &second_arms.tangent[1][i..]],
+        };
+        Kernel {
+            a,
+            b,
+            rows,
+            elapsed,
+            normal_x: L::load(&block.normal_x[i..]),
+            normal_y: L::load(&block.normal_y[i..]),
+            points: [first, second],
+            static_friction: &friction.static_friction[i..],
+            dynamic_friction: &friction.dynamic_friction[i..],
+            inv_spin: [&general.inv_spin_a[i..], &general.inv_spin_b[i..]],
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn velocities(&self) -> Velocities<L> {
+        let vel = self.rows.vel.as_ptr();
+        // SAFETY: see the impl.
+        unsafe { Velocities { a: L::gather(vel, self.a), b: L::gather(vel, self.b) } }
+    }
+
+    #[inline(always)]
+    unsafe fn store(&self, vel: Velocities<L>) {
+        let rows = self.rows.vel.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            L::scatter(rows, self.a, vel.a);
+            if !FIXED {
+                L::scatter(rows, self.b, vel.b);
+            }
+        }
+    }
+
+    /// How far both have moved since the step's start.
+    #[inline(always)]
+    unsafe fn poses(&self, vel: &Velocities<L>) -> ([L; 4], [L; 4]) {
+        let pose = self.rows.pose.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            let a = L::gather(pose, self.a);
+            (a, if FIXED { vel.b_after(self.elapsed) } else { L::gather(pose, self.b) })
+        }
+    }
+
+    #[inline(always)]
+    fn along_normal(&self, a: &[L; 4], b: &[L; 4], arms: [L; 2]) -> L {
+        ((b[0] - a[0]) * self.normal_x + (b[1] - a[1]) * self.normal_y) + (b[2] * arms[1] - a[2] * arms[0])
+    }
+
+    /// A gap of this size may close in one substep.
+    #[inline(always)]
+    fn limit_closing(&mut self, point: usize, separation: L) {
+        let speed = separation.max(L::splat(0.0)) * L::splat(self.rows.inv_step);
+        speed.store(self.points[point].closing_speed);
+    }
+
+    /// accum += J·λ for the carried impulses.
+    #[inline(always)]
+    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>, i: usize) -> Option<[L; 2]> {
+        let ratio = L::splat(self.rows.impulse_ratio);
+        let zero = L::splat(0.0);
+        let (mut normal_sum, mut tangent_sum, mut turn) = (zero, zero, [zero; 2]);
+        for p in 0..POINTS {
+            let point = &mut self.points[p];
+            let normal_impulse = L::load(point.normal_impulse) * ratio;
+            let tangent_impulse = L::load(point.tangent_impulse) * ratio;
+            normal_impulse.store(point.normal_impulse);
+            tangent_impulse.store(point.tangent_impulse);
+            normal_sum = normal_sum + normal_impulse;
+            tangent_sum = tangent_sum + tangent_impulse;
+            let (normal_arms, tangent_arms) = (pair::<L>(&point.normal_arms), pair::<L>(&point.tangent_arms));
+            for body in 0..2 {
+                turn[body] =
+                    turn[body] + (normal_impulse * normal_arms[body] + tangent_impulse * tangent_arms[body]);
+            }
+            let separation = L::load(point.separation);
+            self.limit_closing(p, separation);
+        }
+        if let Some(rough) = rough {
+            let rolling_impulse = L::load(&rough.rolling_impulse[i..]) * ratio;
+            rolling_impulse.store(&mut rough.rolling_impulse[i..]);
+            for body in 0..2 {
+                turn[body] = turn[body] + rolling_impulse * L::load(self.inv_spin[body]);
+            }
+        }
+        let x = self.normal_x * normal_sum - self.normal_y * tangent_sum;
+        let y = self.normal_y * normal_sum + self.normal_x * tangent_sum;
+        let rows = self.rows.accum.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            let vel = self.velocities();
+            let (mut a, mut b) = (L::gather(rows, self.a), [zero; 4]);
+            if !FIXED {
+                b = L::gather(rows, self.b);
+            }
+            // The inverse masses are in the velocity rows.
+            (a[3], b[3]) = (vel.a[3], vel.b[3]);
+            let mut sum = Velocities { a, b };
+            push::<L, FIXED>(&mut sum, [x, y], turn);
+            sum.a[3] = zero;
+            L::scatter(rows, self.a, sum.a);
+            if !FIXED {
+                sum.b[3] = zero;
+                L::scatter(rows, self.b, sum.b);
+            }
+        }
+        None
+    }
+
+    /// As `Kernel::note_approach` of `impulse.rs`, for one point.
+    #[inline(always)]
+    fn note_approach(&self, point: usize, bounce: &mut BounceBlock, normal_velocity: L, i: usize) -> bool {
+        let threshold = L::splat(-self.rows.softness.restitution_threshold);
+        let impulse = L::load(self.points[point].normal_impulse);
+        let fast = impulse.gt(L::splat(0.0)).and(normal_velocity.lt(threshold));
+        if fast.bits() == 0 {
+            return false;
+        }
+        let approach = L::load(&bounce.approach[i..]);
+        L::select(fast, approach.min(normal_velocity), approach).store(&mut bounce.approach[i..]);
+        true
+    }
+
+    /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more.
+    #[inline(always)]
+    unsafe fn solve(&mut self) -> Option<[L; 2]> {
+        let soft = &self.rows.softness;
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        // SAFETY: see the impl.
+        let mut vel = unsafe { self.velocities() };
+        // SAFETY: see the impl.
+        let (pose_a, pose_b) = unsafe { self.poses(&vel) };
+        let mut normal_velocities = [zero; 2];
+        for p in 0..POINTS {
+            let arms = pair::<L>(&self.points[p].normal_arms);
+            let separation = L::load(self.points[p].separation) + self.along_normal(&pose_a, &pose_b, arms);
+            self.limit_closing(p, separation);
+            let apart = separation.gt(zero);
+            let push_out = (separation * L::splat(soft.rate)).max(L::splat(-soft.push_out_speed));
+            let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
+            let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
+            let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
+            let old = L::load(self.points[p].normal_impulse);
+            let mass = L::load(self.points[p].normal_mass) * mass_scale;
+            let unmoved = (old - impulse_scale * old) - mass * bias;
+            let normal_velocity = self.along_normal(&vel.a, &vel.b, arms);
+            let new = (unmoved - mass * normal_velocity).max(zero);
+            new.store(self.points[p].normal_impulse);
+            let change = new - old;
+            let impulse = [self.normal_x * change, self.normal_y * change];
+            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
+            normal_velocities[p] = normal_velocity;
+        }
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+        Some(normal_velocities)
+    }
+
+    /// Normal impulses without bias, then friction at each point, then what brakes rolling.
+    #[inline(always)]
+    unsafe fn relax(&mut self, rough: Option<&mut RoughBlock>, i: usize) -> Option<[L; 2]> {
+        let zero = L::splat(0.0);
+        // SAFETY: see the impl.
+        let mut vel = unsafe { self.velocities() };
+        let mut normal_velocities = [zero; 2];
+        let mut normal_sum = zero;
+        for p in 0..POINTS {
+            let point = &mut self.points[p];
+            let arms = pair::<L>(&point.normal_arms);
+            let mass = L::load(point.normal_mass);
+            let old = L::load(point.normal_impulse);
+            let unmoved = old - mass * L::load(point.closing_speed);
+            let normal_velocity = self.along_normal(&vel.a, &vel.b, arms);
+            let new = (unmoved - mass * normal_velocity).max(zero);
+            new.store(self.points[p].normal_impulse);
+            let change = new - old;
+            let impulse = [self.normal_x * change, self.normal_y * change];
+            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
+            normal_velocities[p] = normal_velocity;
+            normal_sum = normal_sum + new;
+        }
+        let conveyed = rough.as_deref().map(|rough| L::load(&rough.tangent_speed[i..]));
+        for point in &mut self.points[..POINTS] {
+            let arms = pair::<L>(&point.tangent_arms);
+            let normal_impulse = L::load(point.normal_impulse);
+            let mut sliding =
+                vel.along(-self.normal_y, self.normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
+            if let Some(conveyed) = conveyed {
+                sliding = sliding + conveyed;
+            }
+            let old = L::load(point.tangent_impulse);
+            let candidate = old - L::load(point.tangent_mass) * sliding;
+            let hold = normal_impulse * L::load(self.static_friction);
+            let slide = normal_impulse * L::load(self.dynamic_friction);
+            let clamped = candidate.min(slide).max(-slide);
+            let new = L::select(candidate.abs().le(hold), candidate, clamped);
+            new.store(point.tangent_impulse);
+            let change = new - old;
+            let impulse = [-self.normal_y * change, self.normal_x * change];
+            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
+        }
+        if let Some(rough) = rough {
+            let most = L::load(&rough.rolling[i..]) * normal_sum;
+            let inv_spin = pair::<L>(&self.inv_spin);
+            let weight = vel.a[3] * (inv_spin[0] * inv_spin[0]) + vel.b[3] * (inv_spin[1] * inv_spin[1]);
+            let turns = weight.gt(zero);
+            let mass = L::select(turns, L::splat(0.5) / weight, zero);
+            let rolling = vel.b[2] * inv_spin[1] - vel.a[2] * inv_spin[0];
+            let old = L::load(&rough.rolling_impulse[i..]);
+            let new = (old - mass * rolling).min(most).max(-most);
+            new.store(&mut rough.rolling_impulse[i..]);
+            let change = new - old;
+            push::<L, FIXED>(&mut vel, [zero; 2], inv_spin.map(|inv_spin| inv_spin * change));
+        }
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+        Some(normal_velocities)
+    }
+
+    /// Moves overlapping bodies apart by a part of what exceeds the slop.
+    #[inline(always)]
+    unsafe fn project(&mut self) -> Option<[L; 2]> {
+        let soft = &self.rows.softness;
+        // SAFETY: see the impl.
+        let vel = unsafe { self.velocities() };
+        // SAFETY: see the impl.
+        let (mut a, mut b) = unsafe { self.poses(&vel) };
+        let zero = L::splat(0.0);
+        for p in 0..POINTS {
+            let arms = pair::<L>(&self.points[p].normal_arms);
+            let separation = L::load(self.points[p].separation) + self.along_normal(&a, &b, arms);
+            self.limit_closing(p, separation);
+            let depth = -separation - L::splat(soft.projection_slop);
+            let mass = L::load(self.points[p].normal_mass);
+            let share = mass * (L::splat(soft.projection_percent) * depth.max(zero));
+            (a[3], b[3]) = (vel.a[3], vel.b[3]);
+            let mut moved = Velocities { a, b };
+            let by = [self.normal_x * share, self.normal_y * share];
+            push::<L, FIXED>(&mut moved, by, arms.map(|arm| arm * share));
+            (a, b) = (moved.a, moved.b);
+        }
+        (a[3], b[3]) = (zero, zero);
+        let rows = self.rows.pose.as_ptr();
+        // SAFETY: see the impl.
+        unsafe {
+            L::scatter(rows, self.a, a);
+            if !FIXED {
+                L::scatter(rows, self.b, b);
+            }
+        }
+        None
+    }
+
+    /// v_n' = −e·approach where the approach was faster than the threshold.
+    #[inline(always)]
+    unsafe fn restitute(&mut self, bounces: &mut [Option<&mut BounceBlock>; 2], i: usize) -> Option<[L; 2]> {
+        // The coefficient is in the first point's block.
+        let restitution = L::load(&bounces[0].as_ref()?.restitution[i..]);
+        let threshold = L::splat(-self.rows.softness.restitution_threshold);
+        let zero = L::splat(0.0);
+        // SAFETY: see the impl.
+        let mut vel = unsafe { self.velocities() };
+        for (p, bounce) in bounces.iter_mut().take(POINTS).enumerate() {
+            let Some(bounce) = bounce else { continue };
+            let point = &mut self.points[p];
+            let arms = pair::<L>(&point.normal_arms);
+            let approach = L::load(&bounce.approach[i..]);
+            let bouncing = approach.lt(threshold).and(restitution.gt(zero));
+            let old = L::load(point.normal_impulse);
+            let mass = L::load(point.normal_mass);
+            let normal_velocity = self.along_normal(&vel.a, &vel.b, arms);
+            let bounced = (old - mass * (normal_velocity + restitution * approach)).max(zero);
+            let new = L::select(bouncing, bounced, old);
+            L::select(bouncing, new, zero).store(&mut bounce.impulse[i..]);
+            L::select(bouncing, zero, old).store(self.points[p].normal_impulse);
+            let change = new - old;
+            let impulse = [self.normal_x * change, self.normal_y * change];
+            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
+        }
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+        None
+    }
+}
