@@ -6,11 +6,26 @@
 //!
 //! As the bodies turn in a step, the separation changes by the arms times the angles: the normal and the arms
 //! stay those of the step's start.
+//!
+//! What is different, and why:
+//!
+//! 1. *Two points are solved together*, see [`Kernel::apply_normal`].
+//! 2. *Softness gives way to tilting half as much as to pressing.* A soft contact lets a part of its impulse go in each
+//!    substep; of two points half of that part is shared out equally, so that it does not lower the moment
+//!    that they resist tilting with. Each contact of a tower is a hinge with a spring, and a tower of 20 boxes
+//!    was too high for these: it bent and fell within 13 s. With half it stands, and with all (or with a
+//!    stiffer spring for both) tall piles ring.
+//! 3. *Friction is solved in both passes.* In the relaxing pass only, a pyramid of 5,050 boxes never came to rest (RMS
+//!    speed 0.013 m/s after 20 s, and 0.0000 so) and spread by 9 cm while it settled, not 5. It costs an eighth of the
+//!    solver's time; a pile of circles, which does without, gains nothing by it.
 
 use super::impulse::{Pass, Rows, Velocities};
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, GeneralBlock, NormalBlock, RoughBlock, Tile};
 use crate::lane::{Lane, Mask, RowOffset};
 use std::ops::Range;
+
+/// The part of what two soft points let go that they let go equally.
+const TILT: f32 = 0.5;
 
 /// Does one pass over general blocks.
 ///
@@ -46,7 +61,7 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
             let normal_velocities = unsafe {
                 match pass {
                     Pass::WarmStart => kernel.warm_start(rough.as_deref_mut(), i),
-                    Pass::Solve => kernel.solve(),
+                    Pass::Solve => kernel.solve(rough.as_deref(), i),
                     Pass::Relax => kernel.relax(rough.as_deref_mut(), i),
                     Pass::Project => kernel.project(),
                     Pass::Restitution => kernel.restitute(&mut bounces, i),
@@ -269,16 +284,58 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         true
     }
 
+    /// Applies normal impulses that would change by `wanted`, each taken alone, of effective mass `mass`.
+    ///
+    /// Two points are solved together where both stay pressed: as one after the other, the first would always give
+    /// way first, and a stack lean to its side (20 boxes drifted 5 cm within 3 s). Else they are solved one after the
+    /// other.
+    #[inline(always)]
+    fn apply_normal(&mut self, vel: &mut Velocities<L>, wanted: [L; 2], mass: [L; 2]) -> [L; 2] {
+        let zero = L::splat(0.0);
+        let old =
+            [0, 1].map(|p: usize| if p < POINTS { L::load(self.points[p].normal_impulse) } else { zero });
+        let arms = [0, 1].map(|p: usize| pair::<L>(&self.points[p].normal_arms));
+        let mut new = [(old[0] + wanted[0]).max(zero), zero];
+        if POINTS == 2 {
+            let (one, two) = (L::splat(1.0), L::splat(2.0));
+            let shared = vel.a[3] * (one + two * (arms[0][0] * arms[1][0]))
+                + vel.b[3] * (one + two * (arms[0][1] * arms[1][1]));
+            // What an impulse at the other point takes off this one's.
+            let coupling = mass.map(|mass| mass * shared);
+            let determinant = one - coupling[0] * coupling[1];
+            let per_determinant = one / determinant;
+            let first = old[0] + (wanted[0] - coupling[0] * wanted[1]) * per_determinant;
+            let second = old[1] + (wanted[1] - coupling[1] * wanted[0]) * per_determinant;
+            let together = determinant.gt(L::splat(0.05)).and(first.ge(zero)).and(second.ge(zero));
+            let after = (old[1] + (wanted[1] - coupling[1] * (new[0] - old[0]))).max(zero);
+            new = [L::select(together, first, new[0]), L::select(together, second, after)];
+        }
+        let (mut sum, mut turn) = (zero, [zero; 2]);
+        for p in 0..POINTS {
+            new[p].store(self.points[p].normal_impulse);
+            let change = new[p] - old[p];
+            sum = sum + change;
+            turn = [turn[0] + change * arms[p][0], turn[1] + change * arms[p][1]];
+        }
+        push::<L, FIXED>(vel, [self.normal_x * sum, self.normal_y * sum], turn);
+        new
+    }
+
     /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more.
     #[inline(always)]
-    unsafe fn solve(&mut self) -> Option<[L; 2]> {
+    unsafe fn solve(&mut self, rough: Option<&RoughBlock>, i: usize) -> Option<[L; 2]> {
         let soft = &self.rows.softness;
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let (zero, one, half) = (L::splat(0.0), L::splat(1.0), L::splat(0.5));
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
         // SAFETY: see the impl.
         let (pose_a, pose_b) = unsafe { self.poses(&vel) };
-        let mut normal_velocities = [zero; 2];
+        let (mut normal_velocities, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
+        let both = if POINTS == 2 {
+            half * (L::load(self.points[0].normal_impulse) + L::load(self.points[1].normal_impulse))
+        } else {
+            zero
+        };
         for p in 0..POINTS {
             let arms = pair::<L>(&self.points[p].normal_arms);
             let separation = L::load(self.points[p].separation) + self.along_normal(&pose_a, &pose_b, arms);
@@ -289,45 +346,22 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
             let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
             let old = L::load(self.points[p].normal_impulse);
-            let mass = L::load(self.points[p].normal_mass) * mass_scale;
-            let unmoved = (old - impulse_scale * old) - mass * bias;
-            let normal_velocity = self.along_normal(&vel.a, &vel.b, arms);
-            let new = (unmoved - mass * normal_velocity).max(zero);
-            new.store(self.points[p].normal_impulse);
-            let change = new - old;
-            let impulse = [self.normal_x * change, self.normal_y * change];
-            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
-            normal_velocities[p] = normal_velocity;
+            let given = if POINTS == 2 { L::splat(TILT) * both + L::splat(1.0 - TILT) * old } else { old };
+            masses[p] = L::load(self.points[p].normal_mass) * mass_scale;
+            normal_velocities[p] = self.along_normal(&vel.a, &vel.b, arms);
+            wanted[p] = -(impulse_scale * given) - masses[p] * (normal_velocities[p] + bias);
         }
+        self.apply_normal(&mut vel, wanted, masses);
+        self.friction(&mut vel, rough, i);
         // SAFETY: see the impl.
         unsafe { self.store(vel) };
         Some(normal_velocities)
     }
 
-    /// Normal impulses without bias, then friction at each point, then what brakes rolling.
+    /// Friction at each point: inside μ_s·λ_n it holds, beyond it slides at μ_d·λ_n.
     #[inline(always)]
-    unsafe fn relax(&mut self, rough: Option<&mut RoughBlock>, i: usize) -> Option<[L; 2]> {
-        let zero = L::splat(0.0);
-        // SAFETY: see the impl.
-        let mut vel = unsafe { self.velocities() };
-        let mut normal_velocities = [zero; 2];
-        let mut normal_sum = zero;
-        for p in 0..POINTS {
-            let point = &mut self.points[p];
-            let arms = pair::<L>(&point.normal_arms);
-            let mass = L::load(point.normal_mass);
-            let old = L::load(point.normal_impulse);
-            let unmoved = old - mass * L::load(point.closing_speed);
-            let normal_velocity = self.along_normal(&vel.a, &vel.b, arms);
-            let new = (unmoved - mass * normal_velocity).max(zero);
-            new.store(self.points[p].normal_impulse);
-            let change = new - old;
-            let impulse = [self.normal_x * change, self.normal_y * change];
-            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
-            normal_velocities[p] = normal_velocity;
-            normal_sum = normal_sum + new;
-        }
-        let conveyed = rough.as_deref().map(|rough| L::load(&rough.tangent_speed[i..]));
+    fn friction(&mut self, vel: &mut Velocities<L>, rough: Option<&RoughBlock>, i: usize) {
+        let conveyed = rough.map(|rough| L::load(&rough.tangent_speed[i..]));
         for point in &mut self.points[..POINTS] {
             let arms = pair::<L>(&point.tangent_arms);
             let normal_impulse = L::load(point.normal_impulse);
@@ -345,10 +379,27 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             new.store(point.tangent_impulse);
             let change = new - old;
             let impulse = [-self.normal_y * change, self.normal_x * change];
-            push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
+            push::<L, FIXED>(vel, impulse, arms.map(|arm| arm * change));
         }
+    }
+
+    /// Normal impulses without bias, then friction at each point, then what brakes rolling.
+    #[inline(always)]
+    unsafe fn relax(&mut self, rough: Option<&mut RoughBlock>, i: usize) -> Option<[L; 2]> {
+        let zero = L::splat(0.0);
+        // SAFETY: see the impl.
+        let mut vel = unsafe { self.velocities() };
+        let (mut normal_velocities, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
+        for p in 0..POINTS {
+            let point = &self.points[p];
+            masses[p] = L::load(point.normal_mass);
+            normal_velocities[p] = self.along_normal(&vel.a, &vel.b, pair::<L>(&point.normal_arms));
+            wanted[p] = -(masses[p] * (normal_velocities[p] + L::load(point.closing_speed)));
+        }
+        let normal_impulses = self.apply_normal(&mut vel, wanted, masses);
+        self.friction(&mut vel, rough.as_deref(), i);
         if let Some(rough) = rough {
-            let most = L::load(&rough.rolling[i..]) * normal_sum;
+            let most = L::load(&rough.rolling[i..]) * (normal_impulses[0] + normal_impulses[1]);
             let inv_spin = pair::<L>(&self.inv_spin);
             let weight = vel.a[3] * (inv_spin[0] * inv_spin[0]) + vel.b[3] * (inv_spin[1] * inv_spin[1]);
             let turns = weight.gt(zero);
