@@ -6,12 +6,12 @@ mod clip;
 #[path = "oracle/hull.rs"]
 mod hull;
 
-use clip::{Manifold, manifolds};
+use clip::{Manifold, core_separation, manifolds, separation};
 use glam::DVec2;
 use granule::{
     BodyDesc, BodyHandle, BodyType, Filter, Lanes, Part, Polygon, Settings, Shape, ShapeKind, Vec2, World,
 };
-use hull::{Form, Hull, core_separation, dvec, separation};
+use hull::{Form, Hull, dvec};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::f32::consts::{PI, TAU};

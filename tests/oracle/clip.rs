@@ -3,7 +3,7 @@
 //!
 //! Where a branch hangs on less than `tie`, an f32 may take either: then both outcomes are given.
 
-use crate::hull::{Edge, Form, Hull, core_separation};
+use crate::hull::{Edge, Form, Hull};
 use glam::DVec2;
 
 /// One way in which two shapes touch. The normal points from the first to the second.
@@ -142,7 +142,7 @@ fn upright(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
 /// Two cores of two or more corners each.
 fn clipped(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
     let faces = |of: &Hull, other: &Hull| -> Vec<(f64, Edge)> {
-        of.edges().into_iter().map(|edge| (other.beyond(&edge), edge)).collect()
+        of.edges().into_iter().map(|edge| (beyond(other, &edge), edge)).collect()
     };
     let (of_a, of_b) = (faces(a, b), faces(b, a));
     let most = of_a.iter().chain(&of_b).map(|face| face.0).fold(f64::MIN, f64::max);
@@ -220,4 +220,42 @@ fn segment_distance(one: &Edge, other: &Edge) -> f64 {
         point.distance(edge.a + t * along)
     };
     to(one.a, other).min(to(one.b, other)).min(to(other.a, one)).min(to(other.b, one))
+}
+
+/// How far a core is beyond the line of an edge: the least over its corners.
+fn beyond(core: &Hull, edge: &Edge) -> f64 {
+    core.corners.iter().map(|&corner| edge.normal.dot(corner - edge.a)).fold(f64::MAX, f64::min)
+}
+
+/// Distance of two cores; if they overlap, minus the shortest way out.
+pub fn core_separation(a: &Hull, b: &Hull) -> f64 {
+    if a.corners.len() == 1 {
+        return b.core_distance(a.corners[0]);
+    }
+    if b.corners.len() == 1 {
+        return a.core_distance(b.corners[0]);
+    }
+    let out_of_a = a.edges().iter().map(|edge| beyond(b, edge)).fold(f64::MIN, f64::max);
+    let out_of_b = b.edges().iter().map(|edge| beyond(a, edge)).fold(f64::MIN, f64::max);
+    let best = out_of_a.max(out_of_b);
+    // Segments in line overlap on every normal that they have, however far apart they are.
+    if best < -1e-12 {
+        return best;
+    }
+    let from_a = a.corners.iter().map(|&corner| b.nearest(corner).distance(corner));
+    let from_b = b.corners.iter().map(|&corner| a.nearest(corner).distance(corner));
+    from_a.chain(from_b).fold(f64::MAX, f64::min)
+}
+
+/// Distance of the surfaces, minus the shortest way out when they overlap. Infinite for two half-spaces.
+pub fn separation(a: &Form, b: &Form) -> f64 {
+    match (a, b) {
+        (Form::Hull(a), Form::Hull(b)) => core_separation(a, b) - a.radius - b.radius,
+        (Form::Plane { normal, offset }, Form::Hull(hull))
+        | (Form::Hull(hull), Form::Plane { normal, offset }) => {
+            let lowest = hull.corners.iter().map(|corner| normal.dot(*corner)).fold(f64::MAX, f64::min);
+            lowest - offset - hull.radius
+        }
+        (Form::Plane { .. }, Form::Plane { .. }) => f64::INFINITY,
+    }
 }

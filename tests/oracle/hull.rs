@@ -1,5 +1,5 @@
 //! Shapes that turn, for the tests: in f64, as plain lists of corners in the world, and how far they are from
-//! points and from each other. Written from the definitions, not from the engine.
+//! points. Written from the definitions, not from the engine.
 //!
 //! Every shape but a half-space is a *core*, a convex polygon of one to eight corners, and all points within a radius
 //! of it.
@@ -117,43 +117,5 @@ impl Hull {
             }
         }
         best
-    }
-
-    /// How far the other core is beyond the line of an edge of this one: the least over its corners.
-    pub fn beyond(&self, edge: &Edge) -> f64 {
-        self.corners.iter().map(|&corner| edge.normal.dot(corner - edge.a)).fold(f64::MAX, f64::min)
-    }
-}
-
-/// Distance of two cores; if they overlap, minus the shortest way out.
-pub fn core_separation(a: &Hull, b: &Hull) -> f64 {
-    if a.corners.len() == 1 {
-        return b.core_distance(a.corners[0]);
-    }
-    if b.corners.len() == 1 {
-        return a.core_distance(b.corners[0]);
-    }
-    let out_of_a = a.edges().iter().map(|edge| b.beyond(edge)).fold(f64::MIN, f64::max);
-    let out_of_b = b.edges().iter().map(|edge| a.beyond(edge)).fold(f64::MIN, f64::max);
-    let best = out_of_a.max(out_of_b);
-    // Segments in line overlap on every normal that they have, however far apart they are.
-    if best < -1e-12 {
-        return best;
-    }
-    let from_a = a.corners.iter().map(|&corner| b.nearest(corner).distance(corner));
-    let from_b = b.corners.iter().map(|&corner| a.nearest(corner).distance(corner));
-    from_a.chain(from_b).fold(f64::MAX, f64::min)
-}
-
-/// Distance of the surfaces, minus the shortest way out when they overlap. Infinite for two half-spaces.
-pub fn separation(a: &Form, b: &Form) -> f64 {
-    match (a, b) {
-        (Form::Hull(a), Form::Hull(b)) => core_separation(a, b) - a.radius - b.radius,
-        (Form::Plane { normal, offset }, Form::Hull(hull))
-        | (Form::Hull(hull), Form::Plane { normal, offset }) => {
-            let lowest = hull.corners.iter().map(|corner| normal.dot(*corner)).fold(f64::MAX, f64::min);
-            lowest - offset - hull.radius
-        }
-        (Form::Plane { .. }, Form::Plane { .. }) => f64::INFINITY,
     }
 }
