@@ -15,15 +15,18 @@ impl World {
     pub fn query_point(&self, point: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
         self.candidates(point, point, |slot| {
             let offset = point - self.bodies.position(slot);
+            if self.bodies.columns.kind[slot].shape().turns() {
+                let outside = self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
+                    !outline.contains(Vec2::new(cos, -sin).rotate(offset - centre))
+                });
+                return outside || visit(self.bodies.handle(slot));
+            }
             let inside = match self.bodies.shape(slot) {
                 Shape::Circle { radius } | Shape::Particle { radius } => {
                     offset.length_squared() <= radius * radius
                 }
-                Shape::Aabb { half_extents } => offset.abs().cmple(half_extents).all(),
                 Shape::HalfSpace { normal, .. } => normal.dot(point) <= self.bodies.columns.ext_z[slot],
-                _ => !self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
-                    !outline.contains(Vec2::new(cos, -sin).rotate(offset - centre))
-                }),
+                shape => offset.abs().cmple(shape.extents()).all(),
             };
             !inside || visit(self.bodies.handle(slot))
         });
@@ -45,7 +48,7 @@ impl World {
                     normal.dot(deepest) <= self.bodies.columns.ext_z[slot]
                 }
                 shape => {
-                    let half = if shape.kind().turns() {
+                    let half = if self.bodies.columns.kind[slot].shape().turns() {
                         let mut half = Vec2::ZERO;
                         self.bodies.visit_outlines(slot, |outline, centre, turn| {
                             half = half.max(outline.bounds(turn, centre));

@@ -103,7 +103,7 @@ impl Mirror {
             self.frame[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
             self.fill_parts(bodies);
         }
-        for slot in planes {
+        for slot in planes.filter(|&slot| c.kind[slot].shape() == ShapeKind::HalfSpace) {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
             self.shape[slot] = shape_row(c.kind[slot], pos, ext, c.ext_z[slot]);
         }
@@ -115,7 +115,11 @@ impl Mirror {
             return;
         }
         for slot in 0..bodies.len {
-            for (placed, row) in bodies.parts(slot).iter().zip(bodies.part_row(slot) as usize..) {
+            let parts = bodies.parts(slot);
+            if parts.is_empty() {
+                continue;
+            }
+            for (placed, row) in parts.iter().zip(bodies.part_row(slot) as usize..) {
                 let [x, y, cos, sin] = self.frame[slot].0;
                 let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
                 let (x, y) = (x + offset.x, y + offset.y);
