@@ -1,7 +1,7 @@
 //! Convex polygons of up to eight vertices: their hull, and what is refused.
 
 use crate::error::{Error, check_range, check_vec};
-use crate::outline::Outline;
+use crate::outline::{MassProperties, Outline};
 use crate::shape::Shape;
 use glam::{DVec2, Vec2};
 
@@ -52,7 +52,15 @@ impl Polygon {
         for (vertex, &index) in polygon.vertices.iter_mut().zip(&order) {
             *vertex = points[index];
         }
-        let centroid = Outline::of_polygon(&polygon).mass_properties().centroid;
+        let MassProperties { area, centroid, .. } = Outline::of_polygon(&polygon).mass_properties();
+        // By how much rounding its coordinates to f32 can move the centroid of a polygon. One that is
+        // centred that well stays as it is, so that what was read back after writing is the same to the bit.
+        let corners = polygon.vertices().iter();
+        let reach = corners.map(|vertex| vertex.as_dvec2().distance(centroid)).fold(0.0, f64::max);
+        let rounding = f64::from(f32::EPSILON) * reach * (2.0 + 8.0 * reach * reach / area);
+        if centroid.length() <= rounding {
+            return Ok((polygon, Vec2::ZERO));
+        }
         for vertex in &mut polygon.vertices[..points.len()] {
             *vertex = (vertex.as_dvec2() - centroid).as_vec2();
         }
@@ -85,7 +93,7 @@ impl Polygon {
     }
 }
 
-/// The points counter-clockwise.
+/// The points counter-clockwise, from the first one given on.
 fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
     let refuse = |index, reason| Err(Error::Vertex { field: FIELD, index, reason });
     for (index, &point) in points.iter().enumerate() {
@@ -142,6 +150,8 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
             refuse(index, "the polygon is not convex: the vertex lies inside the hull of the others")
         };
     }
+    let start = order.iter().position(|&index| index == 0).expect("all points are corners");
+    order.rotate_left(start);
     Ok(order)
 }
 
@@ -198,6 +208,30 @@ mod tests {
             }
             let again = Outline::of_polygon(&polygon).mass_properties().centroid;
             prop_assert!(again.length() < 1.0e-5);
+            let (same, at) = Polygon::new(v).expect("a polygon's own vertices");
+            prop_assert_eq!((same, at), (polygon, Vec2::ZERO));
+        }
+
+        /// Contract: a polygon's own vertices give the same polygon to the bit, also that of a sliver, in which the
+        /// rounding of its coordinates moves the centroid far, and that of a rounded or distant one.
+        #[test]
+        fn own_vertices_give_the_same_polygon(
+            angles in proptest::collection::btree_set(0u32..100, 3..=8),
+            flat in prop_oneof![Just(1.0f32), 1.0e-4f32..0.01],
+            turned in 0.0f32..6.3,
+            radius in prop_oneof![Just(0.0f32), 0.0f32..0.5],
+            centre in (-5000.0f32..5000.0, -50.0f32..50.0),
+        ) {
+            let points: Vec<Vec2> = angles
+                .iter()
+                .map(|&step| Vec2::from_angle(step as f32 * 0.06283) * Vec2::new(2.0, 2.0 * flat))
+                .map(|corner| Vec2::from(centre) + Vec2::from_angle(turned).rotate(corner))
+                .collect();
+            if let Ok((polygon, _)) = Polygon::rounded(&points, radius)
+                && let Ok((same, at)) = Polygon::rounded(polygon.vertices(), radius)
+            {
+                prop_assert_eq!((same, at), (polygon, Vec2::ZERO));
+            }
         }
     }
 }
