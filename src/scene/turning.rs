@@ -241,13 +241,15 @@ pub(super) fn junkyard(bodies: usize, random: &mut Random) -> Pieces {
     scene
 }
 
-/// Rows on shelves, one above the other. The first of each row stands past its tipping point, at the left.
+/// Rows on shelves, one above the other. The first of each row, at the left, is past its tipping point and turns
+/// about its lower edge: from rest it would come to lean on the second, and friction would hold both.
 pub(super) fn dominoes(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
-    const HALF: Vec2 = Vec2::new(0.1, 0.5);
+    const HALF: Vec2 = Vec2::new(0.0625, 0.5);
     const SPACING: f32 = 0.5;
     const SHELF: f32 = 2.5;
-    // Past atan(0.1 / 0.5) = 0.197, and short of the second domino.
-    const TIPPED: f32 = -0.25;
+    // Past atan(0.0625 / 0.5) = 0.124, and short of the second domino.
+    const TIPPED: f32 = -0.2;
+    const TURNING: f32 = -1.0;
     let material = stone();
     // As wide as high.
     let length = (5 * bodies).isqrt().clamp(1, bodies);
@@ -262,8 +264,14 @@ pub(super) fn dominoes(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
             return upright;
         }
         let edge = foot + Vec2::new(HALF.x, 0.0);
-        let position = edge + direction(TIPPED).rotate(Vec2::new(-HALF.x, HALF.y));
-        BodyDesc { position, angle: TIPPED, ..upright }
+        let arm = direction(TIPPED).rotate(Vec2::new(-HALF.x, HALF.y));
+        BodyDesc {
+            position: edge + arm,
+            angle: TIPPED,
+            velocity: TURNING * arm.perp(),
+            angular_velocity: TURNING,
+            ..upright
+        }
     }));
     scene
 }
