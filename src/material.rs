@@ -15,8 +15,8 @@ pub struct Material {
     pub dynamic_friction: f32,
     /// Ratio of the separation speed to the approach speed, in 0..=1.
     pub restitution: f32,
-    /// How much rolling is braked: torque against it per normal force and radius of the shape's rounding.
-    /// The larger one of a contact's two counts. Default 0.
+    /// How much rolling is braked: torque against it per normal force and radius of the round shape (of the smaller,
+    /// if both are). The larger one of a contact's two counts. Default 0.
     pub rolling_resistance: f32,
     /// Speed of the surface against the body, m/s: a conveyor belt. Positive runs clockwise round the shape, so to
     /// the right on top. Default 0.

@@ -264,11 +264,7 @@ fn turning(bytes: &mut Bytes) -> Shape {
 
 fn part(bytes: &mut Bytes) -> Part {
     let kind = bytes.byte();
-<<<<<<< HEAD
-    let shape = if kind % 4 == 0 { Shape::circle(bytes.size()) } else { turning(bytes) };
-=======
     let shape = if kind.is_multiple_of(4) { Shape::circle(bytes.size()) } else { turning(bytes) };
->>>>>>> turning-scenes
     let mut part = Part::new(shape, Vec2::new(bytes.number(), bytes.number()));
     if kind >= 128 {
         part.angle = bytes.number();

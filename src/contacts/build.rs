@@ -24,7 +24,7 @@ use crate::broadphase::general::ShapeRef;
 use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
 use crate::lane::RowOffset;
-use crate::material::{Material, Mix, Mixing};
+use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
 use crate::shape::ShapeKind;
 
@@ -266,8 +266,8 @@ impl Build<'_> {
                     if let Some(rough) = tile.rough.get_mut(place) {
                         let [a, b] =
                             shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
-                        let rolling = |material: Material, radius: f32| material.rolling_resistance * radius;
-                        rough.rolling[lane] = rolling(a, shapes[0].radius).max(rolling(b, shapes[1].radius));
+                        let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance);
+                        rough.rolling[lane] = resistance * rolling_radius(&shapes);
                         rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
                         rough.rolling_impulse[lane] = general_carried.rolling_impulse;
                     }
@@ -275,6 +275,11 @@ impl Build<'_> {
             }
         }
     }
+}
+
+/// What rolls: of two round shapes the smaller, else the round one.
+fn rolling_radius([a, b]: &[ShapeRef; 2]) -> f32 {
+    if a.radius > 0.0 && b.radius > 0.0 { a.radius.min(b.radius) } else { a.radius.max(b.radius) }
 }
 
 /// What a shape asks of the kernel of its block, see [`BlockInfo::capacity`].

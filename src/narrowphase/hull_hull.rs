@@ -4,7 +4,7 @@
 //! for each face of A, of B:     how far the other's nearest vertex is from it    → the furthest: reference
 //! incident edge:                the other's, most opposite to the reference face
 //! two points:                   the ends of what of the incident edge lies above the reference edge
-//! nothing lies above it:        the two vertices that are next to each other
+//! corner next to corner:        the way from the one to the other
 //! ```
 //!
 //! The methods are those of D. Gregorius, "The Separating Axis Test between Convex Polyhedra" (2013), and of
@@ -169,33 +169,44 @@ fn clip<L: Lane, const N: usize>(
     let mut low_point = clipped(clipped_low, number(reference_ends[0], incident_ends[1]));
     let mut high_point = clipped(clipped_high, number(reference_ends[1], incident_ends[0]));
 
-    // Nothing of the incident edge is above the reference edge.
-    let beside = clipped_low.gt(clipped_high);
-    let beyond_high = inc_low.gt(high);
+    // Where the incident vertex next to the reference face is beyond that face's end, and the end beyond that vertex,
+    // the two corners are nearest to each other. (Where both faces are as far away, as of two edges that lie flat
+    // above each other, neither is beyond the other.)
+    let nearest_is_low = low_height.le(high_height);
+    let nearest = V::select(nearest_is_low, incident.to, incident.from);
+    let further = V::select(nearest_is_low, incident.from, incident.to);
+    let nearest_along = L::select(nearest_is_low, inc_low, inc_high);
+    let beyond_high = nearest_along.gt(high);
     let corner = V::select(beyond_high, reference.to, reference.from);
-    let way = V::select(beyond_high, incident.to, incident.from).sub(corner);
+    let way = nearest.sub(corner);
+    let distance = way.dot(way).sqrt();
+    let beside = clipped_low.gt(clipped_high);
+    let beyond = if corners { beyond_high.or(nearest_along.lt(low)) } else { zero.gt(zero) };
+    let by_corners = beyond
+        .and(way.dot(further.sub(nearest)).ge(zero))
+        .and(reference.separation.gt(zero).or(beside))
+        .and(distance.gt(L::splat(TOGETHER)));
+    let direction = way.scaled(L::splat(1.0) / distance.max(L::splat(TOGETHER)));
     let feature = number(
         L::select(beyond_high, reference_ends[1], reference_ends[0]),
-        L::select(beyond_high, incident_ends[1], incident_ends[0]),
+        L::select(nearest_is_low, incident_ends[1], incident_ends[0]),
     );
-    let distance = way.dot(way).sqrt();
-    let by_corners = beside.and(distance.gt(L::splat(TOGETHER)));
-    let direction = way.scaled(L::splat(1.0) / distance.max(L::splat(TOGETHER)));
     let corner_point = Point {
         place: corner.add(direction.scaled(distance * L::splat(0.5) + middle)),
         separation: distance - radii,
         feature,
     };
-    // Corner upon corner: the reference's normal will do.
-    let end_above = L::select(beyond_high, low_height, high_height);
-    let end_point = at(L::select(beyond_high, inc_low, inc_high), end_above, feature);
-    low_point = select_point(beside, select_point(by_corners, corner_point, end_point), low_point);
-    let second_missing = (clipped_high - clipped_low).lt(L::splat(TOGETHER));
+    // Beside each other and yet not apart, by rounding: the reference's normal will do.
+    let nearest_above = low_height.min(high_height);
+    let end_point = at(nearest_along, nearest_above, feature);
+    low_point = select_point(beside, end_point, low_point);
+    low_point = select_point(by_corners, corner_point, low_point);
+    let second_missing = (clipped_high - clipped_low).lt(L::splat(TOGETHER)).or(by_corners);
     high_point.separation = L::select(second_missing, far, high_point.separation);
     if !corners {
         low_point.separation = L::select(beside, far, low_point.separation);
     }
-    let normal = if corners { V::select(by_corners, direction, normal) } else { normal };
+    let normal = V::select(by_corners, direction, normal);
 
     // From A to B, the points in the order of that normal's tangent.
     let normal = V::select(by_b, normal.neg(), normal);

@@ -211,11 +211,7 @@ pub const BUILTIN: &[Builtin] = &[
         about: "rows of dominoes fall one after the other",
         bodies: 2_000,
         warmup: 60,
-<<<<<<< HEAD
-        steps: 600,
-=======
         steps: 1200,
->>>>>>> turning-scenes
         make: |bodies, random| turning::dominoes(bodies, random).into(),
     },
     Builtin {
