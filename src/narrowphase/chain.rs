@@ -66,7 +66,13 @@ pub(super) fn touch_round<L: Lane, const N: usize>(
 ) -> Manifold<L> {
     let mut manifold = round_hull::touch(centre, radius, segment);
     let mine = chain.answers_for(manifold.normal.neg()).and(centre.y.ge(L::splat(0.0)));
-    let Point { separation, .. } = manifold.points[0];
-    manifold.points[0].separation = L::select(mine, separation, L::splat(FAR));
+    // What leans over an end by so little that both segments answer for it is pushed straight out: a hundredth of 5 m/s
+    // would lift a ball that rolls.
+    let straight = manifold.normal.x.abs().le(L::splat(LEAN));
+    manifold.normal = V::select(straight, V::splat(0.0, -1.0), manifold.normal);
+    let Point { place, separation, .. } = &mut manifold.points[0];
+    let above = centre.y - radius;
+    *separation = L::select(mine, L::select(straight, above, *separation), L::splat(FAR));
+    *place = V::select(straight, V::new(centre.x, above * L::splat(0.5)), *place);
     manifold
 }

@@ -169,10 +169,15 @@ fn clip<L: Lane, const N: usize>(
     let mut low_point = clipped(clipped_low, number(reference_ends[0], incident_ends[1]));
     let mut high_point = clipped(clipped_high, number(reference_ends[1], incident_ends[0]));
 
-    // Where the incident vertex next to the reference face is beyond that face's end, and the end beyond that vertex,
+    // Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to its end) is beyond that face's end, and the end beyond that vertex,
     // the two corners are nearest to each other. (Where both faces are as far away, as of two edges that lie flat
     // above each other, neither is beyond the other.)
-    let nearest_is_low = low_height.le(high_height);
+    let beside = clipped_low.gt(clipped_high);
+    let end = V::select(inc_low.gt(high), reference.to, reference.from);
+    let squared = |v: V<L>| v.dot(v);
+    let low_is_nearer = squared(incident.to.sub(end)).le(squared(incident.from.sub(end)));
+    let lowest = low_height.le(high_height).and(clipped_low.le(clipped_high));
+    let nearest_is_low = lowest.or(low_is_nearer.and(beside));
     let nearest = V::select(nearest_is_low, incident.to, incident.from);
     let further = V::select(nearest_is_low, incident.from, incident.to);
     let nearest_along = L::select(nearest_is_low, inc_low, inc_high);
@@ -180,7 +185,6 @@ fn clip<L: Lane, const N: usize>(
     let corner = V::select(beyond_high, reference.to, reference.from);
     let way = nearest.sub(corner);
     let distance = way.dot(way).sqrt();
-    let beside = clipped_low.gt(clipped_high);
     let beyond = if corners { beyond_high.or(nearest_along.lt(low)) } else { zero.gt(zero) };
     let by_corners = beyond
         .and(way.dot(further.sub(nearest)).ge(zero))
@@ -197,7 +201,7 @@ fn clip<L: Lane, const N: usize>(
         feature,
     };
     // Beside each other and yet not apart, by rounding: the reference's normal will do.
-    let nearest_above = low_height.min(high_height);
+    let nearest_above = L::select(nearest_is_low, low_height, high_height);
     let end_point = at(nearest_along, nearest_above, feature);
     low_point = select_point(beside, end_point, low_point);
     low_point = select_point(by_corners, corner_point, low_point);
