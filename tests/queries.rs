@@ -1,6 +1,7 @@
 //! Queries by point and by box against looking at every body: all shapes, turned ones and compounds, in worlds that
 //! have just been built, have been stepped, and have been changed by hand.
 
+#[allow(dead_code, reason = "which boxes are axis-aligned is for the manifolds only")]
 #[path = "oracle/hull.rs"]
 mod hull;
 

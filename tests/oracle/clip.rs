@@ -209,7 +209,13 @@ fn against(
         let middle = core - edge.normal * (other.radius + 0.5 * separation);
         Touch { point: Some(middle), separation, slope: 1.0 + slope.abs() }
     };
-    found.push(Manifold { normal: edge.normal, normal_slope: 0.0, points: vec![touch(low), touch(high)] });
+    let points = vec![touch(low), touch(high)];
+    if overlap < tie {
+        // Almost upright: the deeper of the two will do.
+        let deeper = if points[0].separation < points[1].separation { points[0] } else { points[1] };
+        found.push(Manifold { normal: edge.normal, normal_slope: 0.0, points: vec![deeper] });
+    }
+    found.push(Manifold { normal: edge.normal, normal_slope: 0.0, points });
 }
 
 /// Distance of two edges that do not cross.
