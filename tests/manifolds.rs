@@ -670,3 +670,71 @@ fn round_ends_meet_corners() {
         }
     }
 }
+
+/// The contacts of two bodies at rest, the first one static, and what the oracle says to them.
+fn touch(lanes: Lanes, a: (Shape, Vec2, f32), b: (Shape, Vec2, f32)) -> Vec<Seen> {
+    let mut world = World::new(settings(lanes)).unwrap();
+    let a = world.add_body(&body(a.0, BodyType::Static, a.1, a.2)).unwrap();
+    let b = world.add_body(&body(b.0, BodyType::Dynamic, b.1, b.2)).unwrap();
+    let forms = [form(&world, a), form(&world, b)];
+    world.step();
+    let contacts = seen(&world, a, b);
+    check(&forms[0], &forms[1], &contacts).unwrap();
+    contacts
+}
+
+/// What lies in line with a capsule or a segment touches its end, and not its flank, however far away it is.
+#[test]
+fn ends_are_touched_in_line() {
+    for lanes in Lanes::ALL {
+        for angle in [0.0f32, 0.5 * PI, 0.3, -2.0] {
+            let axis = Vec2::from_angle(angle);
+            for shape in [Shape::circle(0.25), Shape::capsule(0.4, 0.25)] {
+                let half = if matches!(shape, Shape::Circle { .. }) { 0.0 } else { 0.4 };
+                for (rod, radius) in [(Shape::capsule(0.5, 0.25), 0.25f32), (Shape::segment(0.5), 0.0)] {
+                    for gap in [0.01f32, 0.0, -0.1] {
+                        let at = axis * (0.5 + half + radius + 0.25 + gap);
+                        let contacts = touch(lanes, (rod, Vec2::ZERO, angle), (shape, at, angle));
+                        assert_eq!(contacts.len(), 1, "{contacts:?}");
+                        assert!((contacts[0].normal - dvec(axis)).length() < 1e-5, "{contacts:?}");
+                        assert!((contacts[0].separation - f64::from(gap)).abs() < 1e-6, "{contacts:?}");
+                    }
+                    let far = axis * 2.0;
+                    assert_eq!(touch(lanes, (rod, Vec2::ZERO, angle), (shape, far, angle)).len(), 0);
+                }
+            }
+        }
+    }
+}
+
+/// A capsule or a segment that stands upright on a face, sunk into it or not, touches it with its lower end.
+#[test]
+fn rods_stand_upright() {
+    for lanes in Lanes::ALL {
+        for turned in [0.0f32, 0.7, -1.9, PI] {
+            let up = Vec2::from_angle(turned + 0.5 * PI);
+            for upright in [0.5f32, -0.5] {
+                for ground in [
+                    Shape::oriented_box(2.0, 0.5),
+                    Shape::Polygon(Polygon::regular(4, 0.5 * 2.0f32.sqrt()).unwrap()),
+                ] {
+                    let tilt = if matches!(ground, Shape::Box { .. }) { turned } else { turned + 0.25 * PI };
+                    for (rod, end) in [(Shape::capsule(0.5, 0.25), 0.75f32), (Shape::segment(0.5), 0.5)] {
+                        for gap in [0.01f32, 0.0, -0.1, -0.3] {
+                            let at = up * (0.5 + end + gap) + 0.1 * up.perp();
+                            let rod = (rod, at, turned + upright * PI);
+                            let contacts = touch(lanes, (ground, Vec2::ZERO, tilt), rod);
+                            let lower =
+                                contacts.iter().map(|contact| contact.separation).fold(f64::MAX, f64::min);
+                            assert!(
+                                (lower - f64::from(gap)).abs() < 1e-5,
+                                "{lower}, expected {gap}: {contacts:?}"
+                            );
+                            assert!((contacts[0].normal - dvec(up)).length() < 1e-5, "{contacts:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
