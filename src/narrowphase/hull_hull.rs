@@ -129,7 +129,7 @@ fn clip<L: Lane, const N: usize>(
     of_b: Face<L>,
     corners: bool,
 ) -> Manifold<L> {
-    let (zero, far) = (L::splat(0.0), L::splat(FAR));
+    let (zero, one, far) = (L::splat(0.0), L::splat(1.0), L::splat(FAR));
     let by_b = of_b.separation.gt(of_a.separation);
     let reference = Face::select(by_b, of_b, of_a);
     let normal = reference.normal;
@@ -172,12 +172,14 @@ fn clip<L: Lane, const N: usize>(
     // Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to its end) is beyond that face's end, and the end beyond that vertex,
     // the two corners are nearest to each other. (Where both faces are as far away, as of two edges that lie flat
     // above each other, neither is beyond the other.)
-    let beside = clipped_low.gt(clipped_high);
-    let end = V::select(inc_low.gt(high), reference.to, reference.from);
+    // (The two ends of an upright edge may come in any order.)
+    let all_beyond_high = inc_low.min(inc_high).gt(high);
+    let beside = all_beyond_high.or(inc_low.max(inc_high).lt(low));
+    let end = V::select(all_beyond_high, reference.to, reference.from);
     let squared = |v: V<L>| v.dot(v);
     let low_is_nearer = squared(incident.to.sub(end)).le(squared(incident.from.sub(end)));
-    let lowest = low_height.le(high_height).and(clipped_low.le(clipped_high));
-    let nearest_is_low = lowest.or(low_is_nearer.and(beside));
+    let lower = L::select(beside, zero, high_height - low_height);
+    let nearest_is_low = lower.gt(zero).or(lower.ge(zero).and(low_is_nearer));
     let nearest = V::select(nearest_is_low, incident.to, incident.from);
     let further = V::select(nearest_is_low, incident.from, incident.to);
     let nearest_along = L::select(nearest_is_low, inc_low, inc_high);
@@ -215,7 +217,7 @@ fn clip<L: Lane, const N: usize>(
     // From A to B, the points in the order of that normal's tangent.
     let normal = V::select(by_b, normal.neg(), normal);
     let points = [select_point(by_b, high_point, low_point), select_point(by_b, low_point, high_point)];
-    Manifold { normal, points, flat: clipped_low.le(clipped_high) }
+    Manifold { normal, points, flat: L::select(beside, one, zero).le(zero) }
 }
 
 /// Lengths below this count as none, m.

@@ -29,7 +29,9 @@ pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &Outlin
     let before = along.lt(tangent.dot(from));
     let beyond = along.gt(tangent.dot(to));
     let is_point = normal.dot(normal).le(zero);
-    let by_vertex = before.or(beyond).and(separation.gt(zero)).or(is_point);
+    // Nothing is inside a segment: what is in line with it is beyond an end.
+    let outside = separation.gt(zero).or(b.count.lt(L::splat(2.5)));
+    let by_vertex = before.or(beyond).and(outside).or(is_point);
     let way = centre.sub(V::select(beyond, to, from));
     let distance = way.dot(way).sqrt();
     let apart = distance.gt(L::splat(COINCIDENT));
