@@ -232,9 +232,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             normal_sum = normal_sum + normal_impulse;
             tangent_sum = tangent_sum + tangent_impulse;
             let (normal_arms, tangent_arms) = (pair::<L>(&point.normal_arms), pair::<L>(&point.tangent_arms));
-            for body in 0..2 {
-                turn[body] =
-                    turn[body] + (normal_impulse * normal_arms[body] + tangent_impulse * tangent_arms[body]);
+            for ((turn, normal_arm), tangent_arm) in turn.iter_mut().zip(normal_arms).zip(tangent_arms) {
+                *turn = *turn + (normal_impulse * normal_arm + tangent_impulse * tangent_arm);
             }
             let separation = L::load(point.separation);
             self.limit_closing(p, separation);
@@ -242,8 +241,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         if let Some(rough) = rough {
             let rolling_impulse = L::load(&rough.rolling_impulse[i..]) * ratio;
             rolling_impulse.store(&mut rough.rolling_impulse[i..]);
-            for body in 0..2 {
-                turn[body] = turn[body] + rolling_impulse * L::load(self.inv_spin[body]);
+            for (turn, inv_spin) in turn.iter_mut().zip(pair::<L>(&self.inv_spin)) {
+                *turn = *turn + rolling_impulse * inv_spin;
             }
         }
         let x = self.normal_x * normal_sum - self.normal_y * tangent_sum;
