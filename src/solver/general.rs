@@ -22,6 +22,7 @@
 use super::impulse::{Pass, Rows, Velocities};
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, GeneralBlock, NormalBlock, RoughBlock, Tile};
 use crate::lane::{Lane, Mask, RowOffset};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The part of what two soft points let go that they let go equally.
@@ -40,6 +41,65 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     pass: Pass,
     elapsed: f32,
 ) {
+    // One loop for each pass: a choice at each block cost a fifth of the time.
+    // SAFETY: passed on; block indices are slots or padding rows.
+    unsafe {
+        match pass {
+            Pass::WarmStart => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.warm_start(rough),
+            ),
+            Pass::Solve => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.solve(rough.as_deref()),
+            ),
+            Pass::Relax => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.relax(rough),
+            ),
+            Pass::Project => {
+                sweep(tile, range, rows, pass, elapsed, |kernel: &mut Kernel<'_, L, FIXED, POINTS>, _, _| {
+                    kernel.project()
+                })
+            }
+            Pass::Restitution => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, _, bounces| kernel.restitute(bounces),
+            ),
+        }
+    }
+}
+
+/// Visits the active blocks, `WIDTH` contacts at a time.
+#[inline(always)]
+fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
+    tile: &mut Tile,
+    range: impl Iterator<Item = usize>,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+    visit: impl Fn(
+        &mut Kernel<'_, L, FIXED, POINTS>,
+        Option<&mut RoughBlock>,
+        &mut [Option<&mut BounceBlock>; 2],
+    ) -> Option<[L; 2]>,
+) {
     for index in range {
         let info = &mut tile.info[index];
         if info.active == 0 || (pass == Pass::Restitution && !info.bounces) {
@@ -56,21 +116,20 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
         let general = &mut tile.general[place];
         let mut rough = tile.rough.get_mut(place);
         for i in (0..BLOCK).step_by(L::WIDTH) {
-            let mut kernel = Kernel::<L, FIXED, POINTS>::new(normal, friction, general, i, rows, elapsed);
-            // SAFETY: passed on; block indices are slots or padding rows.
-            let normal_velocities = unsafe {
-                match pass {
-                    Pass::WarmStart => kernel.warm_start(rough.as_deref_mut(), i),
-                    Pass::Solve => kernel.solve(rough.as_deref(), i),
-                    Pass::Relax => kernel.relax(rough.as_deref_mut(), i),
-                    Pass::Project => kernel.project(),
-                    Pass::Restitution => kernel.restitute(&mut bounces, i),
-                }
+            let mut kernel = Kernel::<L, FIXED, POINTS> {
+                normal,
+                friction,
+                general,
+                rows,
+                elapsed,
+                i,
+                lanes: PhantomData,
             };
+            let normal_velocities = visit(&mut kernel, rough.as_deref_mut(), &mut bounces);
             if let Some(normal_velocities) = normal_velocities {
                 for (point, bounce) in bounces.iter_mut().take(POINTS).enumerate() {
                     if let Some(bounce) = bounce {
-                        info.bounces |= kernel.note_approach(point, bounce, normal_velocities[point], i);
+                        info.bounces |= kernel.note_approach(point, bounce, normal_velocities[point]);
                     }
                 }
             }
@@ -78,30 +137,48 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     }
 }
 
-/// One point of `WIDTH` contacts.
-struct PointRows<'a> {
-    separation: &'a [f32],
-    normal_mass: &'a [f32],
-    tangent_mass: &'a [f32],
-    normal_impulse: &'a mut [f32],
-    tangent_impulse: &'a mut [f32],
-    closing_speed: &'a mut [f32],
-    normal_arms: [&'a [f32]; 2],
-    tangent_arms: [&'a [f32]; 2],
-}
-
 /// `WIDTH` contacts of one block.
 struct Kernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
-    a: &'a [RowOffset],
-    b: &'a [RowOffset],
+    normal: &'a mut NormalBlock,
+    friction: &'a mut FrictionBlock,
+    general: &'a mut GeneralBlock,
     rows: &'a Rows<'a>,
     elapsed: f32,
-    normal_x: L,
-    normal_y: L,
-    points: [PointRows<'a>; 2],
-    static_friction: &'a [f32],
-    dynamic_friction: &'a [f32],
-    inv_spin: [&'a [f32]; 2],
+    /// The first of these lanes.
+    i: usize,
+    lanes: PhantomData<L>,
+}
+
+/// What is kept of each point: of the first in the blocks that all contacts have, of the second in its own.
+macro_rules! of_points {
+    ($($name:ident $(, $set:ident)?: $block:ident;)*) => {
+        impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINTS> {
+            $(
+                #[inline(always)]
+                fn $name(&self, point: usize) -> L {
+                    let values = if point == 0 { &self.$block.$name } else { &self.general.second.$name };
+                    L::load(&values[self.i..])
+                }
+
+                $(
+                    #[inline(always)]
+                    fn $set(&mut self, point: usize, value: L) {
+                        let values =
+                            if point == 0 { &mut self.$block.$name } else { &mut self.general.second.$name };
+                        value.store(&mut values[self.i..]);
+                    }
+                )?
+            )*
+        }
+    };
+}
+of_points! {
+    separation: normal;
+    normal_mass: normal;
+    tangent_mass: friction;
+    normal_impulse, set_normal_impulse: normal;
+    tangent_impulse, set_tangent_impulse: friction;
+    closing_speed, set_closing_speed: normal;
 }
 
 /// Gives both bodies an impulse (x, y) that turns A by `turn_a` and B by `turn_b` per inverse mass.
@@ -118,78 +195,58 @@ fn push<L: Lane, const FIXED: bool>(vel: &mut Velocities<L>, [x, y]: [L; 2], [tu
     }
 }
 
-#[inline(always)]
-fn pair<L: Lane>(arms: &[&[f32]; 2]) -> [L; 2] {
-    [L::load(arms[0]), L::load(arms[1])]
-}
-
 /// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
 /// are this task's alone. Those that may start a bounce return the normal velocities that they found.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, POINTS> {
     #[inline(always)]
-    fn new(
-        block: &'a mut NormalBlock,
-        friction: &'a mut FrictionBlock,
-        general: &'a mut GeneralBlock,
-        i: usize,
-        rows: &'a Rows<'a>,
-        elapsed: f32,
-    ) -> Self {
-        let lanes = i..i + L::WIDTH;
-        let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
-        debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
-        let [first_arms, second_arms] = &general.arms;
-        let second = &mut general.second;
-        let first = PointRows {
-            separation: &block.separation[i..],
-            normal_mass: &block.normal_mass[i..],
-            tangent_mass: &friction.tangent_mass[i..],
-            normal_impulse: &mut block.normal_impulse[lanes.clone()],
-            tangent_impulse: &mut friction.tangent_impulse[lanes.clone()],
-            closing_speed: &mut block.closing_speed[lanes.clone()],
-            normal_arms: [&first_arms.normal[0][i..], &first_arms.normal[1][i..]],
-            tangent_arms: [&first_arms.tangent[0][i..], &first_arms.tangent[1][i..]],
-        };
-        let second = PointRows {
-            separation: &second.separation[i..],
-            normal_mass: &second.normal_mass[i..],
-            tangent_mass: &second.tangent_mass[i..],
-            normal_impulse: &mut second.normal_impulse[lanes.clone()],
-            tangent_impulse: &mut second.tangent_impulse[lanes.clone()],
-            closing_speed: &mut second.closing_speed[lanes],
-            normal_arms: [&second_arms.normal[0][i..], &second_arms.normal[1][i..]],
-            tangent_arms: [&second_arms.tangent[0][i..], &second_arms.tangent[1][i..]],
-        };
-        Kernel {
-            a,
-            b,
-            rows,
-            elapsed,
-            normal_x: L::load(&block.normal_x[i..]),
-            normal_y: L::load(&block.normal_y[i..]),
-            points: [first, second],
-            static_friction: &friction.static_friction[i..],
-            dynamic_friction: &friction.dynamic_friction[i..],
-            inv_spin: [&general.inv_spin_a[i..], &general.inv_spin_b[i..]],
-        }
+    fn normal(&self) -> [L; 2] {
+        [L::load(&self.normal.normal_x[self.i..]), L::load(&self.normal.normal_y[self.i..])]
+    }
+
+    #[inline(always)]
+    fn normal_arms(&self, point: usize) -> [L; 2] {
+        let arms = &self.general.arms[point].normal;
+        [L::load(&arms[0][self.i..]), L::load(&arms[1][self.i..])]
+    }
+
+    #[inline(always)]
+    fn tangent_arms(&self, point: usize) -> [L; 2] {
+        let arms = &self.general.arms[point].tangent;
+        [L::load(&arms[0][self.i..]), L::load(&arms[1][self.i..])]
+    }
+
+    #[inline(always)]
+    fn inv_spins(&self) -> [L; 2] {
+        [L::load(&self.general.inv_spin_a[self.i..]), L::load(&self.general.inv_spin_b[self.i..])]
+    }
+
+    /// Rows of A and B.
+    #[inline(always)]
+    fn at(&self) -> (&[RowOffset], &[RowOffset]) {
+        let lanes = self.i..self.i + L::WIDTH;
+        let (a, b) = (&self.normal.a[lanes.clone()], &self.normal.b[lanes]);
+        debug_assert!(a.iter().chain(b).all(|at| at.row() < self.rows.vel.len()));
+        (a, b)
     }
 
     #[inline(always)]
     unsafe fn velocities(&self) -> Velocities<L> {
         let vel = self.rows.vel.as_ptr();
+        let (a, b) = self.at();
         // SAFETY: see the impl.
-        unsafe { Velocities { a: L::gather(vel, self.a), b: L::gather(vel, self.b) } }
+        unsafe { Velocities { a: L::gather(vel, a), b: L::gather(vel, b) } }
     }
 
     #[inline(always)]
     unsafe fn store(&self, vel: Velocities<L>) {
         let rows = self.rows.vel.as_ptr();
+        let (a, b) = self.at();
         // SAFETY: see the impl.
         unsafe {
-            L::scatter(rows, self.a, vel.a);
+            L::scatter(rows, a, vel.a);
             if !FIXED {
-                L::scatter(rows, self.b, vel.b);
+                L::scatter(rows, b, vel.b);
             }
         }
     }
@@ -198,72 +255,75 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     #[inline(always)]
     unsafe fn poses(&self, vel: &Velocities<L>) -> ([L; 4], [L; 4]) {
         let pose = self.rows.pose.as_ptr();
+        let (a, b) = self.at();
         // SAFETY: see the impl.
         unsafe {
-            let a = L::gather(pose, self.a);
-            (a, if FIXED { vel.b_after(self.elapsed) } else { L::gather(pose, self.b) })
+            let a = L::gather(pose, a);
+            (a, if FIXED { vel.b_after(self.elapsed) } else { L::gather(pose, b) })
         }
     }
 
     #[inline(always)]
     fn along_normal(&self, a: &[L; 4], b: &[L; 4], arms: [L; 2]) -> L {
-        ((b[0] - a[0]) * self.normal_x + (b[1] - a[1]) * self.normal_y) + (b[2] * arms[1] - a[2] * arms[0])
+        let [normal_x, normal_y] = self.normal();
+        ((b[0] - a[0]) * normal_x + (b[1] - a[1]) * normal_y) + (b[2] * arms[1] - a[2] * arms[0])
     }
 
     /// A gap of this size may close in one substep.
     #[inline(always)]
     fn limit_closing(&mut self, point: usize, separation: L) {
         let speed = separation.max(L::splat(0.0)) * L::splat(self.rows.inv_step);
-        speed.store(self.points[point].closing_speed);
+        self.set_closing_speed(point, speed);
     }
 
     /// accum += J·λ for the carried impulses.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>, i: usize) -> Option<[L; 2]> {
+    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) -> Option<[L; 2]> {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
         let (mut normal_sum, mut tangent_sum, mut turn) = (zero, zero, [zero; 2]);
         for p in 0..POINTS {
-            let point = &mut self.points[p];
-            let normal_impulse = L::load(point.normal_impulse) * ratio;
-            let tangent_impulse = L::load(point.tangent_impulse) * ratio;
-            normal_impulse.store(point.normal_impulse);
-            tangent_impulse.store(point.tangent_impulse);
+            let normal_impulse = self.normal_impulse(p) * ratio;
+            let tangent_impulse = self.tangent_impulse(p) * ratio;
+            self.set_normal_impulse(p, normal_impulse);
+            self.set_tangent_impulse(p, tangent_impulse);
             normal_sum = normal_sum + normal_impulse;
             tangent_sum = tangent_sum + tangent_impulse;
-            let (normal_arms, tangent_arms) = (pair::<L>(&point.normal_arms), pair::<L>(&point.tangent_arms));
+            let (normal_arms, tangent_arms) = (self.normal_arms(p), self.tangent_arms(p));
             for ((turn, normal_arm), tangent_arm) in turn.iter_mut().zip(normal_arms).zip(tangent_arms) {
                 *turn = *turn + (normal_impulse * normal_arm + tangent_impulse * tangent_arm);
             }
-            let separation = L::load(point.separation);
-            self.limit_closing(p, separation);
+            self.limit_closing(p, self.separation(p));
         }
         if let Some(rough) = rough {
+            let i = self.i;
             let rolling_impulse = L::load(&rough.rolling_impulse[i..]) * ratio;
             rolling_impulse.store(&mut rough.rolling_impulse[i..]);
-            for (turn, inv_spin) in turn.iter_mut().zip(pair::<L>(&self.inv_spin)) {
+            for (turn, inv_spin) in turn.iter_mut().zip(self.inv_spins()) {
                 *turn = *turn + rolling_impulse * inv_spin;
             }
         }
-        let x = self.normal_x * normal_sum - self.normal_y * tangent_sum;
-        let y = self.normal_y * normal_sum + self.normal_x * tangent_sum;
+        let [normal_x, normal_y] = self.normal();
+        let x = normal_x * normal_sum - normal_y * tangent_sum;
+        let y = normal_y * normal_sum + normal_x * tangent_sum;
         let rows = self.rows.accum.as_ptr();
+        let (at_a, at_b) = self.at();
         // SAFETY: see the impl.
         unsafe {
             let vel = self.velocities();
-            let (mut a, mut b) = (L::gather(rows, self.a), [zero; 4]);
+            let (mut a, mut b) = (L::gather(rows, at_a), [zero; 4]);
             if !FIXED {
-                b = L::gather(rows, self.b);
+                b = L::gather(rows, at_b);
             }
             // The inverse masses are in the velocity rows.
             (a[3], b[3]) = (vel.a[3], vel.b[3]);
             let mut sum = Velocities { a, b };
             push::<L, FIXED>(&mut sum, [x, y], turn);
             sum.a[3] = zero;
-            L::scatter(rows, self.a, sum.a);
+            L::scatter(rows, at_a, sum.a);
             if !FIXED {
                 sum.b[3] = zero;
-                L::scatter(rows, self.b, sum.b);
+                L::scatter(rows, at_b, sum.b);
             }
         }
         None
@@ -271,9 +331,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
 
     /// As `Kernel::note_approach` of `impulse.rs`, for one point.
     #[inline(always)]
-    fn note_approach(&self, point: usize, bounce: &mut BounceBlock, normal_velocity: L, i: usize) -> bool {
+    fn note_approach(&self, point: usize, bounce: &mut BounceBlock, normal_velocity: L) -> bool {
+        let i = self.i;
         let threshold = L::splat(-self.rows.softness.restitution_threshold);
-        let impulse = L::load(self.points[point].normal_impulse);
+        let impulse = self.normal_impulse(point);
         let fast = impulse.gt(L::splat(0.0)).and(normal_velocity.lt(threshold));
         if fast.bits() == 0 {
             return false;
@@ -291,9 +352,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     #[inline(always)]
     fn apply_normal(&mut self, vel: &mut Velocities<L>, wanted: [L; 2], mass: [L; 2]) -> [L; 2] {
         let zero = L::splat(0.0);
-        let old =
-            [0, 1].map(|p: usize| if p < POINTS { L::load(self.points[p].normal_impulse) } else { zero });
-        let arms = [0, 1].map(|p: usize| pair::<L>(&self.points[p].normal_arms));
+        let old = [0, 1].map(|p: usize| if p < POINTS { self.normal_impulse(p) } else { zero });
+        let arms = [0, 1].map(|p: usize| self.normal_arms(p));
         let mut new = [(old[0] + wanted[0]).max(zero), zero];
         if POINTS == 2 {
             let (one, two) = (L::splat(1.0), L::splat(2.0));
@@ -311,18 +371,19 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         }
         let (mut sum, mut turn) = (zero, [zero; 2]);
         for p in 0..POINTS {
-            new[p].store(self.points[p].normal_impulse);
+            self.set_normal_impulse(p, new[p]);
             let change = new[p] - old[p];
             sum = sum + change;
             turn = [turn[0] + change * arms[p][0], turn[1] + change * arms[p][1]];
         }
-        push::<L, FIXED>(vel, [self.normal_x * sum, self.normal_y * sum], turn);
+        let [normal_x, normal_y] = self.normal();
+        push::<L, FIXED>(vel, [normal_x * sum, normal_y * sum], turn);
         new
     }
 
     /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more.
     #[inline(always)]
-    unsafe fn solve(&mut self, rough: Option<&RoughBlock>, i: usize) -> Option<[L; 2]> {
+    unsafe fn solve(&mut self, rough: Option<&RoughBlock>) -> Option<[L; 2]> {
         let soft = &self.rows.softness;
         let (zero, one, half) = (L::splat(0.0), L::splat(1.0), L::splat(0.5));
         // SAFETY: see the impl.
@@ -330,28 +391,24 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         // SAFETY: see the impl.
         let (pose_a, pose_b) = unsafe { self.poses(&vel) };
         let (mut normal_velocities, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
-        let both = if POINTS == 2 {
-            half * (L::load(self.points[0].normal_impulse) + L::load(self.points[1].normal_impulse))
-        } else {
-            zero
-        };
+        let both = if POINTS == 2 { half * (self.normal_impulse(0) + self.normal_impulse(1)) } else { zero };
         for p in 0..POINTS {
-            let arms = pair::<L>(&self.points[p].normal_arms);
-            let separation = L::load(self.points[p].separation) + self.along_normal(&pose_a, &pose_b, arms);
+            let arms = self.normal_arms(p);
+            let separation = self.separation(p) + self.along_normal(&pose_a, &pose_b, arms);
             self.limit_closing(p, separation);
             let apart = separation.gt(zero);
             let push_out = (separation * L::splat(soft.rate)).max(L::splat(-soft.push_out_speed));
             let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
             let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
             let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
-            let old = L::load(self.points[p].normal_impulse);
+            let old = self.normal_impulse(p);
             let given = if POINTS == 2 { L::splat(TILT) * both + L::splat(1.0 - TILT) * old } else { old };
-            masses[p] = L::load(self.points[p].normal_mass) * mass_scale;
+            masses[p] = self.normal_mass(p) * mass_scale;
             normal_velocities[p] = self.along_normal(&vel.a, &vel.b, arms);
             wanted[p] = -(impulse_scale * given) - masses[p] * (normal_velocities[p] + bias);
         }
         self.apply_normal(&mut vel, wanted, masses);
-        self.friction(&mut vel, rough, i);
+        self.friction(&mut vel, rough);
         // SAFETY: see the impl.
         unsafe { self.store(vel) };
         Some(normal_velocities)
@@ -359,47 +416,47 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
 
     /// Friction at each point: inside μ_s·λ_n it holds, beyond it slides at μ_d·λ_n.
     #[inline(always)]
-    fn friction(&mut self, vel: &mut Velocities<L>, rough: Option<&RoughBlock>, i: usize) {
+    fn friction(&mut self, vel: &mut Velocities<L>, rough: Option<&RoughBlock>) {
+        let (i, [normal_x, normal_y]) = (self.i, self.normal());
         let conveyed = rough.map(|rough| L::load(&rough.tangent_speed[i..]));
-        for point in &mut self.points[..POINTS] {
-            let arms = pair::<L>(&point.tangent_arms);
-            let normal_impulse = L::load(point.normal_impulse);
-            let mut sliding =
-                vel.along(-self.normal_y, self.normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
+        for p in 0..POINTS {
+            let arms = self.tangent_arms(p);
+            let normal_impulse = self.normal_impulse(p);
+            let mut sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
             if let Some(conveyed) = conveyed {
                 sliding = sliding + conveyed;
             }
-            let old = L::load(point.tangent_impulse);
-            let candidate = old - L::load(point.tangent_mass) * sliding;
-            let hold = normal_impulse * L::load(self.static_friction);
-            let slide = normal_impulse * L::load(self.dynamic_friction);
+            let old = self.tangent_impulse(p);
+            let candidate = old - self.tangent_mass(p) * sliding;
+            let hold = normal_impulse * L::load(&self.friction.static_friction[i..]);
+            let slide = normal_impulse * L::load(&self.friction.dynamic_friction[i..]);
             let clamped = candidate.min(slide).max(-slide);
             let new = L::select(candidate.abs().le(hold), candidate, clamped);
-            new.store(point.tangent_impulse);
+            self.set_tangent_impulse(p, new);
             let change = new - old;
-            let impulse = [-self.normal_y * change, self.normal_x * change];
+            let impulse = [-normal_y * change, normal_x * change];
             push::<L, FIXED>(vel, impulse, arms.map(|arm| arm * change));
         }
     }
 
     /// Normal impulses without bias, then friction at each point, then what brakes rolling.
     #[inline(always)]
-    unsafe fn relax(&mut self, rough: Option<&mut RoughBlock>, i: usize) -> Option<[L; 2]> {
+    unsafe fn relax(&mut self, rough: Option<&mut RoughBlock>) -> Option<[L; 2]> {
         let zero = L::splat(0.0);
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
         let (mut normal_velocities, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
         for p in 0..POINTS {
-            let point = &self.points[p];
-            masses[p] = L::load(point.normal_mass);
-            normal_velocities[p] = self.along_normal(&vel.a, &vel.b, pair::<L>(&point.normal_arms));
-            wanted[p] = -(masses[p] * (normal_velocities[p] + L::load(point.closing_speed)));
+            masses[p] = self.normal_mass(p);
+            normal_velocities[p] = self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
+            wanted[p] = -(masses[p] * (normal_velocities[p] + self.closing_speed(p)));
         }
         let normal_impulses = self.apply_normal(&mut vel, wanted, masses);
-        self.friction(&mut vel, rough.as_deref(), i);
+        self.friction(&mut vel, rough.as_deref());
         if let Some(rough) = rough {
+            let i = self.i;
             let most = L::load(&rough.rolling[i..]) * (normal_impulses[0] + normal_impulses[1]);
-            let inv_spin = pair::<L>(&self.inv_spin);
+            let inv_spin = self.inv_spins();
             let weight = vel.a[3] * (inv_spin[0] * inv_spin[0]) + vel.b[3] * (inv_spin[1] * inv_spin[1]);
             let turns = weight.gt(zero);
             let mass = L::select(turns, L::splat(0.5) / weight, zero);
@@ -425,15 +482,16 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let zero = L::splat(0.0);
         for p in 0..POINTS {
-            let arms = pair::<L>(&self.points[p].normal_arms);
-            let separation = L::load(self.points[p].separation) + self.along_normal(&a, &b, arms);
+            let arms = self.normal_arms(p);
+            let separation = self.separation(p) + self.along_normal(&a, &b, arms);
             self.limit_closing(p, separation);
             let depth = -separation - L::splat(soft.projection_slop);
-            let mass = L::load(self.points[p].normal_mass);
+            let mass = self.normal_mass(p);
             let share = mass * (L::splat(soft.projection_percent) * depth.max(zero));
             (a[3], b[3]) = (vel.a[3], vel.b[3]);
             let mut moved = Velocities { a, b };
-            let by = [self.normal_x * share, self.normal_y * share];
+            let [normal_x, normal_y] = self.normal();
+            let by = [normal_x * share, normal_y * share];
             push::<L, FIXED>(&mut moved, by, arms.map(|arm| arm * share));
             (a, b) = (moved.a, moved.b);
         }
@@ -441,9 +499,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let rows = self.rows.pose.as_ptr();
         // SAFETY: see the impl.
         unsafe {
-            L::scatter(rows, self.a, a);
+            let (at_a, at_b) = self.at();
+            L::scatter(rows, at_a, a);
             if !FIXED {
-                L::scatter(rows, self.b, b);
+                L::scatter(rows, at_b, b);
             }
         }
         None
@@ -451,7 +510,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
 
     /// v_n' = −e·approach where the approach was faster than the threshold.
     #[inline(always)]
-    unsafe fn restitute(&mut self, bounces: &mut [Option<&mut BounceBlock>; 2], i: usize) -> Option<[L; 2]> {
+    unsafe fn restitute(&mut self, bounces: &mut [Option<&mut BounceBlock>; 2]) -> Option<[L; 2]> {
+        let i = self.i;
         // The coefficient is in the first point's block.
         let restitution = L::load(&bounces[0].as_ref()?.restitution[i..]);
         let threshold = L::splat(-self.rows.softness.restitution_threshold);
@@ -460,19 +520,19 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let mut vel = unsafe { self.velocities() };
         for (p, bounce) in bounces.iter_mut().take(POINTS).enumerate() {
             let Some(bounce) = bounce else { continue };
-            let point = &mut self.points[p];
-            let arms = pair::<L>(&point.normal_arms);
+            let arms = self.normal_arms(p);
             let approach = L::load(&bounce.approach[i..]);
             let bouncing = approach.lt(threshold).and(restitution.gt(zero));
-            let old = L::load(point.normal_impulse);
-            let mass = L::load(point.normal_mass);
+            let old = self.normal_impulse(p);
+            let mass = self.normal_mass(p);
             let normal_velocity = self.along_normal(&vel.a, &vel.b, arms);
             let bounced = (old - mass * (normal_velocity + restitution * approach)).max(zero);
             let new = L::select(bouncing, bounced, old);
             L::select(bouncing, new, zero).store(&mut bounce.impulse[i..]);
-            L::select(bouncing, zero, old).store(self.points[p].normal_impulse);
+            self.set_normal_impulse(p, L::select(bouncing, zero, old));
             let change = new - old;
-            let impulse = [self.normal_x * change, self.normal_y * change];
+            let [normal_x, normal_y] = self.normal();
+            let impulse = [normal_x * change, normal_y * change];
             push::<L, FIXED>(&mut vel, impulse, arms.map(|arm| arm * change));
         }
         // SAFETY: see the impl.
