@@ -167,10 +167,10 @@ fn clipped(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
     found
 }
 
-/// The incident edge clipped to the extent of the reference edge, or, where the cores are apart, the two nearest
-/// corners: if the edges do not face each other, and also if they do, but corners are all the same what is nearest.
-/// Of these two the caller has to pick the one that is as deep as the shapes are: clipped, a rounded corner
-/// beyond the end of the reference edge would count for less than it is.
+/// The incident edge clipped to the extent of the reference edge, or, where the cores are apart, the two
+/// nearest corners: if the edges do not face each other, and also if they do, but corners are all the same
+/// what is nearest. Of these two the caller has to pick the one that is as deep as the shapes are: clipped, a
+/// rounded corner beyond the end of the reference edge would count for less than it is.
 fn against(
     reference: &Hull,
     edge: &Edge,

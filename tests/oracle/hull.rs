@@ -1,8 +1,8 @@
 //! Shapes that turn, for the tests: in f64, as plain lists of corners in the world, and how far they are from
 //! points. Written from the definitions, not from the engine.
 //!
-//! Every shape but a half-space is a *core*, a convex polygon of one to eight corners, and all points within a radius
-//! of it.
+//! Every shape but a half-space is a *core*, a convex polygon of one to eight corners, and all points within
+//! a radius of it.
 
 use glam::DVec2;
 use granule::{Shape, Vec2};

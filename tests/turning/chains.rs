@@ -3,7 +3,8 @@
 use super::*;
 use granule::Assembly;
 
-/// A level chain of segments of this length, from −5 to 60, solid below; a tenth of the segments are very short.
+/// A level chain of segments of this length, from −5 to 60, solid below; a tenth of the segments are very
+/// short.
 fn level(length: f32, material: Material) -> Assembly {
     let mut points = vec![Vec2::new(-5.0, 0.0)];
     while points[points.len() - 1].x < 60.0 {

@@ -6,8 +6,8 @@ fn triangle() -> Shape {
     Shape::polygon(&[Vec2::new(0.0, 0.0), Vec2::new(3.0, 0.0), Vec2::new(0.5, 1.0)]).unwrap()
 }
 
-/// A body that no torque acts on keeps its spin, its velocity and its energy to the last bit over 600 steps, and
-/// its angle grows as ωt.
+/// A body that no torque acts on keeps its spin, its velocity and its energy to the last bit over 600 steps,
+/// and its angle grows as ωt.
 #[test]
 fn torque_free_bodies_keep_spin_and_energy() {
     at_both_lanes(|settings| {

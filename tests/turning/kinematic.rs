@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A kinematic bar that turns at 1 rad/s is not slowed down by what it pushes, and pushes it ahead of its face:
-/// without friction the angular speed of what is pushed is that of the bar while it is on it.
+/// A kinematic bar that turns at 1 rad/s is not slowed down by what it pushes, and pushes it ahead of its
+/// face: without friction the angular speed of what is pushed is that of the bar while it is on it.
 #[test]
 fn turning_bar_pushes() {
     at_both_lanes(|settings| {
@@ -80,8 +80,8 @@ fn box_rides_on_a_turning_platform() {
     });
 }
 
-/// A body that stands in the drum of a turning kinematic compound is carried round by its paddles: it never leaves
-/// the drum.
+/// A body that stands in the drum of a turning kinematic compound is carried round by its paddles: it never
+/// leaves the drum.
 #[test]
 fn turning_drum_keeps_its_load() {
     at_both_lanes(|settings| {
@@ -121,7 +121,8 @@ fn turning_drum_keeps_its_load() {
     });
 }
 
-/// A body of fixed rotation keeps its angle to the last bit, whatever hits it, and falls and slides as others do.
+/// A body of fixed rotation keeps its angle to the last bit, whatever hits it, and falls and slides as others
+/// do.
 #[test]
 fn fixed_rotation_never_turns() {
     at_both_lanes(|settings| {

@@ -1,5 +1,5 @@
-//! Bodies that turn, against mechanics: every scene here has a closed form, and each test holds it at the scalar
-//! path and at eight lanes.
+//! Bodies that turn, against mechanics: every scene here has a closed form, and each test holds it at the
+//! scalar path and at eight lanes.
 
 mod chains;
 mod compounds;
@@ -66,7 +66,8 @@ fn floor(material: Material) -> BodyDesc {
     BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO) }
 }
 
-/// A floor whose surface is y = 0, as a half-space, and as a static box that is as long as `reach` to both sides.
+/// A floor whose surface is y = 0, as a half-space, and as a static box that is as long as `reach` to both
+/// sides.
 fn floors(reach: f32, material: Material) -> [BodyDesc; 2] {
     let slab = BodyDesc::fixed(Shape::oriented_box(reach, 1.0), Vec2::new(0.0, -1.0));
     [floor(material), BodyDesc { material, ..slab }]

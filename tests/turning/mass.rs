@@ -17,16 +17,16 @@ fn mass_and_inertia(settings: Settings, desc: BodyDesc, parts: &[Part]) -> (f32,
     (world.mass(body).unwrap(), (world.quality().kinetic_energy / 2.0) as f32)
 }
 
-/// Second moment of a capsule of density 1 about its centre: a rectangle, and two half discs whose centroids lie
-/// 4r/3π beyond the ends of the segment.
+/// Second moment of a capsule of density 1 about its centre: a rectangle, and two half discs whose centroids
+/// lie 4r/3π beyond the ends of the segment.
 pub fn capsule_inertia(h: f32, r: f32) -> f32 {
     let rectangle = 4.0 * h * r * ((2.0 * h).powi(2) + (2.0 * r).powi(2)) / 12.0;
     let discs = PI * r * r * (0.5 * r * r + h * h + 2.0 * h * 4.0 * r / (3.0 * PI));
     rectangle + discs
 }
 
-/// Mass and inertia of every shape are those of the textbook, times the density; a mass given by hand scales the
-/// inertia with it.
+/// Mass and inertia of every shape are those of the textbook, times the density; a mass given by hand scales
+/// the inertia with it.
 #[test]
 fn shapes_have_the_inertia_of_the_textbook() {
     at_both_lanes(|settings| {
@@ -157,8 +157,8 @@ fn l_shape_by_parallel_axes() {
     });
 }
 
-/// Parts added in any order give one mass, one centre and one inertia; a part that is turned weighs as much as
-/// one that is not.
+/// Parts added in any order give one mass, one centre and one inertia; a part that is turned weighs as much
+/// as one that is not.
 #[test]
 fn order_and_angle_of_parts_do_not_matter() {
     at_both_lanes(|settings| {

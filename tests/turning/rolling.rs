@@ -8,8 +8,8 @@ fn slope(angle: f32, material: Material) -> (BodyDesc, Vec2, Vec2) {
     (BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(normal, 0.0), Vec2::ZERO) }, normal, downhill)
 }
 
-/// What is almost a disc rolls as one, at ⅔·g·sin θ: a capsule and a polygon with hardly anything in them but their
-/// rounding.
+/// What is almost a disc rolls as one, at ⅔·g·sin θ: a capsule and a polygon with hardly anything in them but
+/// their rounding.
 #[test]
 fn nearly_round_shapes_roll_as_discs() {
     at_both_lanes(|settings| {
@@ -41,8 +41,9 @@ fn nearly_round_shapes_roll_as_discs() {
     });
 }
 
-/// A rounded octagon on a slope steeper than half a side over its inner radius starts to roll by itself, slower than a
-/// disc, and without slipping: its first turn takes it forward by its perimeter. On a gentler slope it stands.
+/// A rounded octagon on a slope steeper than half a side over its inner radius starts to roll by itself,
+/// slower than a disc, and without slipping: its first turn takes it forward by its perimeter. On a gentler
+/// slope it stands.
 #[test]
 fn octagon_rolls_by_its_perimeter() {
     at_both_lanes(|settings| {
@@ -90,8 +91,8 @@ fn braking(resistance: f32) -> Material {
     Material { rolling_resistance: resistance, ..rough(1.0) }
 }
 
-/// Rolls a disc on the level against a resistance, and holds that it slows down at ρg/(1 + I/mr²) and comes to rest after
-/// v²/2a, for good.
+/// Rolls a disc on the level against a resistance, and holds that it slows down at ρg/(1 + I/mr²) and comes
+/// to rest after v²/2a, for good.
 fn check_braking(settings: Settings, of_disc: f32, of_floor: f32, resistance: f32) {
     let (speed, radius) = (3.0f32, 0.5f32);
     let expected = speed * speed * 1.5 / (2.0 * resistance * G);
@@ -155,7 +156,8 @@ fn discs_roll_on_without_resistance() {
     });
 }
 
-/// On a slope a disc with resistance ρ stands while tan θ < ρ, and rolls at (sin θ − ρ·cos θ)g/(1 + I/mr²) beyond.
+/// On a slope a disc with resistance ρ stands while tan θ < ρ, and rolls at (sin θ − ρ·cos θ)g/(1 + I/mr²)
+/// beyond.
 #[test]
 fn rolling_resistance_holds_on_gentle_slopes() {
     at_both_lanes(|settings| {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A static slope of this angle through the origin, downhill towards +x: a half-space, a turned box, and a turned
-/// polygon.
+/// A static slope of this angle through the origin, downhill towards +x: a half-space, a turned box, and a
+/// turned polygon.
 fn slopes(angle: f32, material: Material) -> [BodyDesc; 3] {
     let normal = Vec2::new(angle.sin(), angle.cos());
     let slab = |shape| BodyDesc { angle: -angle, ..BodyDesc::fixed(shape, -normal) };
@@ -12,8 +12,8 @@ fn slopes(angle: f32, material: Material) -> [BodyDesc; 3] {
         .map(|desc| BodyDesc { material, ..desc })
 }
 
-/// What a box of half extents `half` did on a slope: path and speed of its lower corner downhill, m and m/s, and
-/// how far it turned downhill, rad.
+/// What a box of half extents `half` did on a slope: path and speed of its lower corner downhill, m and m/s,
+/// and how far it turned downhill, rad.
 struct Run {
     corner: f32,
     speed: f32,
@@ -60,7 +60,8 @@ fn stays() {
     });
 }
 
-/// Where μ is less than tan θ and less than width/height, a box slides at g(sin θ − μ·cos θ) and does not turn.
+/// Where μ is less than tan θ and less than width/height, a box slides at g(sin θ − μ·cos θ) and does not
+/// turn.
 #[test]
 fn slides() {
     at_both_lanes(|settings| {
@@ -82,8 +83,8 @@ fn slides() {
     });
 }
 
-/// Where width/height is less than tan θ and μ is large, a box tips over its lower corner as a pendulum about it,
-/// α = ¾g·sin(θ − ψ + φ)/R, and the corner stays.
+/// Where width/height is less than tan θ and μ is large, a box tips over its lower corner as a pendulum about
+/// it, α = ¾g·sin(θ − ψ + φ)/R, and the corner stays.
 #[test]
 fn tips() {
     at_both_lanes(|settings| {
@@ -108,8 +109,8 @@ fn tips() {
     });
 }
 
-/// Where width/height is less than μ and both are less than tan θ, a box slides and tips at once: its corner is
-/// pressed down with N and held back with μN, which gives the angle and the corner's path by integration.
+/// Where width/height is less than μ and both are less than tan θ, a box slides and tips at once: its corner
+/// is pressed down with N and held back with μN, which gives the angle and the corner's path by integration.
 #[test]
 fn slides_and_tips() {
     at_both_lanes(|settings| {

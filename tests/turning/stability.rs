@@ -3,8 +3,8 @@
 use super::*;
 use granule::{BodyType, scene};
 
-/// Steps a world for `seconds`, and holds that none of the bodies moves sideways by more than 1 cm, nor turns, nor sinks
-/// into another by more than `depth`.
+/// Steps a world for `seconds`, and holds that none of the bodies moves sideways by more than 1 cm, nor
+/// turns, nor sinks into another by more than `depth`.
 fn stands(world: &mut World, bodies: &[BodyHandle], seconds: u32, depth: f64) {
     let start: Vec<_> = bodies.iter().map(|&body| state(world, body)).collect();
     for second in 1..=seconds {

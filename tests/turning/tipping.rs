@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A box on a table's edge stays when 0.49 of its width hang over, and falls when 0.51 do: whatever table and box
-/// are made of, on either side.
+/// A box on a table's edge stays when 0.49 of its width hang over, and falls when 0.51 do: whatever table and
+/// box are made of, on either side.
 #[test]
 fn box_tips_over_an_edge_when_its_centre_passes_it() {
     at_both_lanes(|settings| {
@@ -35,7 +35,8 @@ fn box_tips_over_an_edge_when_its_centre_passes_it() {
     });
 }
 
-/// A square that stands on its corner, a degree off balance, falls to the side that it leans to and lies flat.
+/// A square that stands on its corner, a degree off balance, falls to the side that it leans to and lies
+/// flat.
 #[test]
 fn square_on_its_corner_falls_to_the_side_it_leans_to() {
     at_both_lanes(|settings| {
@@ -65,7 +66,8 @@ fn square_on_its_corner_falls_to_the_side_it_leans_to() {
     });
 }
 
-/// A capsule that stands on its round end does not stand: it falls to the side it leans to and lies on its flank.
+/// A capsule that stands on its round end does not stand: it falls to the side it leans to and lies on its
+/// flank.
 #[test]
 fn capsule_falls_on_its_flank() {
     at_both_lanes(|settings| {
