@@ -225,6 +225,71 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     pass: Pass,
     elapsed: f32,
 ) {
+    // One loop for each pass, see `general.rs`.
+    // SAFETY: passed on; block indices are slots or padding rows.
+    unsafe {
+        match pass {
+            Pass::WarmStart => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| {
+                    kernel.warm_start(friction, i)
+                },
+            ),
+            Pass::Solve => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.solve(),
+            ),
+            Pass::Relax => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| kernel.relax(friction, i),
+            ),
+            Pass::Project => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.project(),
+            ),
+            Pass::Restitution => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, bounce, i| kernel.restitute(bounce, i),
+            ),
+        }
+    }
+}
+
+/// Visits the active blocks, `WIDTH` contacts at a time.
+#[inline(always)]
+fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+    tile: &mut Tile,
+    range: Range<usize>,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+    visit: impl Fn(
+        &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>,
+        &mut FrictionBlock,
+        Option<&mut BounceBlock>,
+        usize,
+    ) -> Option<L>,
+) {
     for index in range {
         let info = &mut tile.info[index];
         // What is skipped has no impulse, and a separation that no velocity closes.
@@ -242,16 +307,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
         }
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
-            // SAFETY: passed on; block indices are slots or padding rows.
-            let normal_velocity = unsafe {
-                match pass {
-                    Pass::WarmStart => kernel.warm_start(friction, i),
-                    Pass::Solve => kernel.solve(),
-                    Pass::Relax => kernel.relax(friction, i),
-                    Pass::Project => kernel.project(),
-                    Pass::Restitution => kernel.restitute(bounce.as_deref_mut(), i),
-                }
-            };
+            let normal_velocity = visit(&mut kernel, friction, bounce.as_deref_mut(), i);
             if let (Some(bounce), Some(normal_velocity)) = (&mut bounce, normal_velocity) {
                 info.bounces |= kernel.note_approach(bounce, normal_velocity, i);
             }
