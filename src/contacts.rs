@@ -107,6 +107,8 @@ pub(crate) struct GeneralBlock {
     /// One over the lengths in which the bodies' spins are measured; 0 for what does not turn.
     pub inv_spin_a: [f32; BLOCK],
     pub inv_spin_b: [f32; BLOCK],
+    /// Sum of both shapes' distances from their centres to their furthest points.
+    pub reach: [f32; BLOCK],
     /// Rows of the shapes: their bodies' own, or those of parts.
     pub shape_a: [RowOffset; BLOCK],
     pub shape_b: [RowOffset; BLOCK],

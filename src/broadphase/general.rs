@@ -16,6 +16,9 @@ use glam::Vec2;
 /// In place of a part's number, for a body that has one shape.
 pub(crate) const NO_PART: u8 = u8::MAX;
 
+/// The reach of a half-space, m. Finite, so that its square is no NaN's origin.
+const EVERYWHERE: f32 = 1.0e12;
+
 /// A body's shape, or one of its parts.
 pub(crate) struct ShapeRef {
     pub kind: ShapeKind,
@@ -26,10 +29,13 @@ pub(crate) struct ShapeRef {
     pub vertices: usize,
     /// Of its rounding.
     pub radius: f32,
+    /// Distance from its centre to its furthest point.
+    pub reach: f32,
     pub material: u32,
 }
 
 impl ShapeRef {
+    #[inline]
     pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {
         let c = &bodies.columns;
         let parts = bodies.parts(slot);
@@ -41,11 +47,17 @@ impl ShapeRef {
         if outline != NO_OUTLINE {
             let of = bodies.outlines.outline(outline);
             let outline_row = Outlines::first_row(outline);
-            ShapeRef { kind, row, outline_row, vertices: of.count, radius: of.radius, material }
+            let reach = if placed.is_none() && kind.turns() { c.arm[slot] } else { of.reach() };
+            ShapeRef { kind, row, outline_row, vertices: of.count, radius: of.radius, reach, material }
         } else {
             let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
             let radius = if round { c.ext_x[slot] } else { 0.0 };
-            ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, material }
+            let reach = match kind {
+                ShapeKind::HalfSpace => EVERYWHERE,
+                ShapeKind::Aabb => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
+                _ => radius,
+            };
+            ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, reach, material }
         }
     }
 }

@@ -180,6 +180,7 @@ impl Build<'_> {
             feature: [empty; 2],
             inv_spin_a: empty,
             inv_spin_b: empty,
+            reach: empty,
             shape_a: padding,
             shape_b: padding,
             outline_a: [RowOffset::of(0); BLOCK],
@@ -224,14 +225,14 @@ impl Build<'_> {
                 let (carried, general_carried) = self.carry.claim(old_slots, parts);
                 let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
                 let inv_mass = inv_mass_a + inv_mass_b;
+                let mut materials = (c.material[slot_a], c.material[slot_b]);
                 let shapes = kind.is_general().then(|| {
-                    [(slot_a, parts[0]), (slot_b, parts[1])]
-                        .map(|(slot, part)| ShapeRef::new(self.bodies, slot, part))
+                    let shape_a = ShapeRef::new(self.bodies, slot_a, parts[0]);
+                    let shape_b = ShapeRef::new(self.bodies, slot_b, parts[1]);
+                    materials = (shape_a.material, shape_b.material);
+                    [shape_a, shape_b]
                 });
-                let materials = shapes.as_ref().map_or([c.material[slot_a], c.material[slot_b]], |shapes| {
-                    shapes.each_ref().map(|shape| shape.material)
-                });
-                let mixed = coefficients.of(materials[0], materials[1]);
+                let mixed = coefficients.of(materials.0, materials.1);
 
                 let normal = &mut tile.normal[block];
                 normal.a[lane] = RowOffset::of(a);
@@ -255,6 +256,7 @@ impl Build<'_> {
                     let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
                     general.inv_spin_a[lane] = inverse(c.radius[slot_a]);
                     general.inv_spin_b[lane] = inverse(c.radius[slot_b]);
+                    general.reach[lane] = shapes[0].reach + shapes[1].reach;
                     general.shape_a[lane] = RowOffset::of(shapes[0].row);
                     general.shape_b[lane] = RowOffset::of(shapes[1].row);
                     general.outline_a[lane] = RowOffset::of(shapes[0].outline_row);
