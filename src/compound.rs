@@ -17,7 +17,8 @@ use glam::{DVec2, Vec2};
 pub struct Part {
     /// A circle, box, capsule, segment or polygon.
     pub shape: Shape,
-    /// Of the shape's centre from the body's, in the body's own axes, m.
+    /// Of the shape's centre from the body's, in the body's own axes, m. A body's centre is that of its mass: it moves
+    /// with each part that is added, and [`World::parts`](crate::World::parts) says where its shapes are then.
     pub position: Vec2,
     /// Against the body's, counter-clockwise, rad.
     pub angle: f32,

@@ -1,6 +1,6 @@
-//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles,
-//! boxes and linked particles, one column per scalar, contacts solved eight at a time on every core, and one result, bit for
-//! bit, on every lane width, thread count and instruction set.
+//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles, boxes, polygons
+//! and linked particles, one column per scalar, contacts solved eight at a time on every core, and one result, bit
+//! for bit, on every lane width, thread count and instruction set.
 //!
 //! ```
 //! use granule::{BodyDesc, Settings, Shape, Vec2, World};
@@ -44,6 +44,7 @@
 //! - The tangent of a contact is (−n.y, n.x).
 //! - Impulses are those on B; A gets the opposite. A normal impulse is never negative.
 //! - Mass 0 means infinite: the body is moved by its velocity alone.
+//! - A body's position is its centre of mass. Vertices of a shape run counter-clockwise.
 //!
 //! # Threads
 //!

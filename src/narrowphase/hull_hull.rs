@@ -169,10 +169,10 @@ fn clip<L: Lane, const N: usize>(
     let mut low_point = clipped(clipped_low, number(reference_ends[0], incident_ends[1]));
     let mut high_point = clipped(clipped_high, number(reference_ends[1], incident_ends[0]));
 
-    // Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to its end) is beyond that face's end, and the end beyond that vertex,
-    // the two corners are nearest to each other. (Where both faces are as far away, as of two edges that lie flat
-    // above each other, neither is beyond the other.)
-    // (The two ends of an upright edge may come in any order.)
+    // Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to the
+    // face's end) is beyond that end, and the end beyond that vertex, the two corners are nearest to each other.
+    // Where both faces are as far away, as of two edges that lie flat above each other, neither is beyond the other.
+    // The two ends of an upright edge may come in any order.
     let all_beyond_high = inc_low.min(inc_high).gt(high);
     let beside = all_beyond_high.or(inc_low.max(inc_high).lt(low));
     let end = V::select(all_beyond_high, reference.to, reference.from);

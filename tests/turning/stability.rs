@@ -65,11 +65,11 @@ fn pyramid(world: &mut World, base: usize) -> Vec<BodyHandle> {
     bodies
 }
 
-/// Steps a world for five seconds, in which a pile that was put together without a load takes it, and holds that none
+/// Steps a world for ten seconds, in which a pile that was put together without a load takes it, and holds that none
 /// of the bodies moves sideways by more than this meanwhile.
 fn settles(world: &mut World, bodies: &[BodyHandle], most: f32) {
     let start: Vec<_> = bodies.iter().map(|&body| state(world, body).position.x).collect();
-    steps(world, 300);
+    steps(world, 600);
     let moved = |(&body, x): (&BodyHandle, f32)| (state(world, body).position.x - x).abs();
     let drift = bodies.iter().zip(start).map(moved).fold(0.0, f32::max);
     assert!(drift < most, "drifted {drift} m while it settled");
