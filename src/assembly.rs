@@ -13,11 +13,12 @@
 //! ```
 
 use crate::body::{BodyDesc, BodyHandle, Filter};
-use crate::error::Error;
+use crate::error::{Error, check_vec};
 use crate::links::LinkDesc;
+use crate::material::Material;
 use crate::shape::Shape;
 use crate::world::World;
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 
 /// Bodies, and the links between them by their places in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,6 +69,53 @@ impl Default for Cloth {
 }
 
 impl Assembly {
+    /// A chain of static segments through these points, for terrain: solid on its right (below, where it runs to
+    /// the right), open on its left, and smooth for what slides over the joints. With `closed` the last
+    /// point is joined to the first.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than 2 points (3 when closed), one that is not finite, or two neighbours nearer than twice
+    /// [`Shape::MIN_EXTENT`].
+    pub fn chain(points: &[Vec2], closed: bool, material: Material) -> Result<Assembly, Error> {
+        const FIELD: &str = "chain.points";
+        let n = points.len();
+        if n < if closed { 3 } else { 2 } {
+            let reason = "a chain needs at least 2 points, a closed one 3";
+            return Err(Error::Invalid { field: FIELD, reason });
+        }
+        for (index, &point) in points.iter().enumerate() {
+            check_vec(FIELD, point, World::MAX_COORDINATE)
+                .map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
+        let segments = if closed { n } else { n - 1 };
+        let point = |index: usize| points[index % n].as_dvec2();
+        let mut chain = Assembly::default();
+        for index in 0..segments {
+            let (a, b) = (point(index), point(index + 1));
+            let half_length = (0.5 * a.distance(b)) as f32;
+            if half_length < Shape::MIN_EXTENT {
+                let reason = "nearer to the next point than 0.0002 m";
+                return Err(Error::Vertex { field: FIELD, index, reason });
+            }
+            let middle = 0.5 * (a + b);
+            let along = (b - a).normalize();
+            let local = |point: DVec2| {
+                let from = point - middle;
+                DVec2::new(along.dot(from), along.perp_dot(from)).as_vec2()
+            };
+            let before = (closed || index > 0).then(|| local(point(index + n - 1)));
+            let after = (closed || index + 1 < segments).then(|| local(point(index + 2)));
+            let shape = Shape::ChainSegment { half_length, before, after };
+            chain.bodies.push(BodyDesc {
+                angle: along.y.atan2(along.x) as f32,
+                material,
+                ..BodyDesc::fixed(shape, middle.as_vec2())
+            });
+        }
+        Ok(chain)
+    }
+
     /// Appends the bodies and links of another; returns the place of its first body here.
     pub fn append(&mut self, other: Assembly) -> usize {
         let first = self.bodies.len();

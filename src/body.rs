@@ -9,10 +9,14 @@
 //! A removed body's slot stays, marked [`Motion::Dead`], until the next rebuild drops it; an added body
 //! takes a slot at the end. So slots move only when the pair list, too, is made anew.
 
+use crate::compound::{Compound, Mass, Part, Placed, turn_of};
+use crate::crew::{Crew, SharedSlice};
 use crate::error::{Error, check_range, check_vec};
 use crate::lane::padded;
 use crate::material::Material;
+use crate::outline::{Outline, Outlines};
 use crate::shape::{Shape, ShapeKind};
+use crate::trig::sin_cos;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec2;
 use std::collections::HashMap;
@@ -99,6 +103,8 @@ pub struct BodyDesc {
     pub angular_damping: f32,
     /// Instead of density × area. 0 is infinite.
     pub mass: Option<f32>,
+    /// Contacts and torques do not turn it.
+    pub fixed_rotation: bool,
 }
 
 impl BodyDesc {
@@ -116,6 +122,7 @@ impl BodyDesc {
             linear_damping: 0.0,
             angular_damping: 0.0,
             mass: None,
+            fixed_rotation: false,
         }
     }
 
@@ -180,6 +187,12 @@ impl BodyDesc {
                 reason: "only a static body can be one",
             });
         }
+        if self.shape.kind() == ShapeKind::ChainSegment && self.body_type == BodyType::Dynamic {
+            return Err(Error::Invalid {
+                field: "shape.chain_segment",
+                reason: "only a static or kinematic body can be one",
+            });
+        }
         if fixed && (self.velocity != Vec2::ZERO || self.angular_velocity != 0.0) {
             return Err(Error::Invalid { field: "velocity", reason: "a static body has none" });
         }
@@ -222,17 +235,26 @@ pub(crate) enum Motion {
     Dead = 4,
 }
 
-/// [`Motion`] and [`ShapeKind`] in a byte.
+/// [`Motion`], [`ShapeKind`] and a flag in a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind(u8);
 
+const MOTION_SHIFT: u8 = 4;
+const SHAPE_MASK: u8 = 15;
+const GENERAL: u8 = 1 << 7;
+
 impl Kind {
     pub(crate) fn new(motion: Motion, shape: ShapeKind) -> Self {
-        Kind((motion as u8) << 2 | shape as u8)
+        Kind((motion as u8) << MOTION_SHIFT | shape as u8)
+    }
+
+    /// The same, but of contacts that no special kernel has: see [`Kind::is_general`].
+    pub(crate) fn general(self) -> Self {
+        Kind(self.0 | GENERAL)
     }
 
     pub(crate) fn motion(self) -> Motion {
-        match self.0 >> 2 {
+        match self.0 >> MOTION_SHIFT & 7 {
             0 => Motion::Static,
             1 => Motion::Kinematic,
             2 => Motion::Dynamic,
@@ -242,12 +264,13 @@ impl Kind {
     }
 
     pub(crate) fn shape(self) -> ShapeKind {
-        match self.0 & 3 {
-            0 => ShapeKind::Circle,
-            1 => ShapeKind::Aabb,
-            2 => ShapeKind::HalfSpace,
-            _ => ShapeKind::Particle,
-        }
+        ShapeKind::from_number(self.0 & SHAPE_MASK)
+    }
+
+    /// Whether contacts of this body need the kernels with arms: it turns about a centre that the contact's normal
+    /// may miss, brakes rolling, conveys, or is round and must not turn.
+    pub(crate) fn is_general(self) -> bool {
+        self.shape().turns() || self.0 & GENERAL != 0
     }
 
     pub(crate) fn is_particle(self) -> bool {
@@ -256,11 +279,15 @@ impl Kind {
 
     /// Takes part in contacts.
     pub(crate) fn is_solid(self) -> bool {
-        self.0 >> 2 < Motion::Quarantined as u8
+        self.0 >> MOTION_SHIFT & 7 < Motion::Quarantined as u8
     }
 
     fn with_motion(self, motion: Motion) -> Self {
-        Kind::new(motion, self.shape())
+        Kind(self.0 & (SHAPE_MASK | GENERAL) | (motion as u8) << MOTION_SHIFT)
+    }
+
+    fn with_shape(self, shape: ShapeKind) -> Self {
+        Kind(self.0 & !SHAPE_MASK | shape as u8)
     }
 }
 
@@ -315,8 +342,13 @@ columns! {
     ext_y: f32,
     /// A half-space's offset along its normal, from the origin.
     ext_z: f32,
-    /// Where friction acts on what it can turn: a circle's radius, else 0.
+    /// The length by which the solver measures spin, ω·radius: √(2·I/m), which is a circle's radius. 0 for what
+    /// does not turn; 1 for what nothing but its own velocity turns.
     radius: f32,
+    /// Distance from the centre to the furthest point of a shape that turns; 0 for others.
+    arm: f32,
+    /// Number of the shape in the world's outlines, or of the compound. Only of shapes that turn.
+    outline: u32,
     gravity_scale: f32,
     linear_damping: f32,
     angular_damping: f32,
@@ -389,8 +421,16 @@ pub(crate) struct Bodies {
     free: Vec<u32>,
     /// Distinct materials, by the ids in the column.
     materials: Vec<Material>,
-    material_id: HashMap<[u32; 4], u32>,
+    material_id: HashMap<[u32; 6], u32>,
     spare: Spare,
+    pub(crate) outlines: Outlines,
+    pub(crate) compounds: Vec<Compound>,
+    /// Compounds whose bodies were removed.
+    free_compounds: Vec<u32>,
+    /// Whether there ever was a body whose contacts need arms.
+    pub(crate) any_general: bool,
+    /// Whether a material that brakes rolling or conveys is in use.
+    pub(crate) any_rough: bool,
     /// Live bodies that are static and no particles.
     pub(crate) static_count: usize,
     /// Live bodies that are neither.
@@ -408,6 +448,8 @@ pub(crate) struct Bodies {
 }
 
 const NO_SLOT: u32 = u32::MAX;
+/// Of a shape that has no outline in the world's table, or not yet.
+pub(crate) const NO_OUTLINE: u32 = u32::MAX;
 
 impl Bodies {
     /// Room for `more` bodies, so that adding them does not grow the columns one by one.
@@ -458,10 +500,8 @@ impl Bodies {
             Shape::HalfSpace { offset, .. } => offset + ext.dot(desc.position),
             _ => 0.0,
         };
-        c.radius[slot] = match desc.shape {
-            Shape::Circle { radius } => radius,
-            _ => 0.0,
-        };
+        c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
+        (c.arm[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.linear_damping[slot] = desc.linear_damping;
         c.angular_damping[slot] = desc.angular_damping;
@@ -470,7 +510,17 @@ impl Bodies {
         c.mask[slot] = desc.filter.mask;
         c.group[slot] = desc.filter.group;
         c.handle[slot] = BodyHandle { index, generation };
-        c.kind[slot] = Kind::new(motion, desc.shape.kind());
+        let round = desc.shape.kind() == ShapeKind::Circle;
+        let kind = Kind::new(motion, desc.shape.kind());
+        let general = desc.material.is_rough() || (round && desc.fixed_rotation && inv_mass > 0.0);
+        c.kind[slot] = if general { kind.general() } else { kind };
+        if desc.shape.kind().turns() {
+            let outline = self.outlines.intern(&desc.shape);
+            c.outline[slot] = outline;
+            c.arm[slot] = self.outlines.outline(outline).reach();
+        }
+        self.any_general |= c.kind[slot].is_general();
+        self.any_rough |= desc.material.is_rough();
         self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
         self.any_filter |= desc.filter != Filter::default();
         self.any_restitution |= desc.material.restitution > 0.0;
@@ -483,6 +533,10 @@ impl Bodies {
         let slot = self.slot_of(handle)?;
         *self.count_of(slot) -= 1;
         let c = &mut self.columns;
+        if c.kind[slot].shape() == ShapeKind::Compound {
+            self.compounds[c.outline[slot] as usize].parts.clear();
+            self.free_compounds.push(c.outline[slot]);
+        }
         c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
         c.inv_mass[slot] = 0.0;
         c.inv_inertia[slot] = 0.0;
@@ -568,7 +622,170 @@ impl Bodies {
                 let offset = self.columns.ext_z[slot] - ext.dot(self.position(slot));
                 Shape::HalfSpace { normal: ext, offset }
             }
+            ShapeKind::Compound => self.compounds[self.columns.outline[slot] as usize].parts[0].part.shape,
+            _ => self.outlines.shape(self.columns.outline[slot]),
         }
+    }
+
+    /// The parts of a body of several shapes; empty for the others.
+    pub(crate) fn parts(&self, slot: usize) -> &[Placed] {
+        if self.columns.kind[slot].shape() != ShapeKind::Compound {
+            return &[];
+        }
+        &self.compounds[self.columns.outline[slot] as usize].parts
+    }
+
+    /// Adds a part, which was validated, to a body that is not a half-space, a particle, an axis-aligned box or
+    /// a chain's segment. The body's centre moves to the common centre of mass.
+    pub(crate) fn add_part(&mut self, slot: usize, part: &Part) {
+        let c = &self.columns;
+        let kind = c.kind[slot];
+        let turn = sin_cos(c.angle[slot]);
+        let old_mass = self.mass(slot);
+        if kind.shape() != ShapeKind::Compound {
+            let filter = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
+            let material = self.material(slot);
+            let first = Part { shape: self.shape(slot), position: Vec2::ZERO, angle: 0.0, material, filter };
+            let first = self.placed(&first);
+            let compound = Compound { parts: vec![first], ..Compound::default() };
+            let number = self.free_compounds.pop().unwrap_or_else(|| {
+                self.compounds.push(Compound::default());
+                (self.compounds.len() - 1) as u32
+            });
+            self.compounds[number as usize] = compound;
+            self.columns.outline[slot] = number;
+            self.columns.kind[slot] = kind.with_shape(ShapeKind::Compound);
+        }
+        let placed = self.placed(part);
+        let number = self.columns.outline[slot] as usize;
+        let compound = &mut self.compounds[number];
+        compound.parts.push(placed);
+        let c = &mut self.columns;
+        if kind.motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0 {
+            let mass = old_mass.with(Mass::of(part));
+            let centre = mass.centre.as_vec2();
+            compound.shift_centre(centre);
+            let moved = Vec2::new(turn.1, turn.0).rotate(centre);
+            c.pos_x[slot] += moved.x;
+            c.pos_y[slot] += moved.y;
+            // The new centre's velocity is that of the body's point there.
+            c.vel_x[slot] -= c.omega[slot] * moved.y;
+            c.vel_y[slot] += c.omega[slot] * moved.x;
+            c.inv_mass[slot] = (1.0 / mass.mass) as f32;
+            if c.inv_inertia[slot] > 0.0 {
+                c.inv_inertia[slot] = (1.0 / mass.inertia) as f32;
+                c.radius[slot] = (2.0 * mass.inertia / mass.mass).sqrt() as f32;
+            }
+        } else {
+            c.radius[slot] = 1.0;
+        }
+        c.arm[slot] = compound.reach();
+        self.any_general = true;
+        self.any_rough |= part.material.is_rough();
+        self.any_restitution |= part.material.restitution > 0.0;
+        self.any_filter |= part.filter != Filter::default();
+    }
+
+    fn placed(&mut self, part: &Part) -> Placed {
+        let outline = self.outlines.intern(&part.shape);
+        Placed { part: *part, outline, material: self.intern(part.material), turn: turn_of(part) }
+    }
+
+    /// The same for one body.
+    pub(crate) fn update_extents(&mut self, slot: usize) {
+        if self.columns.kind[slot].shape().turns() {
+            let mut half = Vec2::ZERO;
+            self.visit_outlines(slot, |outline, centre, turn| {
+                half = half.max(outline.bounds(turn, centre));
+                true
+            });
+            (self.columns.ext_x[slot], self.columns.ext_y[slot]) = half.into();
+        }
+    }
+
+    /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos),
+    /// until `visit` returns false; then returns false.
+    pub(crate) fn visit_outlines(
+        &self,
+        slot: usize,
+        mut visit: impl FnMut(&Outline, Vec2, (f32, f32)) -> bool,
+    ) -> bool {
+        let turn = sin_cos(self.columns.angle[slot]);
+        if self.columns.kind[slot].shape() != ShapeKind::Compound {
+            return visit(self.outlines.outline(self.columns.outline[slot]), Vec2::ZERO, turn);
+        }
+        self.parts(slot).iter().all(|placed| {
+            let (offset, turn) = Compound::place(placed, turn);
+            visit(self.outlines.outline(placed.outline), offset, turn)
+        })
+    }
+
+    /// Of a dynamic body, in its own axes.
+    fn mass(&self, slot: usize) -> Mass {
+        let inverse = |value: f32| if value > 0.0 { 1.0 / f64::from(value) } else { 0.0 };
+        let c = &self.columns;
+        Mass {
+            mass: inverse(c.inv_mass[slot]),
+            centre: glam::DVec2::ZERO,
+            inertia: inverse(c.inv_inertia[slot]),
+        }
+    }
+
+    /// The row of a compound's first part among the rows by shape.
+    pub(crate) fn part_row(&self, slot: usize) -> u32 {
+        self.compounds[self.columns.outline[slot] as usize].first_row
+    }
+
+    /// Parts of all compounds.
+    pub(crate) fn part_count(&self) -> usize {
+        self.compounds.iter().map(|compound| compound.parts.len()).sum()
+    }
+
+    /// Gives the parts of all compounds their rows, from `first` on, and returns the end of these.
+    pub(crate) fn place_parts(&mut self, first: usize) -> usize {
+        let mut next = first as u32;
+        for compound in &mut self.compounds {
+            compound.first_row = next;
+            next += compound.parts.len() as u32;
+        }
+        next as usize
+    }
+
+    /// What a new pair list needs of shapes that turn: their extents at their present angle, and outlines of
+    /// axis-aligned boxes where these may meet outlines that are no boxes.
+    pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
+        if !self.any_general {
+            return;
+        }
+        if self.outlines.any_hull {
+            for slot in 0..self.len {
+                if self.columns.kind[slot].shape() == ShapeKind::Aabb
+                    && self.columns.outline[slot] == NO_OUTLINE
+                {
+                    self.columns.outline[slot] = self.outlines.intern(&self.shape(slot));
+                }
+            }
+        }
+        let (outlines, compounds) = (&self.outlines, &self.compounds);
+        let c = &mut self.columns;
+        let (kind, angle, outline) = (&c.kind, &c.angle, &c.outline);
+        let (ext_x, ext_y) = (SharedSlice::new(&mut c.ext_x), SharedSlice::new(&mut c.ext_y));
+        crew.chunks(self.len, crate::broadphase::CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint.
+            let (ext_x, ext_y) = unsafe { (ext_x.range(range.clone()), ext_y.range(range.clone())) };
+            for (i, slot) in range.enumerate() {
+                if kind[slot].shape().turns() {
+                    let turn = sin_cos(angle[slot]);
+                    let half = if kind[slot].shape() == ShapeKind::Compound {
+                        compounds[outline[slot] as usize].bounds(turn)
+                    } else {
+                        outlines.outline(outline[slot]).bounds(turn, Vec2::ZERO)
+                    };
+                    (ext_x[i], ext_y[i]) = half.into();
+                }
+            }
+        });
     }
 
     pub(crate) fn position(&self, slot: usize) -> Vec2 {
@@ -599,8 +816,16 @@ impl Bodies {
 
     /// The id of a material, one for all bodies that have the same.
     fn intern(&mut self, material: Material) -> u32 {
+        let Material {
+            density,
+            static_friction,
+            dynamic_friction,
+            restitution,
+            rolling_resistance,
+            tangent_speed,
+        } = material;
         let bits =
-            [material.density, material.static_friction, material.dynamic_friction, material.restitution]
+            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
                 .map(f32::to_bits);
         *self.material_id.entry(bits).or_insert_with(|| {
             self.materials.push(material);
@@ -619,5 +844,18 @@ fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
     if mass < 1.0e-18 {
         return (0.0, 0.0);
     }
-    (1.0 / mass, 1.0 / desc.shape.inertia(mass))
+    let inertia = if desc.fixed_rotation { f32::INFINITY } else { desc.shape.inertia(mass) };
+    (1.0 / mass, 1.0 / inertia)
+}
+
+/// See the column `radius`.
+fn spin_length(shape: &Shape, inv_mass: f32, inv_inertia: f32, fixed_rotation: bool) -> f32 {
+    match *shape {
+        Shape::Circle { .. } if fixed_rotation && inv_mass > 0.0 => 0.0,
+        Shape::Circle { radius } => radius,
+        _ if !shape.kind().turns() => 0.0,
+        _ if inv_mass == 0.0 => 1.0,
+        _ if inv_inertia == 0.0 => 0.0,
+        _ => (2.0 * inv_mass / inv_inertia).sqrt(),
+    }
 }

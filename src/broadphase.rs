@@ -29,6 +29,7 @@
 
 pub(crate) mod bands;
 mod frames;
+pub(crate) mod general;
 pub(crate) mod loose;
 pub(crate) mod sweep;
 
@@ -37,6 +38,7 @@ use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
 use crate::shape::ShapeKind;
+use crate::trig::sin_cos;
 use bands::Bands;
 use frames::Frames;
 use glam::Vec2;
@@ -102,7 +104,8 @@ impl Growth {
         let fixed = c.kind[slot].motion() == Motion::Static;
         let half = c.ext_x[slot].min(c.ext_y[slot]);
         let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
-        let relative = (bodies.velocity(slot) - frame).length();
+        let turning = c.omega[slot].abs() * c.arm[slot];
+        let relative = (bodies.velocity(slot) - frame).length() + turning;
         let speed = if fixed { relative } else { relative.max(LEAST_SPEED * rms).max(2.0 * spread) };
         let limit = (REACH_LIMIT * half).max(margins.time_step * speed);
         let reach = base + (margins.horizon * speed).min(limit);
@@ -135,6 +138,8 @@ pub(crate) struct Bounds {
     /// … how its frame moves …
     pub frame_x: Vec<f32>,
     pub frame_y: Vec<f32>,
+    /// … how it was turned (only where there are bodies that turn) …
+    pub built_angle: Vec<f32>,
     /// … and how far it may go from there before the pair list is stale.
     pub reach: Vec<f32>,
     /// Time since the bounds were made, s.
@@ -148,9 +153,17 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Whether a body that is at (x, y) and moves at (vx, vy) has left, or is about to leave, what
     /// its bounds allow. `age` is that of the position; a step's movement may use up the speculative
-    /// distance, which the bounds were grown by as well.
+    /// distance, which the bounds were grown by as well. `turned` is its angle, angular velocity and arm, where
+    /// there are bodies that turn: the furthest point moves by the arm's length times the angle.
     #[inline(always)]
-    pub(crate) fn left<L: Lane>(&self, slot: usize, pos: [L; 2], vel: [L; 2], margins: &Margins) -> L::Mask {
+    pub(crate) fn left<L: Lane>(
+        &self,
+        slot: usize,
+        pos: [L; 2],
+        vel: [L; 2],
+        turned: Option<[L; 3]>,
+        margins: &Margins,
+    ) -> L::Mask {
         let load = |column: &[f32]| L::load(&column[slot..]);
         let (age, time_step) = (L::splat(self.age), L::splat(margins.time_step));
         let (frame_x, frame_y) = (load(&self.frame_x), load(&self.frame_y));
@@ -160,9 +173,21 @@ impl Bounds {
         let next_y = moved_y + time_step * (vel[1] - frame_y);
         let reach = load(&self.reach);
         let next_reach = reach + L::splat(margins.speculative);
-        (moved_x * moved_x + moved_y * moved_y)
+        let (reach, next_reach) = turned.map_or((reach, next_reach), |[angle, omega, arm]| {
+            let angle = angle - load(&self.built_angle);
+            let used = arm * angle.abs();
+            let next_used = arm * (angle + time_step * omega).abs();
+            (reach - used, next_reach - next_used)
+        });
+        let gone = (moved_x * moved_x + moved_y * moved_y)
             .gt(reach * reach)
-            .or((next_x * next_x + next_y * next_y).gt(next_reach * next_reach))
+            .or((next_x * next_x + next_y * next_y).gt(next_reach * next_reach));
+        if turned.is_none() {
+            return gone;
+        }
+        // What has turned too far for any reach.
+        let zero = L::splat(0.0);
+        gone.or(reach.lt(zero)).or(next_reach.lt(zero))
     }
 
     /// Ages the bounds by a step. False when their time is over.
@@ -184,6 +209,8 @@ pub(crate) struct Broadphase {
     horizon: f32,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
+    /// (sine, cosine) of each slot's angle as of the rebuild, where there are bodies that turn.
+    pub(crate) turn: Vec<(f32, f32)>,
     /// Slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
@@ -207,6 +234,7 @@ fn tile_bodies(bodies: usize) -> usize {
 impl Broadphase {
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot.
     pub(crate) fn order(&mut self, bodies: &mut Bodies, margins: &Margins, crew: &Crew<'_>) {
+        bodies.prepare_outlines(crew);
         let extent = self.bands.choose_axis(bodies);
         let threshold = FRAME_REACH * margins.base / margins.horizon;
         self.frames.choose(bodies, extent, threshold);
@@ -223,10 +251,9 @@ impl Broadphase {
         self.fill_bounds(bodies, margins, crew);
     }
 
-    /// Whether a large body moves, by contacts or by its velocity.
+    /// Whether a large body can be moved by contacts.
     pub(crate) fn large_moves(&self, bodies: &Bodies) -> bool {
-        let large = &bodies.columns.kind[self.bands.banded..self.bands.solid];
-        large.iter().any(|kind| kind.motion() != Motion::Static)
+        bodies.columns.inv_mass[self.bands.banded..self.bands.solid].iter().any(|&inv_mass| inv_mass > 0.0)
     }
 
     /// Groups bands into tiles.
@@ -273,6 +300,11 @@ impl Broadphase {
         resize(&mut bounds.front, wanted);
         resize(&mut self.shape, wanted);
         let columns = columns.map(|column| SharedSlice::new(column));
+        let turning = if bodies.any_general { wanted } else { 0 };
+        resize(&mut bounds.built_angle, turning);
+        resize(&mut self.turn, turning);
+        let built_angle = SharedSlice::new(&mut bounds.built_angle);
+        let turn = SharedSlice::new(&mut self.turn);
         let shape = SharedSlice::new(&mut self.shape);
         let c = &bodies.columns;
         crew.chunks(len, CHUNK, |range| {
@@ -281,6 +313,16 @@ impl Broadphase {
             let (shape, columns) = unsafe {
                 (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
             };
+            if bodies.any_general {
+                #[allow(unsafe_code)]
+                // SAFETY: as above.
+                let (angles, turns) =
+                    unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
+                angles.copy_from_slice(&c.angle[range.clone()]);
+                for (i, slot) in range.clone().enumerate() {
+                    turns[i] = if c.arm[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
+                }
+            }
             let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, reach] = columns;
             for (i, slot) in range.enumerate() {
                 let half = [c.ext_x[slot], c.ext_y[slot]];

@@ -76,8 +76,64 @@ pub(crate) struct BounceBlock {
     pub impulse: [f32; BLOCK],
 }
 
-/// One bit a lane, lane 0 lowest.
+/// By how much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
+/// `narrowphase/general.rs`.
 #[derive(Clone, Copy, Default)]
+pub(crate) struct Arms {
+    pub normal: [[f32; BLOCK]; 2],
+    pub tangent: [[f32; BLOCK]; 2],
+}
+
+/// The second point of a general contact: what `NormalBlock` and `FrictionBlock` hold of the first.
+#[derive(Clone, Copy)]
+pub(crate) struct SecondPoint {
+    pub separation: [f32; BLOCK],
+    pub normal_impulse: [f32; BLOCK],
+    pub normal_mass: [f32; BLOCK],
+    pub closing_speed: [f32; BLOCK],
+    pub tangent_impulse: [f32; BLOCK],
+    pub tangent_mass: [f32; BLOCK],
+}
+
+/// What general contacts have besides.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(crate) struct GeneralBlock {
+    /// Of both points.
+    pub arms: [Arms; 2],
+    pub second: SecondPoint,
+    /// Which points they are.
+    pub feature: [[f32; BLOCK]; 2],
+    /// One over the lengths in which the bodies' spins are measured; 0 for what does not turn.
+    pub inv_spin_a: [f32; BLOCK],
+    pub inv_spin_b: [f32; BLOCK],
+    /// Sum of both shapes' distances from their centres to their furthest points.
+    pub reach: [f32; BLOCK],
+    /// Rows of the shapes: their bodies' own, or those of parts.
+    pub shape_a: [RowOffset; BLOCK],
+    pub shape_b: [RowOffset; BLOCK],
+    pub outline_a: [RowOffset; BLOCK],
+    pub outline_b: [RowOffset; BLOCK],
+    /// x and y of both points, from A's shape's centre.
+    pub place: [[[f32; BLOCK]; 2]; 2],
+}
+
+/// What contacts have besides that brake rolling or convey. Only in worlds where some do.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(crate) struct RoughBlock {
+    /// Largest torque per normal force, m.
+    pub rolling: [f32; BLOCK],
+    pub rolling_impulse: [f32; BLOCK],
+    /// What both surfaces' speeds add to the sliding velocity.
+    pub tangent_speed: [f32; BLOCK],
+}
+
+/// [`BlockInfo::general`] of a block that has no [`GeneralBlock`].
+pub(crate) const NOT_GENERAL: u32 = u32::MAX;
+
+/// One bit a lane, lane 0 lowest.
+#[derive(Clone, Copy)]
 pub(crate) struct BlockInfo {
     /// Lanes in use.
     pub count: u8,
@@ -89,6 +145,24 @@ pub(crate) struct BlockInfo {
     pub touched: u16,
     /// Some lane came fast enough to bounce.
     pub bounces: bool,
+    /// Of a general block, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
+    pub capacity: u8,
+    /// Of a general block: its place among these.
+    pub general: u32,
+}
+
+impl Default for BlockInfo {
+    fn default() -> Self {
+        BlockInfo {
+            count: 0,
+            active: 0,
+            touching: 0,
+            touched: 0,
+            bounces: false,
+            capacity: 0,
+            general: NOT_GENERAL,
+        }
+    }
 }
 
 impl BlockInfo {
@@ -117,6 +191,30 @@ impl Run {
     }
 }
 
+/// For each kind, its near pairs' blocks, then the others'.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Runs([Run; 2 * KINDS]);
+
+impl Default for Runs {
+    fn default() -> Self {
+        Runs([Run::default(); 2 * KINDS])
+    }
+}
+
+impl std::ops::Deref for Runs {
+    type Target = [Run; 2 * KINDS];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Runs {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
 /// The contacts of one tile.
 #[derive(Default)]
 pub(crate) struct Tile {
@@ -124,11 +222,14 @@ pub(crate) struct Tile {
     pub normal: Vec<NormalBlock>,
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
+    /// Of the general blocks only, see [`BlockInfo::general`]; so are the next two.
+    pub general: Vec<GeneralBlock>,
+    pub second_bounce: Vec<BounceBlock>,
+    pub rough: Vec<RoughBlock>,
     pub info: Vec<BlockInfo>,
-    /// For each kind, its near pairs' blocks, then the others'.
-    pub runs: [Run; 2 * KINDS],
+    pub runs: Runs,
     /// The runs that have blocks, as bits.
-    pub occupied: u32,
+    pub occupied: u64,
     /// Lane of each pair: block × 16 + lane.
     pub lane_of: Vec<u32>,
     /// The tile's bodies, and those of the next tile: what it may write.
@@ -159,8 +260,9 @@ pub(crate) struct Contacts {
     pub far: Tile,
     carry: Carry,
     kept: Vec<carry::Carried>,
+    kept_general: Vec<carry::GeneralCarried>,
     /// The far tile's pairs, sorted.
-    far_keys: Vec<(u32, u32)>,
+    far_keys: Vec<Key>,
     pub begin: Vec<ContactEvent>,
     pub end: Vec<ContactEvent>,
 }
@@ -243,6 +345,10 @@ impl Contacts {
         far.reserve_blocks(loose_pairs / 4, bodies.any_restitution);
         self.far_keys.reserve(loose_pairs.saturating_sub(self.far_keys.len()));
         self.kept.reserve(loose_pairs.saturating_sub(self.kept.len()));
+        if bodies.any_general {
+            self.kept_general.reserve(loose_pairs.saturating_sub(self.kept_general.len()));
+            far.reserve_general(loose_pairs / 4, bodies);
+        }
         for tile in tiles.iter() {
             far.found.pairs.extend_from_slice(&tile.found.far);
         }
@@ -290,11 +396,14 @@ impl Contacts {
         }
         let kept = std::mem::take(&mut self.kept);
         let kept = carry::keep(&self.far, kept);
+        let kept_general = carry::keep_general(&self.far, std::mem::take(&mut self.kept_general));
         let old_slot = &broadphase.bands.order;
         let build = build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative };
         build.tile(&mut self.far, false);
         carry::restore(&mut self.far, &kept);
+        carry::restore_general(&mut self.far, &kept_general);
         self.kept = kept;
+        self.kept_general = kept_general;
     }
 
     /// Whether one of the tiles has this pair.
@@ -338,8 +447,10 @@ impl Contacts {
 }
 
 /// What pairs are sorted by.
-fn key(pair: &Pair) -> (u32, u32) {
-    (pair.a, pair.b)
+type Key = (u32, u32, [u8; 2]);
+
+fn key(pair: &Pair) -> Key {
+    (pair.a, pair.b, pair.parts)
 }
 
 impl Tile {
@@ -364,6 +475,16 @@ impl Tile {
         self.scratch.reserve(blocks * BLOCK);
     }
 
+    fn reserve_general(&mut self, blocks: usize, bodies: &Bodies) {
+        self.general.reserve(blocks.saturating_sub(self.general.len()));
+        if bodies.any_restitution {
+            self.second_bounce.reserve(blocks.saturating_sub(self.second_bounce.len()));
+        }
+        if bodies.any_rough {
+            self.rough.reserve(blocks.saturating_sub(self.rough.len()));
+        }
+    }
+
     /// Whether any contact is solved in this step.
     pub(crate) fn is_active(&self) -> bool {
         self.info.iter().any(|info| info.active != 0)
@@ -374,6 +495,11 @@ impl Tile {
     pub(crate) fn work(&self) -> usize {
         let active = self.info.iter().filter(|info| info.active != 0).count();
         128 * active + self.slots.len()
+    }
+
+    /// The general block of a block, if it is one.
+    pub(crate) fn general_of(&self, block: usize) -> Option<&GeneralBlock> {
+        self.general.get(self.info[block].general as usize)
     }
 
     /// Block and lane of a pair.

@@ -29,6 +29,16 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A vertex that a polygon can't have.
+    #[error("{field}[{index}]: {reason}")]
+    Vertex {
+        /// Path of the list of vertices.
+        field: &'static str,
+        /// Which vertex.
+        index: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A handle whose body was removed, or that never was one of this world's.
     #[error("stale body handle (index {index}, generation {generation})")]
     StaleHandle {

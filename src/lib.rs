@@ -1,6 +1,6 @@
-//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles,
-//! boxes and linked particles, one column per scalar, contacts solved eight at a time on every core, and one result, bit for
-//! bit, on every lane width, thread count and instruction set.
+//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles, boxes, polygons
+//! and linked particles, one column per scalar, contacts solved eight at a time on every core, and one result, bit
+//! for bit, on every lane width, thread count and instruction set.
 //!
 //! ```
 //! use granule::{BodyDesc, Settings, Shape, Vec2, World};
@@ -44,6 +44,7 @@
 //! - The tangent of a contact is (−n.y, n.x).
 //! - Impulses are those on B; A gets the opposite. A normal impulse is never negative.
 //! - Mass 0 means infinite: the body is moved by its velocity alone.
+//! - A body's position is its centre of mass. Vertices of a shape run counter-clockwise.
 //!
 //! # Threads
 //!
@@ -60,6 +61,7 @@ mod assembly;
 mod body;
 mod broadphase;
 mod compare;
+mod compound;
 mod contacts;
 mod crew;
 mod error;
@@ -67,6 +69,8 @@ mod lane;
 mod links;
 mod material;
 mod narrowphase;
+mod outline;
+mod polygon;
 mod query;
 #[cfg(feature = "scene")]
 pub mod report;
@@ -82,6 +86,7 @@ mod world;
 pub use assembly::{Assembly, Cloth};
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub use compare::Difference;
+pub use compound::Part;
 pub use contacts::ContactEvent;
 #[doc(hidden)]
 pub use crew::set_oversubscribe;
@@ -89,6 +94,7 @@ pub use error::Error;
 pub use glam::Vec2;
 pub use links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use material::{Material, Mix, Mixing};
+pub use polygon::Polygon;
 pub use settings::{Lanes, Settings, Solver};
 pub use shape::{Shape, ShapeKind};
 pub use telemetry::Quality;

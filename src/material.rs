@@ -15,12 +15,25 @@ pub struct Material {
     pub dynamic_friction: f32,
     /// Ratio of the separation speed to the approach speed, in 0..=1.
     pub restitution: f32,
+    /// How much rolling is braked: torque against it per normal force and radius of the round shape (of the smaller,
+    /// if both are). The larger one of a contact's two counts. Default 0.
+    pub rolling_resistance: f32,
+    /// Speed of the surface against the body, m/s: a conveyor belt. Positive runs clockwise round the shape, so to
+    /// the right on top. Default 0.
+    pub tangent_speed: f32,
 }
 
 impl Default for Material {
-    /// Density 1, static friction 0.6, dynamic friction 0.4, no restitution.
+    /// Density 1, static friction 0.6, dynamic friction 0.4, no restitution, nothing else.
     fn default() -> Self {
-        Material { density: 1.0, static_friction: 0.6, dynamic_friction: 0.4, restitution: 0.0 }
+        Material {
+            density: 1.0,
+            static_friction: 0.6,
+            dynamic_friction: 0.4,
+            restitution: 0.0,
+            rolling_resistance: 0.0,
+            tangent_speed: 0.0,
+        }
     }
 }
 
@@ -30,7 +43,13 @@ impl Material {
 
     /// A material with one friction coefficient, static and dynamic alike.
     pub fn new(density: f32, friction: f32, restitution: f32) -> Self {
-        Material { density, static_friction: friction, dynamic_friction: friction, restitution }
+        Material {
+            density,
+            static_friction: friction,
+            dynamic_friction: friction,
+            restitution,
+            ..Material::default()
+        }
     }
 
     /// # Errors
@@ -40,7 +59,14 @@ impl Material {
         check_range("material.density", self.density, 0.0, Self::MAX)?;
         check_range("material.static_friction", self.static_friction, 0.0, Self::MAX)?;
         check_range("material.dynamic_friction", self.dynamic_friction, 0.0, Self::MAX)?;
-        check_range("material.restitution", self.restitution, 0.0, 1.0)
+        check_range("material.restitution", self.restitution, 0.0, 1.0)?;
+        check_range("material.rolling_resistance", self.rolling_resistance, 0.0, Self::MAX)?;
+        check_range("material.tangent_speed", self.tangent_speed, -Self::MAX, Self::MAX)
+    }
+
+    /// Whether contacts with it need more than normal impulse and friction.
+    pub(crate) fn is_rough(&self) -> bool {
+        self.rolling_resistance != 0.0 || self.tangent_speed != 0.0
     }
 }
 

@@ -17,12 +17,24 @@
 //! more. Against a flat static face the distance grows with the approach speed, so that nothing fast
 //! falls into the floor; elsewhere it does not, since a contact with what is only near the path would
 //! stop a body that passes by.
+//!
+//! Pairs whose contact can turn a body about a point off its normal are *general*: they have kernels of their
+//! own (`general.rs`), with up to two points.
 
 mod aabb_aabb;
+mod chain;
 mod circle_aabb;
 mod circle_circle;
+mod general;
 mod half_space;
+mod hull_hull;
+mod hull_plane;
+mod manifold;
+mod round_hull;
 
+pub(crate) use general::{ShapeRows, separation as general_separation};
+
+use crate::body::Kind;
 use crate::contacts::{BLOCK, Tile};
 use crate::lane::{Lane, Mask, Row, RowOffset};
 use crate::shape::ShapeKind;
@@ -43,6 +55,8 @@ pub(crate) struct Touch<L: Lane> {
 
 /// The kinds of pair, each with blocks and kernels of its own. `A` is the first shape named. From
 /// `CircleCircleFixed` on B has no inverse mass: such a contact writes A only, and its colour only A's.
+///
+/// In the general kinds, *round* is a circle or a particle, *hull* a box, capsule, segment or polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum PairKind {
@@ -52,19 +66,30 @@ pub(crate) enum PairKind {
     ParticleParticle = 3,
     CircleParticle = 4,
     ParticleAabb = 5,
-    CircleCircleFixed = 6,
-    CircleAabbFixed = 7,
-    AabbCircleFixed = 8,
-    AabbAabbFixed = 9,
-    CircleHalfSpace = 10,
-    AabbHalfSpace = 11,
-    ParticleCircleFixed = 12,
-    ParticleAabbFixed = 13,
-    ParticleHalfSpace = 14,
+    RoundRound = 6,
+    RoundHull = 7,
+    HullHull = 8,
+    CircleCircleFixed = 9,
+    CircleAabbFixed = 10,
+    AabbCircleFixed = 11,
+    AabbAabbFixed = 12,
+    CircleHalfSpace = 13,
+    AabbHalfSpace = 14,
+    ParticleCircleFixed = 15,
+    ParticleAabbFixed = 16,
+    ParticleHalfSpace = 17,
+    RoundRoundFixed = 18,
+    RoundHullFixed = 19,
+    RoundChain = 20,
+    RoundPlane = 21,
+    HullRoundFixed = 22,
+    HullHullFixed = 23,
+    HullChain = 24,
+    HullPlane = 25,
 }
 
 /// How many kinds there are.
-pub(crate) const KINDS: usize = 15;
+pub(crate) const KINDS: usize = 26;
 
 impl PairKind {
     /// All kinds, in the order in which they are solved: fixed ones last, so that they yield least.
@@ -75,6 +100,9 @@ impl PairKind {
         PairKind::ParticleParticle,
         PairKind::CircleParticle,
         PairKind::ParticleAabb,
+        PairKind::RoundRound,
+        PairKind::RoundHull,
+        PairKind::HullHull,
         PairKind::CircleCircleFixed,
         PairKind::CircleAabbFixed,
         PairKind::AabbCircleFixed,
@@ -84,7 +112,50 @@ impl PairKind {
         PairKind::ParticleCircleFixed,
         PairKind::ParticleAabbFixed,
         PairKind::ParticleHalfSpace,
+        PairKind::RoundRoundFixed,
+        PairKind::RoundHullFixed,
+        PairKind::RoundChain,
+        PairKind::RoundPlane,
+        PairKind::HullRoundFixed,
+        PairKind::HullHullFixed,
+        PairKind::HullChain,
+        PairKind::HullPlane,
     ];
+
+    /// The general kinds.
+    pub(crate) const GENERAL: [PairKind; 11] = [
+        PairKind::RoundRound,
+        PairKind::RoundHull,
+        PairKind::HullHull,
+        PairKind::RoundRoundFixed,
+        PairKind::RoundHullFixed,
+        PairKind::RoundChain,
+        PairKind::RoundPlane,
+        PairKind::HullRoundFixed,
+        PairKind::HullHullFixed,
+        PairKind::HullChain,
+        PairKind::HullPlane,
+    ];
+
+    /// Whether its contacts may turn a body about a point off their normal, see `general.rs`.
+    pub(crate) const fn is_general(self) -> bool {
+        let number = self as u8;
+        number >= PairKind::RoundRoundFixed as u8
+            || (number >= PairKind::RoundRound as u8 && number <= PairKind::HullHull as u8)
+    }
+
+    /// Whether contacts of this general kind have two points.
+    pub(crate) const fn has_two_points(self) -> bool {
+        matches!(
+            self,
+            PairKind::HullHull | PairKind::HullHullFixed | PairKind::HullChain | PairKind::HullPlane
+        )
+    }
+
+    /// Whether either body could be A.
+    pub(crate) const fn is_symmetric(self) -> bool {
+        matches!(self, PairKind::RoundRound | PairKind::HullHull)
+    }
 
     /// r²/I over 1/m of the shapes in the roles of A and B: 2 for a disc that friction turns, else 0.
     pub(crate) const fn spin_factors(self) -> (f32, f32) {
@@ -101,9 +172,13 @@ impl PairKind {
 
     /// The kind of a pair, and whether the second body takes the role of A. `a_fixed` and `b_fixed` say
     /// which of the two has no inverse mass; not both.
-    pub(crate) fn of(a: ShapeKind, a_fixed: bool, b: ShapeKind, b_fixed: bool) -> (PairKind, bool) {
+    pub(crate) fn of(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
         use ShapeKind::{Aabb, Circle, HalfSpace, Particle};
         debug_assert!(!(a_fixed && b_fixed));
+        if a.is_general() || b.is_general() {
+            return Self::of_general(a, a_fixed, b, b_fixed);
+        }
+        let (a, b) = (a.shape(), b.shape());
         if !a_fixed && !b_fixed {
             return match (a, b) {
                 (Circle, Circle) => (PairKind::CircleCircle, false),
@@ -121,13 +196,38 @@ impl PairKind {
         let kind = match (moving, fixed) {
             (Circle, Circle | Particle) => PairKind::CircleCircleFixed,
             (Particle, Circle | Particle) => PairKind::ParticleCircleFixed,
-            (Particle, Aabb) => PairKind::ParticleAabbFixed,
             (Particle, HalfSpace) => PairKind::ParticleHalfSpace,
-            (Circle, Aabb) => PairKind::CircleAabbFixed,
+            (Particle, _) => PairKind::ParticleAabbFixed,
             (Circle, HalfSpace) => PairKind::CircleHalfSpace,
+            (Circle, _) => PairKind::CircleAabbFixed,
             (_, Circle | Particle) => PairKind::AabbCircleFixed,
-            (_, Aabb) => PairKind::AabbAabbFixed,
             (_, HalfSpace) => PairKind::AabbHalfSpace,
+            (_, Aabb) => PairKind::AabbAabbFixed,
+            _ => unreachable!("shapes that turn are general"),
+        };
+        (kind, a_fixed)
+    }
+
+    fn of_general(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
+        let round = |kind: Kind| matches!(kind.shape(), ShapeKind::Circle | ShapeKind::Particle);
+        if !a_fixed && !b_fixed {
+            return match (round(a), round(b)) {
+                (true, true) => (PairKind::RoundRound, false),
+                (true, false) => (PairKind::RoundHull, false),
+                (false, true) => (PairKind::RoundHull, true),
+                (false, false) => (PairKind::HullHull, false),
+            };
+        }
+        let (moving, fixed) = if a_fixed { (b, a) } else { (a, b) };
+        let kind = match (round(moving), fixed.shape()) {
+            (true, ShapeKind::Circle | ShapeKind::Particle) => PairKind::RoundRoundFixed,
+            (true, ShapeKind::HalfSpace) => PairKind::RoundPlane,
+            (true, ShapeKind::ChainSegment) => PairKind::RoundChain,
+            (true, _) => PairKind::RoundHullFixed,
+            (false, ShapeKind::Circle | ShapeKind::Particle) => PairKind::HullRoundFixed,
+            (false, ShapeKind::HalfSpace) => PairKind::HullPlane,
+            (false, ShapeKind::ChainSegment) => PairKind::HullChain,
+            (false, _) => PairKind::HullHullFixed,
         };
         (kind, a_fixed)
     }
@@ -160,12 +260,16 @@ macro_rules! kernels {
         pub(crate) fn touch_one(kind: PairKind, a: [f32; 4], b: [f32; 4]) -> Touch<f32> {
             match kind {
                 $(PairKind::$name => $name::touch(a, b),)*
+                _ => unreachable!("a general kind"),
             }
         }
 
         /// Updates all contacts of a tile.
         pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             $(update_kind::<L, $name>(tile, step);)*
+            if !tile.general.is_empty() {
+                general::update::<L>(tile, step);
+            }
         }
     };
 }
@@ -194,6 +298,10 @@ pub(crate) struct Step<'a> {
     pub shape: &'a [Row],
     /// Velocity row of each slot: `[vel_x, vel_y, _, _]`.
     pub vel: &'a [Row],
+    /// `[x, y, cos, sin]` of each slot and each part, where there are general contacts.
+    pub frame: &'a [Row],
+    /// See `outline.rs`.
+    pub outlines: &'a [Row],
     pub time_step: f32,
     pub slop: f32,
     pub speculative: f32,

@@ -15,19 +15,26 @@ impl World {
     pub fn query_point(&self, point: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
         self.candidates(point, point, |slot| {
             let offset = point - self.bodies.position(slot);
+            if self.bodies.columns.kind[slot].shape().turns() {
+                let outside = self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
+                    !outline.contains(Vec2::new(cos, -sin).rotate(offset - centre))
+                });
+                return outside || visit(self.bodies.handle(slot));
+            }
             let inside = match self.bodies.shape(slot) {
                 Shape::Circle { radius } | Shape::Particle { radius } => {
                     offset.length_squared() <= radius * radius
                 }
-                Shape::Aabb { half_extents } => offset.abs().cmple(half_extents).all(),
                 Shape::HalfSpace { normal, .. } => normal.dot(point) <= self.bodies.columns.ext_z[slot],
+                shape => offset.abs().cmple(shape.extents()).all(),
             };
             !inside || visit(self.bodies.handle(slot))
         });
     }
 
     /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), until
-    /// `visit` returns false. A half-space's bounds are the half-space. In no particular order. A box
+    /// `visit` returns false. The bounds are the smallest box about the body's centre, with the axes, that holds its
+    /// shapes. A half-space's bounds are the half-space. In no particular order. A box
     /// with a corner that is not a number, or with its corners swapped, holds nothing.
     pub fn query_aabb(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
         if !lower.cmple(upper).all() {
@@ -41,7 +48,16 @@ impl World {
                     normal.dot(deepest) <= self.bodies.columns.ext_z[slot]
                 }
                 shape => {
-                    let half = shape.extents();
+                    let half = if self.bodies.columns.kind[slot].shape().turns() {
+                        let mut half = Vec2::ZERO;
+                        self.bodies.visit_outlines(slot, |outline, centre, turn| {
+                            half = half.max(outline.bounds(turn, centre));
+                            true
+                        });
+                        half
+                    } else {
+                        shape.extents()
+                    };
                     (position - half).cmple(upper).all() && (position + half).cmpge(lower).all()
                 }
             };

@@ -1,7 +1,7 @@
 //! Scenes: the built-in stress scenes and scene files, one description for the command, the tests,
 //! the benches and the fuzz targets alike.
 //!
-//! A [`Scene`] is plain data: settings and a list of bodies. [`builtin`] makes one from a name, a
+//! A [`Scene`] is plain data: settings, a list of bodies, their further shapes and their links. [`builtin`] makes one from a name, a
 //! number of bodies and a seed; with the feature `scene`, `Scene::from_json` reads one from a file.
 //! [`Scene::build`] puts the bodies into a new world in the order of the list, so that the body at
 //! place k of the scene has index k there.
@@ -21,12 +21,14 @@ mod builtin;
 mod file;
 mod linked;
 mod random;
+mod turning;
 
 pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 #[cfg(feature = "scene")]
 pub use file::SceneError;
 
-use crate::{BodyDesc, BodyHandle, BodyType, Error, LinkDesc, Settings, World};
+use crate::{BodyDesc, BodyHandle, BodyType, Error, LinkDesc, Part, Settings, Vec2, World};
+use std::collections::HashMap;
 
 /// Settings and bodies: all that a run starts from.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +39,12 @@ pub struct Scene {
     pub settings: Settings,
     /// The bodies, particles among them, in the order in which they are added.
     pub bodies: Vec<BodyDesc>,
-    /// The links between them, by their places in `bodies`.
+    /// Further shapes, by the place of their body in `bodies`, in the order of the bodies. A part's position is
+    /// from the centre of the body's own shape, however many parts it has: [`Scene::build`] sees to the
+    /// centre of mass.
+    pub parts: Vec<(usize, Part)>,
+    /// The links between them, by their places in `bodies`. An anchor, too, is from the centre of the body's own
+    /// shape.
     pub links: Vec<LinkDesc<usize>>,
 }
 
@@ -46,12 +53,31 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body that is refused. Neither
-    /// happens to a built-in scene, nor to one that came from a file and was not changed since.
+    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part or a link that is refused.
+    /// Neither happens to a built-in scene, nor to one that came from a file and was not changed since.
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
         let handles = world.add_bodies(&self.bodies)?;
-        let named = |link: LinkDesc<usize>| link.map(|place| handles.get(place).copied().unwrap_or_default());
+        // Of each body that has parts, where the centre of its own shape is from that of its mass.
+        let mut own_shapes: HashMap<usize, Vec2> = HashMap::new();
+        for (index, &(place, part)) in self.parts.iter().enumerate() {
+            let element = |error| Error::Element { index, error: Box::new(error) };
+            let Some(&body) = handles.get(place) else {
+                let reason = "names a body that is not in the list";
+                return Err(element(Error::Invalid { field: "parts", reason }));
+            };
+            let own_shape = own_shapes.get(&place).copied().unwrap_or_default();
+            let part = Part { position: part.position + own_shape, ..part };
+            world.add_part(body, &part).map_err(element)?;
+            own_shapes.insert(place, world.parts(body)?[0].position);
+        }
+        let anchor = |place: usize| own_shapes.get(&place).copied().unwrap_or_default();
+        let named = |link: LinkDesc<usize>| {
+            let mut link = link;
+            link.anchor_a += anchor(link.a);
+            link.anchor_b += anchor(link.b);
+            link.map(|place| handles.get(place).copied().unwrap_or_default())
+        };
         let links: Vec<LinkDesc> = self.links.iter().map(|&link| named(link)).collect();
         world.add_links(&links)?;
         Ok(world)

@@ -24,6 +24,7 @@
 //!    their way into the cache anyway.
 //! 4. Passes are no barriers: see `schedule.rs`.
 
+mod general;
 pub(crate) mod impulse;
 pub(crate) mod mirror;
 pub(crate) mod schedule;
@@ -32,7 +33,7 @@ pub(crate) mod verlet;
 use crate::broadphase::CHUNK;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::{Crew, SharedSlice};
-use crate::lane::with_lanes;
+use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
 use impulse::{Pass, Rows, Softness};
 use mirror::Mirror;
@@ -57,6 +58,8 @@ pub(crate) enum Integrate {
 pub(crate) struct Stage {
     pub integrate: Integrate,
     pub pass: Pass,
+    /// Substeps whose movement is in the positions.
+    pub moved: u32,
 }
 
 /// The passes of one step. With `linked`, the positions are integrated between the segments, which end at
@@ -65,7 +68,7 @@ fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Pla
     let Plan { stages, segment_ends } = plan;
     stages.clear();
     segment_ends.clear();
-    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::WarmStart });
+    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::WarmStart, moved: 0 });
     for substep in 0..settings.substeps {
         let mut first = if substep == 0 { Integrate::FirstVelocities } else { Integrate::Velocities };
         let velocity_pass = match settings.solver {
@@ -73,25 +76,27 @@ fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Pla
             Solver::Projection => Pass::Relax,
         };
         for _ in 0..settings.iterations {
-            stages.push(Stage { integrate: first, pass: velocity_pass });
+            stages.push(Stage { integrate: first, pass: velocity_pass, moved: substep });
             first = Integrate::Nothing;
         }
         let positions = if linked { Integrate::Nothing } else { Integrate::Positions };
         if linked {
             segment_ends.push(stages.len());
         }
+        let moved = substep + 1;
         match settings.solver {
             Solver::Soft => {
-                stages.push(Stage { integrate: positions, pass: Pass::Relax });
+                stages.push(Stage { integrate: positions, pass: Pass::Relax, moved });
                 for _ in 1..settings.iterations {
-                    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Relax });
+                    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Relax, moved });
                 }
             }
-            Solver::Projection => stages.push(Stage { integrate: positions, pass: Pass::Project }),
+            Solver::Projection => stages.push(Stage { integrate: positions, pass: Pass::Project, moved }),
         }
     }
     if any_restitution {
-        stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Restitution });
+        let moved = settings.substeps;
+        stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::Restitution, moved });
     }
     segment_ends.push(stages.len());
 }
@@ -174,6 +179,13 @@ impl ImpulseSolver {
             passes.run(first, &self.schedule, contacts, crew);
             first = end;
         }
+        if !linked && !load.has_far {
+            // Nothing has moved the large bodies yet, and only their own velocity does.
+            for slot in banded..body_rows {
+                let [x, y, turned, _] = mirror.vel[slot].0.map(|v| settings.time_step * v);
+                mirror.pose[slot] = Row([x, y, turned, 0.0]);
+            }
+        }
     }
 }
 
@@ -197,7 +209,8 @@ impl Passes<'_> {
         #[allow(unsafe_code)]
         schedule.run(crew, |stage, group| {
             let stage = first + stage;
-            let Stage { integrate, pass } = stages[stage];
+            let Stage { integrate, pass, moved } = stages[stage];
+            let elapsed = moved as f32 * rows.step;
             match group {
                 Some(group) => {
                     // SAFETY: the schedule lets one task at a time have a tile's contacts, and the
@@ -211,14 +224,14 @@ impl Passes<'_> {
                         }
                     }
                     // SAFETY: as above; the tile's blocks name no other bodies that move.
-                    unsafe { run_pass(lanes, tile, rows, pass) };
+                    unsafe { run_pass(lanes, tile, rows, pass, elapsed) };
                 }
                 None => {
                     // Its bodies are integrated ahead, as the tiles' next pass reads them.
                     let next = stages.get(stage + 1).map_or(Integrate::Nothing, |next| next.integrate);
                     // SAFETY: the far task runs alone.
                     unsafe {
-                        run_pass(lanes, &mut far.range(0..1)[0], rows, pass);
+                        run_pass(lanes, &mut far.range(0..1)[0], rows, pass, elapsed);
                         with_lanes!(lanes, L => rows.integrate::<L>(outside.clone(), next));
                     }
                 }
@@ -231,7 +244,7 @@ impl Passes<'_> {
 ///
 /// As for [`impulse::run`].
 #[allow(unsafe_code)]
-unsafe fn run_pass(lanes: Lanes, tile: &mut Tile, rows: &Rows<'_>, pass: Pass) {
+unsafe fn run_pass(lanes: Lanes, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     // SAFETY: passed on.
-    with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass) });
+    with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
 }

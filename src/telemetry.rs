@@ -1,9 +1,15 @@
 //! How good the state is: penetration, energy, momentum; and one number for all of it.
 
 use crate::body::Motion;
+use crate::broadphase::general::ShapeRef;
 use crate::broadphase::shape_row;
-use crate::narrowphase::{PairKind, touch_one};
+use crate::compound::Compound;
+use crate::lane::{Row, RowOffset};
+use crate::narrowphase::{ShapeRows, general_separation, touch_one};
+use crate::shape::ShapeKind;
+use crate::trig::sin_cos;
 use crate::world::World;
+use glam::Vec2;
 
 /// Measures of the present state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,10 +50,15 @@ impl World {
             if !c.kind[a].is_solid() || !c.kind[b].is_solid() {
                 continue;
             }
-            let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
-            let (kind, swap) = PairKind::of(c.kind[a].shape(), a_fixed, c.kind[b].shape(), b_fixed);
-            let (first, second) = if swap { (b, a) } else { (a, b) };
-            let depth = -f64::from(touch_one(kind, row(first), row(second)).separation);
+            let (first, second) = if pair.swap { (b, a) } else { (a, b) };
+            let separation = if pair.kind.is_general() {
+                let [part_a, part_b] = if pair.swap { [1, 0] } else { [0, 1] }.map(|i: usize| pair.parts[i]);
+                let (one, two) = (self.shape_rows(first, part_a), self.shape_rows(second, part_b));
+                general_separation(pair.kind, &self.bodies.outlines.rows, &one, &two)
+            } else {
+                touch_one(pair.kind, row(first), row(second)).separation
+            };
+            let depth = -f64::from(separation);
             if depth > 0.0 {
                 quality.contacts += 1;
                 total += depth;
@@ -55,6 +66,31 @@ impl World {
             }
         }
         quality.mean_penetration = total / quality.contacts.max(1) as f64;
+    }
+
+    /// What the narrowphase would read of a body's shape, or of one of its parts, now.
+    fn shape_rows(&self, slot: usize, part: u8) -> ShapeRows {
+        let c = &self.bodies.columns;
+        let shape = ShapeRef::new(&self.bodies, slot, part);
+        let outline = RowOffset::of(shape.outline_row);
+        let (position, angle) = (self.bodies.position(slot), c.angle[slot]);
+        let turn = sin_cos(if c.arm[slot] > 0.0 { angle } else { 0.0 });
+        let placed = self.bodies.parts(slot).get(usize::from(part));
+        let (offset, (sin, cos)) = placed.map_or((Vec2::ZERO, turn), |placed| Compound::place(placed, turn));
+        let Vec2 { x, y } = position + offset;
+        let half = match shape.kind {
+            ShapeKind::Circle | ShapeKind::Particle => [shape.radius; 2],
+            ShapeKind::HalfSpace | ShapeKind::Aabb => [c.ext_x[slot], c.ext_y[slot]],
+            _ => {
+                let [half_x, half_y, ..] = self.bodies.outlines.rows[shape.outline_row as usize].0;
+                [half_x, half_y]
+            }
+        };
+        let size = match shape.kind {
+            ShapeKind::HalfSpace => Row([half[0], half[1], c.ext_z[slot], 0.0]),
+            _ => Row([x, y, half[0], half[1]]),
+        };
+        ShapeRows { size, frame: Row([x, y, cos, sin]), outline }
     }
 
     /// In handle order, so that the sums depend on no order of storage.

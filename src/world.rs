@@ -20,7 +20,6 @@ use crate::lane::with_lanes;
 use crate::links::Links;
 use crate::narrowphase;
 use crate::settings::{Lanes, Settings};
-use crate::shape::Shape;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
 use glam::Vec2;
@@ -241,6 +240,9 @@ impl World {
         }
         let margins = Margins::new(&self.settings);
         self.loose_pairs.clear();
+        if self.bodies.any_general {
+            left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
+        }
         self.broadphase.loosen(&self.bodies, left, &margins, &mut self.loose_pairs);
         let Settings { mixing, slop, .. } = self.settings;
         let pairs = &self.loose_pairs;
@@ -259,6 +261,8 @@ impl World {
         let margins = Margins::new(&self.settings);
         self.broadphase.order(&mut self.bodies, &margins, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
+        // After the rows of the bodies and the padding: see `solver/mirror.rs`.
+        self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.loose_pairs.clear();
         self.loose_pairs.reserve(16 * per_step(self.bodies.len));
@@ -283,6 +287,8 @@ impl World {
         let step = narrowphase::Step {
             shape: &self.solver.mirror.shape,
             vel: &self.solver.mirror.vel,
+            frame: &self.solver.mirror.frame,
+            outlines: &self.bodies.outlines.rows,
             time_step: self.settings.time_step,
             slop: self.settings.slop,
             speculative: 4.0 * self.settings.slop,
@@ -356,7 +362,11 @@ impl World {
             } else if !self.dirty {
                 let position = self.bodies.position(slot).into();
                 let bounds = &self.broadphase.bounds;
-                self.dirty = bounds.left::<f32>(slot, position, [next[0], next[1]], &margins);
+                let turned = self.bodies.any_general.then(|| {
+                    let c = &self.bodies.columns;
+                    [c.angle[slot], next[2], c.arm[slot]]
+                });
+                self.dirty = bounds.left::<f32>(slot, position, [next[0], next[1]], turned, &margins);
             }
         }
     }
@@ -445,7 +455,8 @@ impl World {
             let back = alpha - 1.0;
             let [moved_x, moved_y, turned, _] = self.solver.mirror.pose[slot].0;
             state.position += back * Vec2::new(moved_x, moved_y);
-            if let Shape::Circle { radius } = self.bodies.shape(slot) {
+            let radius = self.bodies.columns.radius[slot];
+            if radius > 0.0 {
                 state.angle += back * turned / radius;
             }
         }

@@ -286,7 +286,7 @@ fn bodies_read_back() {
         angle: 0.25,
         velocity: Vec2::new(1.0, -2.0),
         angular_velocity: 3.0,
-        material: Material { density: 2.0, static_friction: 0.5, dynamic_friction: 0.25, restitution: 0.125 },
+        material: Material { density: 2.0, dynamic_friction: 0.25, ..Material::new(2.0, 0.5, 0.125) },
         filter: Filter { category: 4, mask: 9, group: 2 },
         ..BodyDesc::dynamic(Shape::aabb(0.5, 2.0), Vec2::new(-7.0, 8.0))
     };

@@ -65,7 +65,13 @@ fn material() -> impl Strategy<Value = Material> {
     let friction = prop_oneof![Just(0.0f32), 0.0f32..1.2];
     let restitution = prop_oneof![Just(0.0f32), Just(1.0f32), 0.0f32..1.0];
     (0.1f32..10.0, friction, 0.0f32..1.0, restitution).prop_map(|(density, mu, ratio, restitution)| {
-        Material { density, static_friction: mu, dynamic_friction: mu * ratio, restitution }
+        Material {
+            density,
+            static_friction: mu,
+            dynamic_friction: mu * ratio,
+            restitution,
+            ..Material::default()
+        }
     })
 }
 

@@ -110,6 +110,15 @@ one_result! {
     soft_boxes: "soft_boxes", Soft;
     grains: "grains", Soft;
     bridge: "bridge", Soft;
+    large_pyramid: "large_pyramid", Soft;
+    many_pyramids: "many_pyramids", Soft;
+    washer: "washer", Soft;
+    tumbler: "tumbler", Soft;
+    junkyard: "junkyard", Soft;
+    dominoes: "dominoes", Soft;
+    arch: "arch", Soft;
+    card_house: "card_house", Soft;
+    mixed_shapes: "mixed_shapes", Soft;
 }
 
 /// The lane width may change from step to step: the state goes on as if it had not.

@@ -2,8 +2,8 @@
 //! `tests/fuzz_corpus.rs`, which replays the corpus in every run of the tests.
 
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Solver, Vec2,
-    World,
+    BodyDesc, BodyHandle, BodyType, Filter, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
+    Solver, Vec2, World,
 };
 
 /// Largest scene that is built: a longer one only costs time.
@@ -65,7 +65,12 @@ pub fn worlds(data: &[u8]) {
         let handle = handles[usize::from(bytes.byte()) % handles.len()];
         let (x, y) = (bytes.number(), bytes.number());
         let vector = Vec2::new(x, y);
+        // Read for a few operations only, so that the bytes of the others keep their meaning.
+        let part = (operation >= 184).then(|| part(&mut bytes));
         let apply = |world: &mut World| match operation % 12 {
+            _ if part.is_some() => world.add_part(handle, &part.expect("just asked")),
+            0 if operation >= 172 => world.set_angle(handle, x),
+            1 if operation >= 172 => world.apply_impulse_at(handle, vector, Vec2::new(y, x)),
             0 | 1 => world.remove_body(handle),
             2 => world.set_position(handle, vector),
             3 => world.set_velocity(handle, vector),
@@ -185,12 +190,16 @@ fn body(bytes: &mut Bytes) -> BodyDesc {
         1 => BodyType::Kinematic,
         _ => BodyType::Dynamic,
     };
+    // One in eight turns, three where the most fields follow.
     let shape = match kind / 8 % 8 {
-        0..=3 => Shape::circle(bytes.size()),
-        4..=6 => Shape::aabb(bytes.size(), bytes.size()),
+        0 | 1 => Shape::circle(bytes.size()),
+        2 | 3 if kind < 128 => Shape::circle(bytes.size()),
+        2..=4 => turning(bytes),
+        5 | 6 => Shape::aabb(bytes.size(), bytes.size()),
         _ => Shape::half_space(Vec2::new(bytes.number(), bytes.number()), bytes.number()),
     };
-    let body_type = if matches!(shape, Shape::HalfSpace { .. }) { BodyType::Static } else { body_type };
+    let fixed = matches!(shape, Shape::HalfSpace { .. } | Shape::ChainSegment { .. });
+    let body_type = if fixed { BodyType::Static } else { body_type };
     let position = Vec2::new(bytes.number(), bytes.number());
     let mut desc = BodyDesc { body_type, ..BodyDesc::dynamic(shape, position) };
     if kind >= 64 && body_type != BodyType::Static {
@@ -199,8 +208,18 @@ fn body(bytes: &mut Bytes) -> BodyDesc {
     }
     if kind >= 128 {
         let (static_friction, dynamic_friction) = (bytes.unit(), bytes.unit());
-        desc.material =
-            Material { density: bytes.size(), static_friction, dynamic_friction, restitution: bytes.unit() };
+        desc.material = Material {
+            density: bytes.size(),
+            static_friction,
+            dynamic_friction,
+            restitution: bytes.unit(),
+            ..Material::default()
+        };
+        if turns(&desc.shape) {
+            (desc.angle, desc.fixed_rotation) = (bytes.number(), kind & 1 == 1);
+            desc.material.rolling_resistance = bytes.unit();
+            desc.material.tangent_speed = bytes.unit() - 0.5;
+        }
     }
     if kind >= 192 {
         desc.filter = Filter { category: u32::from(bytes.byte()), mask: u32::from(bytes.byte()), group: 0 };
@@ -208,4 +227,51 @@ fn body(bytes: &mut Bytes) -> BodyDesc {
         desc.linear_damping = bytes.unit();
     }
     desc
+}
+
+fn turns(shape: &Shape) -> bool {
+    !matches!(
+        shape,
+        Shape::Circle { .. } | Shape::Aabb { .. } | Shape::HalfSpace { .. } | Shape::Particle { .. }
+    )
+}
+
+/// A shape that turns. Of points that make no polygon a regular one is made, so that most inputs give a world.
+fn turning(bytes: &mut Bytes) -> Shape {
+    let kind = bytes.byte();
+    match kind % 8 {
+        0 | 1 => Shape::oriented_box(bytes.size(), bytes.size()),
+        2 => Shape::capsule(bytes.size(), bytes.size()),
+        3 => Shape::segment(bytes.size()),
+        4 => {
+            let mut neighbour = |given: bool| given.then(|| Vec2::new(bytes.number(), bytes.number()));
+            let (before, after) = (neighbour(kind & 64 != 0), neighbour(kind & 128 != 0));
+            Shape::ChainSegment { half_length: bytes.size(), before, after }
+        }
+        _ => {
+            let count = 3 + usize::from(kind / 8 % 7);
+            let radius = if kind & 128 == 0 { 0.0 } else { bytes.unit() };
+            let vertex = |_| Vec2::new(bytes.number(), bytes.number());
+            let vertices: Vec<Vec2> = (0..count).map(vertex).collect();
+            Polygon::rounded(&vertices, radius)
+                .or_else(|_| {
+                    Polygon::regular(count.min(8), 0.25 + radius).map(|polygon| (polygon, Vec2::ZERO))
+                })
+                .map_or(Shape::oriented_box(0.5, 0.5), |(polygon, _)| Shape::Polygon(polygon))
+        }
+    }
+}
+
+fn part(bytes: &mut Bytes) -> Part {
+    let kind = bytes.byte();
+    let shape = if kind.is_multiple_of(4) { Shape::circle(bytes.size()) } else { turning(bytes) };
+    let mut part = Part::new(shape, Vec2::new(bytes.number(), bytes.number()));
+    if kind >= 128 {
+        part.angle = bytes.number();
+        part.material = Material { density: bytes.size(), static_friction: bytes.unit(), ..part.material };
+    }
+    if kind >= 192 {
+        part.filter = Filter { category: u32::from(bytes.byte()), mask: u32::from(bytes.byte()), group: 0 };
+    }
+    part
 }

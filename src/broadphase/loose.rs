@@ -11,6 +11,7 @@ use super::{Broadphase, Growth, Margins, interval, shape_row};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
 use crate::shape::ShapeKind;
+use crate::trig::sin_cos;
 use std::ops::Range;
 
 /// Bodies that may become loose in one step, and in the life of a list, per body in it; and at least.
@@ -61,6 +62,10 @@ impl Broadphase {
         let x = c.pos_x[slot] - bounds.frame_x[slot] * bounds.age;
         let y = c.pos_y[slot] - bounds.frame_y[slot] * bounds.age;
         (bounds.built_x[slot], bounds.built_y[slot]) = (x, y);
+        if bodies.any_general {
+            bounds.built_angle[slot] = c.angle[slot];
+            self.turn[slot] = sin_cos(c.angle[slot]);
+        }
         let Growth { reach, growth, frame } = Growth::of(bodies, slot, margins, &self.frames);
         // The body may have got into the next frame; its own stays what it is.
         let own = [bounds.frame_x[slot], bounds.frame_y[slot]];
@@ -71,7 +76,9 @@ impl Broadphase {
     }
 
     fn pair_loose(&self, bodies: &Bodies, slot: usize, left: &[u32], pairs: &mut Vec<Pair>) {
-        let mut add = |other: usize| pairs.extend(self.accept(bodies, slot.min(other), slot.max(other)));
+        let mut add = |other: usize| {
+            self.accept(bodies, slot.min(other), slot.max(other), |pair| pairs.push(pair));
+        };
         let [range_s, range_b] = self.loose_box(bodies, slot);
         self.visit_bands(range_s, range_b, |other| {
             if !self.is_loose(other) {

@@ -12,6 +12,7 @@
 //! passes the filters and an exact test of distance: in a random pile a fifth of all circles whose
 //! bounds overlap are too far apart to matter, and each would cost every solver pass.
 
+use super::general::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
 use crate::lane::{Lane, Mask};
@@ -29,6 +30,8 @@ pub(crate) struct Pair {
     pub kind: PairKind,
     /// Whether b takes the role of A in the pair's kernel.
     pub swap: bool,
+    /// Which of a's and b's shapes; `NO_PART` where there is but one.
+    pub parts: [u8; 2],
 }
 
 /// The pairs that one tile finds.
@@ -107,13 +110,12 @@ impl Broadphase {
         far.clear();
         self.sweep_large::<L>(bodies, tile, large);
         let mut emit = |a: usize, b: usize| {
-            if let Some(pair) = self.accept(bodies, a, b) {
-                if b >= self.bands.banded && bodies.columns.inv_mass[b] > 0.0 {
-                    far.push(pair);
-                } else {
-                    pairs.push(pair);
-                }
-            }
+            let found = if b >= self.bands.banded && bodies.columns.inv_mass[b] > 0.0 {
+                &mut *far
+            } else {
+                &mut *pairs
+            };
+            self.accept(bodies, a, b, |pair| found.push(pair));
         };
         let mut next_large = large.iter().peekable();
         for k in tile.bands.clone() {
@@ -216,28 +218,32 @@ impl Broadphase {
         for a in large.clone() {
             for b in a + 1..large.end {
                 if overlap(a, b) {
-                    pairs.extend(self.accept(bodies, a, b));
+                    self.accept(bodies, a, b, |pair| pairs.push(pair));
                 }
             }
         }
     }
 
-    /// The pair, if its bodies may touch each other before the list is stale.
+    /// The pair, if its bodies may touch each other before the list is stale; of compounds the pairs of parts.
     #[inline(always)]
-    pub(super) fn accept(&self, bodies: &Bodies, a: usize, b: usize) -> Option<Pair> {
+    pub(super) fn accept(&self, bodies: &Bodies, a: usize, b: usize, mut emit: impl FnMut(Pair)) {
         let c = &bodies.columns;
         let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
         if a_fixed && b_fixed {
-            return None;
+            return;
+        }
+        if bodies.any_general && (c.kind[a].is_general() || c.kind[b].is_general()) {
+            self.accept_general(bodies, a, b, &mut emit);
+            return;
         }
         if bodies.any_filter
             && ((c.category[a] & c.mask[b]) == 0
                 || (c.category[b] & c.mask[a]) == 0
                 || (c.group[a] != 0 && c.group[a] == c.group[b]))
         {
-            return None;
+            return;
         }
-        let (kind, swap) = PairKind::of(c.kind[a].shape(), a_fixed, c.kind[b].shape(), b_fixed);
+        let (kind, swap) = PairKind::of(c.kind[a], a_fixed, c.kind[b], b_fixed);
         let (first, second) = if swap { (b, a) } else { (a, b) };
         let (row_a, row_b) = (self.shape[first].0, self.shape[second].0);
         let separation = if kind == PairKind::CircleCircle {
@@ -247,7 +253,9 @@ impl Broadphase {
             touch_any(kind, row_a, row_b).separation
         };
         let near = separation <= self.bounds.growth[a] + self.bounds.growth[b];
-        near.then_some(Pair { a: a as u32, b: b as u32, separation, kind, swap })
+        if near {
+            emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts: [NO_PART; 2] });
+        }
     }
 }
 

@@ -15,13 +15,18 @@
 //! the order of space. No faster, and the penetration of a pile of 158 rows was the same.
 
 use super::carry::Carry;
-use super::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
+use super::{
+    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, NOT_GENERAL, NormalBlock, RoughBlock,
+    Run, SecondPoint, Tile,
+};
 use crate::body::Bodies;
+use crate::broadphase::general::ShapeRef;
 use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
 use crate::lane::RowOffset;
 use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
+use crate::shape::ShapeKind;
 
 /// Colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
 /// `SERIAL`; a body needs more than 30 neighbours for that.
@@ -113,7 +118,9 @@ impl Build<'_> {
     fn lay_out(&self, tile: &mut Tile, counts: &mut [[u32; COLOURS + 1]; CLASSES]) {
         let mut block = 0u32;
         tile.info.clear();
-        for (run, counts) in tile.runs.iter_mut().zip(counts) {
+        let mut generals = 0;
+        for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
+            let is_general = PairKind::ALL[class / 2].is_general();
             run.start = block;
             for (colour, count) in counts.iter_mut().enumerate() {
                 if colour == SERIAL {
@@ -123,13 +130,15 @@ impl Build<'_> {
                 let blocks = lanes.div_ceil(BLOCK as u32);
                 for i in 0..blocks {
                     let count = (lanes - i * BLOCK as u32).min(BLOCK as u32) as u8;
-                    tile.info.push(BlockInfo { count, ..BlockInfo::default() });
+                    let general = if is_general { generals } else { NOT_GENERAL };
+                    generals += u32::from(is_general);
+                    tile.info.push(BlockInfo { count, general, ..BlockInfo::default() });
                 }
                 block += blocks;
             }
             run.end = block;
         }
-        let occupied = |bits, (index, run): (usize, &Run)| bits | u32::from(run.end > run.start) << index;
+        let occupied = |bits, (index, run): (usize, &Run)| bits | u64::from(run.end > run.start) << index;
         tile.occupied = tile.runs.iter().enumerate().fold(0, occupied);
         let blocks = block as usize;
         let empty = [0.0; BLOCK];
@@ -152,7 +161,38 @@ impl Build<'_> {
         refill(&mut tile.normal, blocks, normal);
         refill(&mut tile.friction, blocks, friction);
         let bounce = if self.bodies.any_restitution { blocks } else { 0 };
-        refill(&mut tile.bounce, bounce, BounceBlock { restitution: empty, approach: empty, impulse: empty });
+        let no_bounce = BounceBlock { restitution: empty, approach: empty, impulse: empty };
+        refill(&mut tile.bounce, bounce, no_bounce);
+
+        let generals = generals as usize;
+        let padding = [RowOffset::of(tile.padding); BLOCK];
+        let arms = Arms { normal: [empty; 2], tangent: [empty; 2] };
+        let general = GeneralBlock {
+            arms: [arms; 2],
+            second: SecondPoint {
+                separation: [FAR; BLOCK],
+                normal_impulse: empty,
+                normal_mass: empty,
+                closing_speed: empty,
+                tangent_impulse: empty,
+                tangent_mass: empty,
+            },
+            feature: [empty; 2],
+            inv_spin_a: empty,
+            inv_spin_b: empty,
+            reach: empty,
+            shape_a: padding,
+            shape_b: padding,
+            outline_a: [RowOffset::of(0); BLOCK],
+            outline_b: [RowOffset::of(0); BLOCK],
+            place: [[empty; 2]; 2],
+        };
+        refill(&mut tile.general, generals, general);
+        let second_bounce = if self.bodies.any_restitution { generals } else { 0 };
+        refill(&mut tile.second_bounce, second_bounce, no_bounce);
+        let rough = if self.bodies.any_rough { generals } else { 0 };
+        let smooth = RoughBlock { rolling: empty, rolling_impulse: empty, tangent_speed: empty };
+        refill(&mut tile.rough, rough, smooth);
     }
 
     /// Writes each pair's lane.
@@ -180,10 +220,19 @@ impl Build<'_> {
                 *place += 1;
 
                 let (slot_a, slot_b) = (a as usize, b as usize);
-                let carried = self.carry.claim(self.old_slot[slot_a], self.old_slot[slot_b]);
+                let old_slots = [self.old_slot[slot_a], self.old_slot[slot_b]];
+                let parts = if pair.swap { [pair.parts[1], pair.parts[0]] } else { pair.parts };
+                let (carried, general_carried) = self.carry.claim(old_slots, parts);
                 let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
                 let inv_mass = inv_mass_a + inv_mass_b;
-                let mixed = coefficients.of(c.material[slot_a], c.material[slot_b]);
+                let mut materials = (c.material[slot_a], c.material[slot_b]);
+                let shapes = kind.is_general().then(|| {
+                    let shape_a = ShapeRef::new(self.bodies, slot_a, parts[0]);
+                    let shape_b = ShapeRef::new(self.bodies, slot_b, parts[1]);
+                    materials = (shape_a.material, shape_b.material);
+                    [shape_a, shape_b]
+                });
+                let mixed = coefficients.of(materials.0, materials.1);
 
                 let normal = &mut tile.normal[block];
                 normal.a[lane] = RowOffset::of(a);
@@ -198,9 +247,51 @@ impl Build<'_> {
                 if let Some(bounce) = tile.bounce.get_mut(block) {
                     bounce.restitution[lane] = mixed.restitution;
                 }
-                tile.info[block].touched |= u16::from(carried.touching) << lane;
+                let info = &mut tile.info[block];
+                info.touched |= u16::from(carried.touching) << lane;
+                if let Some(shapes) = shapes {
+                    info.capacity |= needs(&shapes[0]) | needs(&shapes[1]);
+                    let place = info.general as usize;
+                    let general = &mut tile.general[place];
+                    let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
+                    general.inv_spin_a[lane] = inverse(c.radius[slot_a]);
+                    general.inv_spin_b[lane] = inverse(c.radius[slot_b]);
+                    general.reach[lane] = shapes[0].reach + shapes[1].reach;
+                    general.shape_a[lane] = RowOffset::of(shapes[0].row);
+                    general.shape_b[lane] = RowOffset::of(shapes[1].row);
+                    general.outline_a[lane] = RowOffset::of(shapes[0].outline_row);
+                    general.outline_b[lane] = RowOffset::of(shapes[1].outline_row);
+                    general.feature[0][lane] = general_carried.feature[0];
+                    general.feature[1][lane] = general_carried.feature[1];
+                    general.second.normal_impulse[lane] = general_carried.normal_impulse;
+                    general.second.tangent_impulse[lane] = general_carried.tangent_impulse;
+                    if let Some(rough) = tile.rough.get_mut(place) {
+                        let [a, b] =
+                            shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
+                        let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance);
+                        rough.rolling[lane] = resistance * rolling_radius(&shapes);
+                        rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
+                        rough.rolling_impulse[lane] = general_carried.rolling_impulse;
+                    }
+                }
             }
         }
+    }
+}
+
+/// What rolls: of two round shapes the smaller, else the round one.
+fn rolling_radius([a, b]: &[ShapeRef; 2]) -> f32 {
+    if a.radius > 0.0 && b.radius > 0.0 { a.radius.min(b.radius) } else { a.radius.max(b.radius) }
+}
+
+/// What a shape asks of the kernel of its block, see [`BlockInfo::capacity`].
+fn needs(shape: &ShapeRef) -> u8 {
+    match shape.kind {
+        ShapeKind::Circle | ShapeKind::Particle | ShapeKind::HalfSpace => 0,
+        ShapeKind::Aabb | ShapeKind::Box => 1,
+        _ if shape.vertices <= 2 => 2,
+        _ if shape.vertices <= 4 => 4,
+        _ => 8,
     }
 }
 

@@ -19,6 +19,18 @@ pub(crate) struct Carried {
     pub touching: bool,
 }
 
+/// What a new general contact starts with besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct GeneralCarried {
+    /// Of the second point.
+    pub normal_impulse: f32,
+    pub tangent_impulse: f32,
+    pub feature: [f32; 2],
+    pub rolling_impulse: f32,
+    /// Of the lower slot and the higher.
+    parts: [u8; 2],
+}
+
 /// A pair of the old list, by its slots then: `low < high`.
 #[derive(Clone, Debug, Default)]
 struct Entry {
@@ -44,7 +56,9 @@ pub(crate) struct Carry {
     entries: Vec<Entry>,
     /// The higher slot of each entry, apart from the rest: a row of them is one load.
     high: Vec<u32>,
-    far: Vec<(u32, Entry)>,
+    /// As long as `entries` where there are general contacts, else empty.
+    general: Vec<GeneralCarried>,
+    far: Vec<(u32, Entry, GeneralCarried)>,
     /// First entry of each tile.
     tile_start: Vec<u32>,
     /// Handles by old slot, for the events.
@@ -58,6 +72,48 @@ pub(super) fn keep(tile: &Tile, mut kept: Vec<Carried>) -> Vec<Carried> {
     kept.clear();
     kept.extend(tile.lane_of.iter().map(|&lane| carried(tile, lane)));
     kept
+}
+
+/// The same of what general contacts hold besides; nothing if there are none.
+pub(super) fn keep_general(tile: &Tile, mut kept: Vec<GeneralCarried>) -> Vec<GeneralCarried> {
+    kept.clear();
+    if !tile.general.is_empty() {
+        kept.extend((0..tile.lane_of.len()).map(|pair| general_carried(tile, pair)));
+    }
+    kept
+}
+
+/// Gives that back.
+pub(super) fn restore_general(tile: &mut Tile, kept: &[GeneralCarried]) {
+    for (pair, carried) in kept.iter().enumerate() {
+        let (block, lane) = tile.place(pair);
+        let place = tile.info[block].general as usize;
+        if let Some(general) = tile.general.get_mut(place) {
+            general.second.normal_impulse[lane] = carried.normal_impulse;
+            general.second.tangent_impulse[lane] = carried.tangent_impulse;
+            general.feature[0][lane] = carried.feature[0];
+            general.feature[1][lane] = carried.feature[1];
+        }
+        if let Some(rough) = tile.rough.get_mut(place) {
+            rough.rolling_impulse[lane] = carried.rolling_impulse;
+        }
+    }
+}
+
+fn general_carried(tile: &Tile, pair: usize) -> GeneralCarried {
+    let (block, lane) = tile.place(pair);
+    let place = tile.info[block].general as usize;
+    let parts = tile.found.pairs[pair].parts;
+    let Some(general) = tile.general.get(place) else {
+        return GeneralCarried { parts, ..GeneralCarried::default() };
+    };
+    GeneralCarried {
+        normal_impulse: general.second.normal_impulse[lane],
+        tangent_impulse: general.second.tangent_impulse[lane],
+        feature: general.feature.map(|feature| feature[lane]),
+        rolling_impulse: tile.rough.get(place).map_or(0.0, |rough| rough.rolling_impulse[lane]),
+        parts,
+    }
 }
 
 /// Gives it back to the first pairs of the tile after its blocks were made anew.
@@ -107,6 +163,9 @@ impl Carry {
         resize(&mut self.entries, total);
         resize(&mut self.high, total);
         self.start[banded] = total as u32;
+        let any_general = tiles.iter().any(|tile| !tile.general.is_empty());
+        resize(&mut self.general, if any_general { total } else { 0 });
+        let general = SharedSlice::new(&mut self.general);
         let start = SharedSlice::new(&mut self.start);
         let entries = SharedSlice::new(&mut self.entries);
         let high = SharedSlice::new(&mut self.high);
@@ -130,41 +189,60 @@ impl Carry {
                 (high[i], entries[i]) = (other, entry);
             }
             start[next_slot - tile.slots.start..].fill(range.end as u32);
+            if any_general {
+                #[allow(unsafe_code)]
+                // SAFETY: tiles have disjoint entries.
+                let general = unsafe { general.range(range) };
+                for (pair, general) in general.iter_mut().enumerate() {
+                    *general = general_carried(tile, pair);
+                }
+            }
         });
 
         self.far.clear();
         self.far.reserve(far.found.pairs.len().max(8 * per_list(built)));
-        self.far.extend(entries_of(far));
-        self.far.sort_unstable_by_key(|(high, entry)| (entry.low, *high));
+        let entries = entries_of(far).enumerate();
+        self.far.extend(entries.map(|(pair, (high, entry))| (high, entry, general_carried(far, pair))));
+        self.far.sort_unstable_by_key(|(high, entry, general)| (entry.low, *high, general.parts));
         self.handle.clear();
         self.handle.extend_from_slice(&bodies.columns.handle[..built]);
         self.pending = true;
     }
 
-    /// Claims what the old list knew of a pair of old slots.
-    pub(super) fn claim(&self, a: u32, b: u32) -> Carried {
-        let (low, high) = if a < b { (a, b) } else { (b, a) };
-        self.find(low, high).map_or(Carried::default(), |entry| {
+    /// Claims what the old list knew of a pair of old slots, and of these parts of their bodies.
+    pub(super) fn claim(&self, [a, b]: [u32; 2], [part_a, part_b]: [u8; 2]) -> (Carried, GeneralCarried) {
+        let (low, high, parts) = if a < b { (a, b, [part_a, part_b]) } else { (b, a, [part_b, part_a]) };
+        self.find(low, high, parts).map_or_else(Default::default, |(entry, general)| {
             entry.claimed.0.store(true, Ordering::Relaxed);
-            entry.carried
+            (entry.carried, general)
         })
     }
 
-    fn find(&self, low: u32, high: u32) -> Option<&Entry> {
+    fn find(&self, low: u32, high: u32, parts: [u8; 2]) -> Option<(&Entry, GeneralCarried)> {
         if !self.pending {
             return None;
         }
         if (low as usize) + 1 < self.start.len() {
             let row = self.start[low as usize] as usize..self.start[low as usize + 1] as usize;
             if let Some(place) = self.high[row.clone()].iter().position(|&other| other == high) {
-                return Some(&self.entries[row.start + place]);
+                let first = row.start + place;
+                if self.general.is_empty() {
+                    return Some((&self.entries[first], GeneralCarried::default()));
+                }
+                let same_pair = (first..row.end).take_while(|&index| self.high[index] == high);
+                let found = same_pair.into_iter().find(|&index| self.general[index].parts == parts);
+                if let Some(index) = found {
+                    return Some((&self.entries[index], self.general[index]));
+                }
             }
         }
         if self.far.is_empty() {
             return None;
         }
-        let place = self.far.binary_search_by_key(&(low, high), |(high, entry)| (entry.low, *high));
-        place.ok().map(|place| &self.far[place].1)
+        let key = (low, high, parts);
+        let place =
+            self.far.binary_search_by_key(&key, |(high, entry, general)| (entry.low, *high, general.parts));
+        place.ok().map(|place| (&self.far[place].1, self.far[place].2))
     }
 
     /// Reports the touching pairs that were not claimed, once.
@@ -173,7 +251,7 @@ impl Carry {
             return;
         }
         let banded = self.high.iter().zip(&self.entries);
-        for (&high, entry) in banded.chain(self.far.iter().map(|(high, entry)| (high, entry))) {
+        for (&high, entry) in banded.chain(self.far.iter().map(|(high, entry, _)| (high, entry))) {
             if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
                 let [a, b] = [entry.low, high].map(|slot| self.handle[slot as usize]);
                 end.push(ContactEvent { a, b });

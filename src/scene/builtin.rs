@@ -6,8 +6,8 @@
 //! of every scene, so that the largest ones keep as many digits as they can; the floor's top is y = 0.
 
 use super::random::Random;
-use super::{Scene, linked};
-use crate::{Assembly, BodyDesc, Material, Mix, Mixing, Settings, Shape};
+use super::{Scene, linked, turning};
+use crate::{Assembly, BodyDesc, LinkDesc, Material, Mix, Mixing, Part, Settings, Shape};
 use glam::Vec2;
 
 /// Most bodies that a built-in scene is made with.
@@ -29,7 +29,27 @@ pub struct Builtin {
     pub warmup: u32,
     /// Measured steps, when not told otherwise.
     pub steps: u32,
-    make: fn(usize, &mut Random) -> Assembly,
+    make: fn(usize, &mut Random) -> Pieces,
+}
+
+/// What a built-in scene is made of, as in [`Scene`].
+#[derive(Default)]
+pub(super) struct Pieces {
+    pub bodies: Vec<BodyDesc>,
+    pub parts: Vec<(usize, Part)>,
+    pub links: Vec<LinkDesc<usize>>,
+}
+
+impl From<Vec<BodyDesc>> for Pieces {
+    fn from(bodies: Vec<BodyDesc>) -> Self {
+        Pieces { bodies, ..Pieces::default() }
+    }
+}
+
+impl From<Assembly> for Pieces {
+    fn from(Assembly { bodies, links }: Assembly) -> Self {
+        Pieces { bodies, links, ..Pieces::default() }
+    }
 }
 
 /// The built-in scenes.
@@ -104,7 +124,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 21_000,
         warmup: 60,
         steps: 600,
-        make: linked::ropes,
+        make: |particles, random| linked::ropes(particles, random).into(),
     },
     Builtin {
         name: "cloth",
@@ -112,7 +132,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 65_536,
         warmup: 60,
         steps: 300,
-        make: linked::cloth,
+        make: |particles, random| linked::cloth(particles, random).into(),
     },
     Builtin {
         name: "ragdolls",
@@ -120,7 +140,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 6_500,
         warmup: 60,
         steps: 1200,
-        make: linked::ragdolls,
+        make: |particles, random| linked::ragdolls(particles, random).into(),
     },
     Builtin {
         name: "soft_boxes",
@@ -128,7 +148,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 20_000,
         warmup: 60,
         steps: 600,
-        make: linked::soft_boxes,
+        make: |particles, random| linked::soft_boxes(particles, random).into(),
     },
     Builtin {
         name: "grains",
@@ -136,7 +156,7 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 100_000,
         warmup: 60,
         steps: 300,
-        make: linked::grains,
+        make: |particles, random| linked::grains(particles, random).into(),
     },
     Builtin {
         name: "bridge",
@@ -144,14 +164,91 @@ pub const BUILTIN: &[Builtin] = &[
         bodies: 500,
         warmup: 60,
         steps: 600,
-        make: linked::bridge,
+        make: |particles, random| linked::bridge(particles, random).into(),
+    },
+    Builtin {
+        name: "large_pyramid",
+        about: "a pyramid of unit boxes that turn (the full triangle: about N boxes)",
+        bodies: 5_050,
+        warmup: 60,
+        steps: 60,
+        make: |bodies, random| turning::large_pyramid(bodies, random).into(),
+    },
+    Builtin {
+        name: "many_pyramids",
+        about: "rows of pyramids of 55 unit boxes on segments (a square number of pyramids)",
+        bodies: 22_000,
+        warmup: 60,
+        steps: 60,
+        make: |bodies, random| turning::many_pyramids(bodies, random).into(),
+    },
+    Builtin {
+        name: "washer",
+        about: "a drum of 36 convex plates turns with a square grid of small boxes in it",
+        bodies: 8_100,
+        warmup: 120,
+        steps: 60,
+        make: turning::washer,
+    },
+    Builtin {
+        name: "tumbler",
+        about: "a square drum turns with a square grid of small boxes in it",
+        bodies: 2_025,
+        warmup: 120,
+        steps: 60,
+        make: turning::tumbler,
+    },
+    Builtin {
+        name: "junkyard",
+        about: "shapes of all kinds, compounds among them, are pushed through a yard by a plough",
+        bodies: 5_000,
+        warmup: 60,
+        steps: 600,
+        make: turning::junkyard,
+    },
+    Builtin {
+        name: "dominoes",
+        about: "rows of dominoes fall one after the other",
+        bodies: 2_000,
+        warmup: 60,
+        steps: 1200,
+        make: |bodies, random| turning::dominoes(bodies, random).into(),
+    },
+    Builtin {
+        name: "arch",
+        about: "stone arches of 24 wedges without mortar",
+        bodies: 960,
+        warmup: 60,
+        steps: 600,
+        make: |bodies, random| turning::arch(bodies, random).into(),
+    },
+    Builtin {
+        name: "card_house",
+        about: "houses of 40 cards, five storeys high",
+        bodies: 800,
+        warmup: 60,
+        steps: 600,
+        make: |bodies, random| turning::card_house(bodies, random).into(),
+    },
+    Builtin {
+        name: "mixed_shapes",
+        about: "circles, boxes, capsules and polygons of all kinds fall into a pile between walls",
+        bodies: 20_000,
+        warmup: 60,
+        steps: 600,
+        make: |bodies, random| turning::mixed_shapes(bodies, random).into(),
     },
 ];
 
-/// The built-in scene of this name with `bodies` moving bodies: exactly that many, but for `pyramid`,
-/// which is the full triangle on a base of ⌊√(2·bodies)⌋ boxes (50,000 gives 50,086). In the scenes of particles
-/// (from `ropes` on) the number is about that of the particles. The same name,
-/// number and seed give the same scene, bit for bit.
+/// The built-in scene of this name with `bodies` moving bodies: exactly that many, but for
+///
+/// - `pyramid` and `large_pyramid`, each the full triangle on a base of ⌊√(2·bodies)⌋ boxes (50,000 gives 50,086);
+/// - the scenes of particles (`ropes` to `bridge`), where the number is about that of the particles;
+/// - `many_pyramids`, `washer` and `tumbler`, whose pyramids and boxes are a square number, and `arch` and
+///   `card_house`, which are made of whole arches and houses, at least one;
+/// - the drums and the plough, kinematic bodies, which come on top.
+///
+/// The same name, number and seed give the same scene, bit for bit.
 ///
 /// `None` when there is no scene of that name, or `bodies` is not in `1..=`[`MAX_BODIES`].
 pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
@@ -162,8 +259,8 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let gravity = if name == "gas" { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
     let settings = Settings { gravity, mixing, ..Settings::default() };
-    let Assembly { bodies, links } = (recipe.make)(bodies, &mut Random::new(seed));
-    Some(Scene { name: name.to_owned(), settings, bodies, links })
+    let Pieces { bodies, parts, links } = (recipe.make)(bodies, &mut Random::new(seed));
+    Some(Scene { name: name.to_owned(), settings, bodies, parts, links })
 }
 
 /// Places on a grid of `columns`, row by row from the bottom, counted from 0.
@@ -172,7 +269,7 @@ pub(super) fn grid(bodies: usize, columns: usize) -> impl Iterator<Item = (usize
 }
 
 /// How many columns the piles have: ⌊√(2n)⌋, twice as many as rows.
-fn pile_columns(bodies: usize) -> usize {
+pub(super) fn pile_columns(bodies: usize) -> usize {
     (2 * bodies).isqrt()
 }
 
@@ -198,12 +295,16 @@ pub(super) fn push_box(bodies: &mut Vec<BodyDesc>, inner: f32, height: f32, mate
     }
 }
 
-/// The pile of [`pile`] and [`pile_circles`]: cells of 1.1 m, the shape drawn for each, jittered by 4 cm,
+/// The pile of [`pile`], [`pile_circles`] and `mixed_shapes`: cells of 1.1 m, the shape drawn for each, jittered by 4 cm,
 /// 1 m above the floor. At most 1 m wide, no two bodies overlap at the start. Twice as wide a grid as the
 /// other piles', so that the top does not fall faster than the pile can take in.
-fn falling(bodies: usize, random: &mut Random, mut shape: impl FnMut(&mut Random) -> Shape) -> Vec<BodyDesc> {
+pub(super) fn falling(
+    bodies: usize,
+    random: &mut Random,
+    material: Material,
+    mut shape: impl FnMut(&mut Random) -> Shape,
+) -> Vec<BodyDesc> {
     const CELL: f32 = 1.1;
-    let material = Material { restitution: 0.1, ..Material::default() };
     let columns = (4 * bodies).isqrt();
     let height = bodies.div_ceil(columns) as f32 * CELL + 20.0;
     let mut scene = Vec::with_capacity(bodies + 3);
@@ -220,8 +321,13 @@ fn circle_of_the_pile(random: &mut Random) -> Shape {
     Shape::circle(random.between(0.35, 0.5))
 }
 
+/// What the circles and boxes of the piles are made of.
+fn rubber() -> Material {
+    Material { restitution: 0.1, ..Material::default() }
+}
+
 fn pile(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
-    falling(bodies, random, |random| {
+    falling(bodies, random, rubber(), |random| {
         if random.coin() {
             circle_of_the_pile(random)
         } else {
@@ -231,7 +337,7 @@ fn pile(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
 }
 
 fn pile_circles(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
-    falling(bodies, random, circle_of_the_pile)
+    falling(bodies, random, rubber(), circle_of_the_pile)
 }
 
 /// Odd rows are shifted by half a column; a row is √3/2 above the last. Radius 0.5·(1 − 0.02u).
@@ -367,23 +473,47 @@ fn slope(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BodyType;
+    use crate::outline::Outline;
+    use glam::DVec2;
 
-    /// Every scene has exactly as many moving bodies as asked for; the pyramid is a full triangle, and particles
-    /// come in whole ropes, boxes and figures.
+    /// How many dynamic bodies a scene of shapes has that is asked for so many.
+    fn expected(name: &str, bodies: usize) -> usize {
+        match name {
+            "pyramid" | "large_pyramid" => {
+                let base = (2 * bodies).isqrt();
+                base * (base + 1) / 2
+            }
+            "many_pyramids" => 55 * ((bodies as f64 / 55.0).sqrt().round() as usize).max(1).pow(2),
+            "washer" | "tumbler" => bodies.isqrt().pow(2),
+            "arch" => 24 * ((bodies + 12) / 24).max(1),
+            "card_house" => 40 * ((bodies + 20) / 40).max(1),
+            _ => bodies,
+        }
+    }
+
+    /// Every scene has as many dynamic bodies as asked for, as far as its figure allows it, and particles come in
+    /// whole ropes, boxes and figures.
     #[test]
     fn body_counts() {
         for builtin in BUILTIN {
             for bodies in [1, 2, 3, 7, 100, 2_000, 12_345] {
                 let scene = super::builtin(builtin.name, bodies, 1).expect("a built-in scene");
-                let base = (2 * bodies).isqrt();
-                let expected = if builtin.name == "pyramid" { base * (base + 1) / 2 } else { bodies };
                 if scene.particles() == 0 {
-                    assert_eq!(scene.moving(), expected, "{} of {bodies}", builtin.name);
+                    let dynamic = |body: &&BodyDesc| body.body_type == BodyType::Dynamic;
+                    let count = scene.bodies.iter().filter(dynamic).count();
+                    assert_eq!(count, expected(builtin.name, bodies), "{} of {bodies}", builtin.name);
+                    let tools = ["washer", "tumbler", "junkyard"].contains(&builtin.name);
+                    assert_eq!(scene.moving() - count, usize::from(tools), "{}", builtin.name);
                 } else {
                     let least = (bodies / 2).max(1);
                     assert!((least..=bodies.max(21)).contains(&scene.particles()), "{}", builtin.name);
                 }
             }
+            let scene = super::builtin(builtin.name, builtin.bodies, 1).expect("a built-in scene");
+            let exact = scene.particles() == 0 && builtin.name != "pyramid";
+            let dynamic = scene.moving() - usize::from(scene.moving() > builtin.bodies);
+            assert!(!exact || dynamic == builtin.bodies, "{}: {dynamic}", builtin.name);
         }
         assert_eq!(super::builtin("pyramid", 50_000, 1).expect("pyramid").moving(), 50_086);
     }
@@ -406,7 +536,18 @@ mod tests {
         for builtin in BUILTIN {
             let make = |seed| super::builtin(builtin.name, 300, seed).expect("a built-in scene");
             assert_eq!(make(5), make(5), "{}", builtin.name);
-            let same = ["pyramid", "cloth"].contains(&builtin.name);
+            const SAME: [&str; 9] = [
+                "pyramid",
+                "cloth",
+                "large_pyramid",
+                "many_pyramids",
+                "washer",
+                "tumbler",
+                "dominoes",
+                "arch",
+                "card_house",
+            ];
+            let same = SAME.contains(&builtin.name);
             assert_eq!(make(5) == make(6), same, "{}", builtin.name);
         }
     }
@@ -419,16 +560,75 @@ mod tests {
         assert!(super::builtin("pile", MAX_BODIES + 1, 1).is_none());
     }
 
-    /// No two circles of a scene overlap at the start (a row of neighbours each way suffices).
+    /// A shape of a body, where the scene has it.
+    struct Placed {
+        body: usize,
+        corners: Vec<DVec2>,
+        radius: f64,
+        middle: DVec2,
+        reach: f64,
+    }
+
+    /// All shapes that touch others, but for half-spaces and particles.
+    fn shapes(scene: &Scene) -> Vec<Placed> {
+        let own =
+            scene.bodies.iter().enumerate().map(|(body, desc)| {
+                (body, Part { filter: desc.filter, ..Part::new(desc.shape, Vec2::ZERO) })
+            });
+        let parts = own.chain(scene.parts.iter().copied());
+        let solid =
+            parts.filter(|(_, part)| part.filter.mask != 0 && !matches!(part.shape, Shape::Particle { .. }));
+        let placed = |(body, part): (usize, Part)| {
+            let outline = Outline::of(&part.shape)?;
+            let desc = &scene.bodies[body];
+            let axes = |angle: f32| DVec2::from_angle(f64::from(angle));
+            let middle = desc.position.as_dvec2() + axes(desc.angle).rotate(part.position.as_dvec2());
+            let turn = axes(desc.angle).rotate(axes(part.angle));
+            let corners = outline.vertices().iter().map(|v| middle + turn.rotate(v.as_dvec2())).collect();
+            Some(Placed {
+                body,
+                corners,
+                radius: f64::from(outline.radius),
+                middle,
+                reach: f64::from(outline.reach()),
+            })
+        };
+        solid.filter_map(placed).collect()
+    }
+
+    /// Distance of two convex shapes, negative where they overlap: the largest over all axes on which it can be
+    /// found, the normals of the edges and the lines between corners.
+    fn separation(a: &Placed, b: &Placed) -> f64 {
+        let along = |axis: DVec2| {
+            let most = a.corners.iter().map(|v| axis.dot(*v)).fold(f64::NEG_INFINITY, f64::max);
+            let least = b.corners.iter().map(|v| axis.dot(*v)).fold(f64::INFINITY, f64::min);
+            least - most
+        };
+        let edges = |of: &Placed| {
+            let n = of.corners.len();
+            (0..n).map(|i| of.corners[(i + 1) % n] - of.corners[i]).collect::<Vec<_>>()
+        };
+        let normals = edges(a).into_iter().chain(edges(b)).map(DVec2::perp);
+        let lines = a.corners.iter().flat_map(|v| b.corners.iter().map(move |w| *w - *v));
+        let axes = normals.chain(lines).filter_map(DVec2::try_normalize);
+        axes.flat_map(|axis| [along(axis), along(-axis)]).fold(f64::NEG_INFINITY, f64::max)
+            - a.radius
+            - b.radius
+    }
+
+    /// No two shapes of a scene overlap at the start, but for circles that are packed and crates that hang from ropes.
     #[test]
     fn nothing_overlaps_at_the_start() {
-        for builtin in BUILTIN.iter().filter(|builtin| builtin.name != "packed") {
+        for builtin in BUILTIN.iter().filter(|builtin| !["packed", "ropes"].contains(&builtin.name)) {
             let scene = super::builtin(builtin.name, 400, 9).expect("a built-in scene");
-            for (i, a) in scene.bodies.iter().enumerate() {
-                for b in &scene.bodies[..i] {
-                    if let (Shape::Circle { radius: ra }, Shape::Circle { radius: rb }) = (a.shape, b.shape) {
-                        let distance = a.position.distance(b.position);
-                        assert!(distance > ra + rb - 1e-4, "{}: {a:?} {b:?}", builtin.name);
+            let shapes = shapes(&scene);
+            let moves = |shape: &Placed| scene.bodies[shape.body].body_type == BodyType::Dynamic;
+            for (i, a) in shapes.iter().enumerate() {
+                for b in shapes[..i].iter().filter(|b| b.body != a.body && (moves(a) || moves(b))) {
+                    if a.middle.distance(b.middle) < a.reach + b.reach {
+                        let apart = separation(a, b);
+                        let (a, b) = (scene.bodies[a.body], scene.bodies[b.body]);
+                        assert!(apart > -1e-4, "{}: {apart} {a:?} {b:?}", builtin.name);
                     }
                 }
             }

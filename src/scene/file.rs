@@ -8,13 +8,15 @@
 //! No bytes make this panic, and memory stays in proportion to the length of the input.
 
 mod linked;
+mod shapes;
 
 use super::Scene;
 use crate::error::Error;
-use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Shape, Solver};
+use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Solver};
 use glam::Vec2;
 use linked::{AttachmentFile, LinkFile, ParticleFile, links_of};
 use serde::{Deserialize, Serialize};
+use shapes::{ChainFile, PartFile, ShapeFile};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -85,6 +87,8 @@ struct SceneFile {
     #[serde(default)]
     bodies: Vec<BodyFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<ChainFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     particles: Vec<ParticleFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     links: Vec<LinkFile>,
@@ -130,6 +134,10 @@ struct MaterialFile {
     dynamic_friction: Option<f64>,
     #[serde(default)]
     restitution: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rolling_resistance: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tangent_speed: Option<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -162,6 +170,10 @@ struct BodyFile {
     angular_damping: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mass: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    fixed_rotation: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartFile>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -170,22 +182,6 @@ enum TypeName {
     Dynamic,
     Static,
     Kinematic,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum ShapeFile {
-    Circle {
-        radius: f64,
-    },
-    Aabb {
-        half_extents: [f64; 2],
-    },
-    HalfSpace {
-        normal: [f64; 2],
-        #[serde(default)]
-        offset: f64,
-    },
 }
 
 impl Scene {
@@ -200,8 +196,9 @@ impl Scene {
         file.scene()
     }
 
-    /// The scene as a scene file, one body a line. Reading it gives an equal scene, bit for bit. The
-    /// lane width is no part of it.
+    /// The scene as a scene file, one body a line. Reading it gives an equal scene, bit for bit, if its
+    /// particles come last and its parts are in the order of their bodies. The lane width is no part of it, and
+    /// chains come out as their segments.
     ///
     /// # Errors
     ///
@@ -224,6 +221,16 @@ impl SceneFile {
             body.desc(&materials).map_err(|fault| fault.within(&format!("bodies[{index}].")))
         });
         let mut bodies = bodies.collect::<Result<Vec<_>, _>>()?;
+        let mut parts = Vec::new();
+        for (index, (file, body)) in self.bodies.iter().zip(&bodies).enumerate() {
+            let of_body = file.parts(body, &materials);
+            let of_body = of_body.map_err(|fault| fault.within(&format!("bodies[{index}].")))?;
+            parts.extend(of_body.into_iter().map(|part| (index, part)));
+        }
+        for (index, chain) in self.chains.iter().enumerate() {
+            let segments = chain.bodies(&materials);
+            bodies.extend(segments.map_err(|fault| fault.within(&format!("chains[{index}].")))?);
+        }
         let first = bodies.len();
         for (index, particle) in self.particles.iter().enumerate() {
             let desc = particle.desc(&materials);
@@ -238,7 +245,7 @@ impl SceneFile {
             let desc = attachment.desc(&bodies, first);
             links.push(desc.map_err(|fault| fault.within(&format!("attachments[{index}].")))?);
         }
-        Ok(Scene { name, settings, bodies, links })
+        Ok(Scene { name, settings, bodies, parts, links })
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {
@@ -310,6 +317,12 @@ impl MaterialFile {
                     base.dynamic_friction,
                 )?,
                 restitution: scalar("material.restitution", self.restitution, base.restitution)?,
+                rolling_resistance: scalar(
+                    "material.rolling_resistance",
+                    self.rolling_resistance,
+                    base.rolling_resistance,
+                )?,
+                tangent_speed: scalar("material.tangent_speed", self.tangent_speed, base.tangent_speed)?,
             };
             material.validate()?;
             Ok(material)
@@ -322,7 +335,6 @@ impl BodyFile {
     fn desc(&self, materials: &[Material]) -> Result<BodyDesc, SceneError> {
         let scalar =
             |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
-        let filter = Filter::default();
         let base = BodyDesc::dynamic(self.shape.shape()?, Vec2::ZERO);
         let desc = BodyDesc {
             body_type: self.body_type.map_or(BodyType::Dynamic, BodyType::from),
@@ -331,20 +343,34 @@ impl BodyFile {
             angle: scalar("angle", self.angle, 0.0)?,
             angular_velocity: scalar("angular_velocity", self.angular_velocity, 0.0)?,
             material: pick(self.material, materials)?,
-            filter: Filter {
-                category: self.category.unwrap_or(filter.category),
-                mask: self.mask.unwrap_or(filter.mask),
-                group: self.group.unwrap_or(filter.group),
-            },
+            filter: filter_of(self.category, self.mask, self.group),
             gravity_scale: scalar("gravity_scale", self.gravity_scale, base.gravity_scale)?,
             linear_damping: scalar("linear_damping", self.linear_damping, base.linear_damping)?,
             angular_damping: scalar("angular_damping", self.angular_damping, base.angular_damping)?,
             mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,
+            fixed_rotation: self.fixed_rotation,
             ..base
         };
         desc.validate()?;
         Ok(desc)
     }
+}
+
+/// The filter with these fields, where they are given.
+fn filter_of(category: Option<u32>, mask: Option<u32>, group: Option<u32>) -> Filter {
+    let base = Filter::default();
+    Filter {
+        category: category.unwrap_or(base.category),
+        mask: mask.unwrap_or(base.mask),
+        group: group.unwrap_or(base.group),
+    }
+}
+
+/// Category, mask and group, where they are not the default.
+fn filter_to(filter: Filter) -> [Option<u32>; 3] {
+    let base = Filter::default();
+    let fields = [(filter.category, base.category), (filter.mask, base.mask), (filter.group, base.group)];
+    fields.map(|(given, default)| (given != default).then_some(given))
 }
 
 /// The material of a body or a particle: the first of the list when it names none, the default one when there
@@ -359,21 +385,6 @@ fn pick(index: Option<usize>, materials: &[Material]) -> Result<Material, SceneE
 
 fn out_of_range(field: &str, index: usize, of: &str, count: usize) -> SceneError {
     value(field, format!("{index} is out of range, the number of {of} is {count}"))
-}
-
-impl ShapeFile {
-    fn shape(&self) -> Result<Shape, SceneError> {
-        Ok(match *self {
-            ShapeFile::Circle { radius } => Shape::circle(narrow("shape.circle.radius", radius)?),
-            ShapeFile::Aabb { half_extents } => {
-                Shape::Aabb { half_extents: narrow_vector("shape.aabb.half_extents", half_extents)? }
-            }
-            ShapeFile::HalfSpace { normal, offset } => Shape::half_space(
-                narrow_vector("shape.half_space.normal", normal)?,
-                narrow("shape.half_space.offset", offset)?,
-            ),
-        })
-    }
 }
 
 fn name(given: Option<&str>) -> Result<String, SceneError> {
@@ -427,7 +438,10 @@ impl SceneFile {
         scene.settings.validate()?;
         let mut materials = MaterialTable::default();
         let (mut bodies, mut particles) = (Vec::new(), Vec::new());
+        // The place of each body among the file's bodies: particles are in a list of their own.
+        let mut places = Vec::with_capacity(scene.bodies.len());
         for (index, body) in scene.bodies.iter().enumerate() {
+            places.push(bodies.len());
             body.validate().map_err(|error| SceneError::from(error).within(&format!("bodies[{index}].")))?;
             let material = materials.index(&body.material);
             if body.is_particle() && body.body_type == BodyType::Static {
@@ -442,6 +456,15 @@ impl SceneFile {
             } else {
                 bodies.push(BodyFile::of(body, material));
             }
+        }
+        for (index, (body, part)) in scene.parts.iter().enumerate() {
+            let fault = |reason: &str| value(&format!("parts[{index}]"), reason);
+            if scene.bodies.get(*body).is_none_or(BodyDesc::is_particle) {
+                return Err(fault("names a body that is not there, or a particle"));
+            }
+            part.validate().map_err(|error| SceneError::from(error).within(&format!("parts[{index}].")))?;
+            let material = materials.index(&part.material);
+            bodies[places[*body]].parts.push(PartFile::of(part, material));
         }
         let (links, attachments) = links_of(scene)?;
         Ok(SceneFile {
@@ -465,6 +488,7 @@ impl SceneFile {
             projection_slop: Some(decimal(projection_slop)),
             materials: materials.list,
             bodies,
+            chains: Vec::new(),
             particles,
             links,
             attachments,
@@ -475,7 +499,7 @@ impl SceneFile {
 impl BodyFile {
     /// Leaves out what has its default value.
     fn of(body: &BodyDesc, material: usize) -> BodyFile {
-        let filter = Filter::default();
+        let [category, mask, group] = filter_to(body.filter);
         let unless =
             |value: f32, default: f32| (value.to_bits() != default.to_bits()).then(|| decimal(value));
         let unless_zero = |v: Vec2| (v.x.to_bits() | v.y.to_bits() != 0).then(|| pair(v));
@@ -487,27 +511,15 @@ impl BodyFile {
             angle: unless(body.angle, 0.0),
             angular_velocity: unless(body.angular_velocity, 0.0),
             material: Some(material),
-            category: (body.filter.category != filter.category).then_some(body.filter.category),
-            mask: (body.filter.mask != filter.mask).then_some(body.filter.mask),
-            group: (body.filter.group != filter.group).then_some(body.filter.group),
+            category,
+            mask,
+            group,
             gravity_scale: unless(body.gravity_scale, 1.0),
             linear_damping: unless(body.linear_damping, 0.0),
             angular_damping: unless(body.angular_damping, 0.0),
             mass: body.mass.map(decimal),
-        }
-    }
-}
-
-impl ShapeFile {
-    fn of(shape: &Shape) -> ShapeFile {
-        match *shape {
-            Shape::Circle { radius } | Shape::Particle { radius } => {
-                ShapeFile::Circle { radius: decimal(radius) }
-            }
-            Shape::Aabb { half_extents } => ShapeFile::Aabb { half_extents: pair(half_extents) },
-            Shape::HalfSpace { normal, offset } => {
-                ShapeFile::HalfSpace { normal: pair(normal), offset: decimal(offset) }
-            }
+            fixed_rotation: body.fixed_rotation,
+            parts: Vec::new(),
         }
     }
 }
@@ -516,19 +528,31 @@ impl ShapeFile {
 #[derive(Default)]
 struct MaterialTable {
     list: Vec<MaterialFile>,
-    places: HashMap<[u32; 4], usize>,
+    places: HashMap<[u32; 6], usize>,
 }
 
 impl MaterialTable {
     fn index(&mut self, material: &Material) -> usize {
-        let Material { density, static_friction, dynamic_friction, restitution } = *material;
-        let bits = [density, static_friction, dynamic_friction, restitution].map(f32::to_bits);
+        let Material {
+            density,
+            static_friction,
+            dynamic_friction,
+            restitution,
+            rolling_resistance,
+            tangent_speed,
+        } = *material;
+        let bits =
+            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
+                .map(f32::to_bits);
+        let unless_zero = |number: f32| (number.to_bits() != 0).then(|| decimal(number));
         *self.places.entry(bits).or_insert_with(|| {
             self.list.push(MaterialFile {
                 density: Some(decimal(density)),
                 static_friction: Some(decimal(static_friction)),
                 dynamic_friction: Some(decimal(dynamic_friction)),
                 restitution: Some(decimal(restitution)),
+                rolling_resistance: unless_zero(rolling_resistance),
+                tangent_speed: unless_zero(tangent_speed),
             });
             self.list.len() - 1
         })
@@ -578,6 +602,7 @@ impl SceneFile {
                 .map(|mixing| MixingFile { friction: mixing.friction, restitution: mixing.restitution }),
             materials: Vec::new(),
             bodies: Vec::new(),
+            chains: Vec::new(),
             particles: Vec::new(),
             links: Vec::new(),
             attachments: Vec::new(),

@@ -11,7 +11,7 @@
 //! stopped one substep later all the same. Friction in the solving pass as well was tried and dropped: the
 //! solver took 20 % longer, and the penetration of a pile of 158 rows was the same.
 
-use super::Integrate;
+use super::{Integrate, general};
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset};
@@ -37,13 +37,13 @@ pub(crate) enum Pass {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softness {
     /// Of bias to separation, 1/s.
-    rate: f32,
-    mass_scale: f32,
-    impulse_scale: f32,
-    push_out_speed: f32,
-    restitution_threshold: f32,
-    projection_percent: f32,
-    projection_slop: f32,
+    pub rate: f32,
+    pub mass_scale: f32,
+    pub impulse_scale: f32,
+    pub push_out_speed: f32,
+    pub restitution_threshold: f32,
+    pub projection_percent: f32,
+    pub projection_slop: f32,
 }
 
 impl Softness {
@@ -140,23 +140,35 @@ fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, u
     (damped(v) + warm_start).store(vel);
 }
 
-/// Does one pass over a tile's contacts.
+/// Does one pass over a tile's contacts. The positions are those `elapsed` seconds after the step's start.
 ///
 /// # Safety
 ///
 /// No other task has any body that these contacts move, or writes one that they read.
 #[allow(unsafe_code)]
-pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass) {
+pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     for (kind, run) in tile.kinds() {
+        if kind.is_general() {
+            // SAFETY: as below.
+            unsafe {
+                match (kind.is_fixed(), kind.has_two_points()) {
+                    (false, false) => general::<L, false, 1>(tile, run, rows, pass, elapsed),
+                    (false, true) => general::<L, false, 2>(tile, run, rows, pass, elapsed),
+                    (true, false) => general::<L, true, 1>(tile, run, rows, pass, elapsed),
+                    (true, true) => general::<L, true, 2>(tile, run, rows, pass, elapsed),
+                }
+            }
+            continue;
+        }
         // SAFETY: passed on. Lanes of a coloured block share no body that moves; serial blocks are done
         // at width 1.
         unsafe {
             match (kind.is_fixed(), kind.spin_factors()) {
-                (false, (2.0, 2.0)) => both::<L, false, true, true>(tile, run, rows, pass),
-                (false, (2.0, _)) => both::<L, false, true, false>(tile, run, rows, pass),
-                (false, _) => both::<L, false, false, false>(tile, run, rows, pass),
-                (true, (2.0, _)) => both::<L, true, true, false>(tile, run, rows, pass),
-                (true, _) => both::<L, true, false, false>(tile, run, rows, pass),
+                (false, (2.0, 2.0)) => both::<L, false, true, true>(tile, run, rows, pass, elapsed),
+                (false, (2.0, _)) => both::<L, false, true, false>(tile, run, rows, pass, elapsed),
+                (false, _) => both::<L, false, false, false>(tile, run, rows, pass, elapsed),
+                (true, (2.0, _)) => both::<L, true, true, false>(tile, run, rows, pass, elapsed),
+                (true, _) => both::<L, true, false, false>(tile, run, rows, pass, elapsed),
             }
         }
     }
@@ -173,11 +185,32 @@ unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: boo
     run: Run,
     rows: &Rows<'_>,
     pass: Pass,
+    elapsed: f32,
 ) {
     // SAFETY: passed on.
     unsafe {
-        blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass);
-        blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass);
+        blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed);
+        blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed);
+    }
+}
+
+/// The same for general contacts.
+///
+/// # Safety
+///
+/// As for [`run`].
+#[allow(unsafe_code)]
+unsafe fn general<L: Lane, const FIXED: bool, const POINTS: usize>(
+    tile: &mut Tile,
+    run: Run,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+) {
+    // SAFETY: passed on.
+    unsafe {
+        general::blocks::<L, FIXED, POINTS>(tile, run.coloured(), rows, pass, elapsed);
+        general::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
     }
 }
 
@@ -190,6 +223,72 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     range: Range<usize>,
     rows: &Rows<'_>,
     pass: Pass,
+    elapsed: f32,
+) {
+    // One loop for each pass, see `general.rs`.
+    // SAFETY: passed on; block indices are slots or padding rows.
+    unsafe {
+        match pass {
+            Pass::WarmStart => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| {
+                    kernel.warm_start(friction, i)
+                },
+            ),
+            Pass::Solve => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.solve(),
+            ),
+            Pass::Relax => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| kernel.relax(friction, i),
+            ),
+            Pass::Project => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.project(),
+            ),
+            Pass::Restitution => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, bounce, i| kernel.restitute(bounce, i),
+            ),
+        }
+    }
+}
+
+/// Visits the active blocks, `WIDTH` contacts at a time.
+#[inline(always)]
+fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+    tile: &mut Tile,
+    range: Range<usize>,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+    visit: impl Fn(
+        &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>,
+        &mut FrictionBlock,
+        Option<&mut BounceBlock>,
+        usize,
+    ) -> Option<L>,
 ) {
     for index in range {
         let info = &mut tile.info[index];
@@ -207,17 +306,8 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
             (bounce.approach, bounce.impulse) = ([0.0; BLOCK], [0.0; BLOCK]);
         }
         for i in (0..BLOCK).step_by(L::WIDTH) {
-            let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows);
-            // SAFETY: passed on; block indices are slots or padding rows.
-            let normal_velocity = unsafe {
-                match pass {
-                    Pass::WarmStart => kernel.warm_start(friction, i),
-                    Pass::Solve => kernel.solve(),
-                    Pass::Relax => kernel.relax(friction, i),
-                    Pass::Project => kernel.project(),
-                    Pass::Restitution => kernel.restitute(bounce.as_deref_mut(), i),
-                }
-            };
+            let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
+            let normal_velocity = visit(&mut kernel, friction, bounce.as_deref_mut(), i);
             if let (Some(bounce), Some(normal_velocity)) = (&mut bounce, normal_velocity) {
                 info.bounces |= kernel.note_approach(bounce, normal_velocity, i);
             }
@@ -230,6 +320,7 @@ struct Kernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: 
     a: &'a [RowOffset],
     b: &'a [RowOffset],
     rows: &'a Rows<'a>,
+    elapsed: f32,
     normal_x: L,
     normal_y: L,
     /// At the start of the step.
@@ -241,16 +332,26 @@ struct Kernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: 
 
 /// The velocity rows of both bodies.
 #[derive(Clone, Copy)]
-struct Velocities<L: Lane> {
-    a: [L; 4],
-    b: [L; 4],
+pub(super) struct Velocities<L: Lane> {
+    pub a: [L; 4],
+    pub b: [L; 4],
 }
 
 impl<L: Lane> Velocities<L> {
     /// Speed of B relative to A along a direction.
     #[inline(always)]
-    fn along(&self, x: L, y: L) -> L {
+    pub(super) fn along(&self, x: L, y: L) -> L {
         (self.b[0] - self.a[0]) * x + (self.b[1] - self.a[1]) * y
+    }
+
+    /// How far B, if it has no inverse mass, has moved in this time: contacts do not change its velocity. (So large
+    /// kinematic bodies need not be integrated pass by pass, which would make all passes wait for each other,
+    /// and a row less is gathered.)
+    #[inline(always)]
+    pub(super) fn b_after(&self, elapsed: f32) -> [L; 4] {
+        let zero = L::splat(0.0);
+        let elapsed = L::splat(elapsed);
+        [self.b[0] * elapsed, self.b[1] * elapsed, self.b[2] * elapsed, zero]
     }
 
     /// Gives both bodies an impulse along a direction.
@@ -274,7 +375,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     Kernel<'a, L, FIXED, SPIN_A, SPIN_B>
 {
     #[inline(always)]
-    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>) -> Self {
+    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>, elapsed: f32) -> Self {
         let lanes = i..i + L::WIDTH;
         let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
         debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
@@ -282,6 +383,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             a,
             b,
             rows,
+            elapsed,
             normal_x: L::load(&block.normal_x[i..]),
             normal_y: L::load(&block.normal_y[i..]),
             separation: L::load(&block.separation[i..]),
@@ -311,10 +413,13 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     }
 
     #[inline(always)]
-    unsafe fn poses(&self) -> ([L; 4], [L; 4]) {
+    unsafe fn poses(&self, vel: &Velocities<L>) -> ([L; 4], [L; 4]) {
         let pose = self.rows.pose.as_ptr();
         // SAFETY: see the impl.
-        unsafe { (L::gather(pose, self.a), L::gather(pose, self.b)) }
+        unsafe {
+            let a = L::gather(pose, self.a);
+            (a, if FIXED { vel.b_after(self.elapsed) } else { L::gather(pose, self.b) })
+        }
     }
 
     /// The separation now, along the normal of the step's start.
@@ -387,7 +492,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let soft = &self.rows.softness;
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         // SAFETY: see the impl.
-        let (mut vel, (pose_a, pose_b)) = unsafe { (self.velocities(), self.poses()) };
+        let mut vel = unsafe { self.velocities() };
+        // SAFETY: see the impl.
+        let (pose_a, pose_b) = unsafe { self.poses(&vel) };
         let separation = self.separation_now(&pose_a, &pose_b);
         self.limit_closing(separation);
         let apart = separation.gt(zero);
@@ -460,7 +567,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     unsafe fn project(&mut self) -> Option<L> {
         let soft = &self.rows.softness;
         // SAFETY: see the impl.
-        let (vel, (mut a, mut b)) = unsafe { (self.velocities(), self.poses()) };
+        let vel = unsafe { self.velocities() };
+        // SAFETY: see the impl.
+        let (mut a, mut b) = unsafe { self.poses(&vel) };
         let separation = self.separation_now(&a, &b);
         self.limit_closing(separation);
         let depth = -separation - L::splat(soft.projection_slop);

@@ -7,9 +7,13 @@
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::loose::per_step;
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
+use crate::compound::Compound;
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
+use crate::outline::Outlines;
 use crate::settings::{Lanes, Settings};
+use crate::shape::ShapeKind;
+use crate::trig::sin_cos;
 use glam::Vec2;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -19,6 +23,9 @@ use std::sync::Mutex;
 pub(crate) struct Mirror {
     /// `[x, y, ext_x, ext_y]` at the start of the step; half-spaces as in `broadphase::shape_row`.
     pub shape: Vec<Row>,
+    /// `[x, y, cos, sin]` at the start of the step, where there are bodies that turn; else empty. Those of
+    /// compounds' parts come after the padding rows, here and in `shape`.
+    pub frame: Vec<Row>,
     /// `[vel_x, vel_y, surface speed ω·r, inverse mass]`
     pub vel: Vec<Row>,
     /// `[Δx, Δy, Δangle·r, 0]` since the start of the step.
@@ -48,7 +55,11 @@ impl Mirror {
         let len = bodies.len;
         let rows = len + tiles + 1;
         self.bodies = len;
-        for column in [&mut self.shape, &mut self.vel, &mut self.pose, &mut self.accum] {
+        let shapes = rows + bodies.part_count();
+        resize(&mut self.frame, if bodies.any_general { shapes } else { 0 });
+        resize(&mut self.shape, shapes);
+        self.shape[len..].fill(Row::default());
+        for column in [&mut self.vel, &mut self.pose, &mut self.accum] {
             resize(column, rows);
             column[len..].fill(Row::default());
         }
@@ -58,28 +69,66 @@ impl Mirror {
         let h = settings.time_step / settings.substeps as f32;
         let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
+        let frame = SharedSlice::new(&mut self.frame);
         let rows = [&mut self.shape, &mut self.vel, &mut self.pose, &mut self.accum]
             .map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
-            with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
+            if bodies.any_general {
+                let [shape, vel, pose, accum] = rows;
+                #[allow(unsafe_code)]
+                // SAFETY: chunks are disjoint.
+                let frame = unsafe { frame.range(range.clone()) };
+                let rows = [&mut *shape, vel, pose, accum];
+                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
+                with_lanes!(settings.lanes, L => fill_frames::<L>(bodies, range.clone(), shape, frame));
+            } else {
+                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
+            }
             if bodies.any_damping {
                 #[allow(unsafe_code)]
                 // SAFETY: chunks are disjoint.
                 let damp = unsafe { damp.range(range.clone()) };
                 for (damp, slot) in damp.iter_mut().zip(range) {
-                    let moves = c.kind[slot].motion() == Motion::Dynamic;
+                    let moves = c.kind[slot].motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0;
                     let factor = |rate: f32| if moves { 1.0 / (1.0 + h * rate) } else { 1.0 };
                     let linear = factor(c.linear_damping[slot]);
                     *damp = Row([linear, linear, factor(c.angular_damping[slot]), 1.0]);
                 }
             }
         });
-        for slot in planes {
+        if bodies.any_general {
+            self.frame[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
+            self.fill_parts(bodies);
+        }
+        for slot in planes.filter(|&slot| c.kind[slot].shape() == ShapeKind::HalfSpace) {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
             self.shape[slot] = shape_row(c.kind[slot], pos, ext, c.ext_z[slot]);
+        }
+    }
+
+    /// Rows of the compounds' parts.
+    fn fill_parts(&mut self, bodies: &Bodies) {
+        if bodies.part_count() == 0 {
+            return;
+        }
+        for slot in 0..bodies.len {
+            let parts = bodies.parts(slot);
+            if parts.is_empty() {
+                continue;
+            }
+            for (placed, row) in parts.iter().zip(bodies.part_row(slot) as usize..) {
+                let [x, y, cos, sin] = self.frame[slot].0;
+                let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
+                let (x, y) = (x + offset.x, y + offset.y);
+                let [half_x, half_y, radius, count] =
+                    bodies.outlines.rows[Outlines::first_row(placed.outline) as usize].0;
+                let size = if count > 1.5 { [half_x, half_y] } else { [radius; 2] };
+                self.shape[row] = Row([x, y, size[0], size[1]]);
+                self.frame[row] = Row([x, y, part_cos, part_sin]);
+            }
         }
     }
 
@@ -105,6 +154,7 @@ impl Mirror {
         let bad = Mutex::new(Vec::new());
         let any_force = std::mem::take(&mut bodies.any_force);
         let c = &mut bodies.columns;
+        let turned = bodies.any_general.then_some(&c.arm);
         let radius = &c.radius;
         let columns = [&mut c.pos_x, &mut c.pos_y, &mut c.angle, &mut c.vel_x, &mut c.vel_y, &mut c.omega]
             .map(|column| SharedSlice::new(column));
@@ -114,7 +164,8 @@ impl Mirror {
             // SAFETY: chunks are disjoint.
             let columns = unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
             let rows = (&self.pose[range.clone()], &self.vel[range.clone()]);
-            let chunk = Chunk { range: range.clone(), radius, bounds, margins, bad: &bad, left, limit };
+            let chunk =
+                Chunk { range: range.clone(), radius, arm: turned, bounds, margins, bad: &bad, left, limit };
             with_lanes!(lanes, L => finish::<L>(&chunk, rows, columns));
             if any_force {
                 for force in &forces {
@@ -176,6 +227,33 @@ fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 4], gr
     );
 }
 
+/// Rotations of a range of slots, and what the narrowphase reads of the size of those that turn.
+fn fill_frames<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) {
+    let c = &bodies.columns;
+    let frame = std::cell::RefCell::new(frame);
+    fn lanes<L: Lane>(bodies: &Bodies, slot: usize, frame: &mut [Row]) {
+        let c = &bodies.columns;
+        // What does not turn has no arm, and may have an angle all the same.
+        let turns = L::load(&c.arm[slot..]).gt(L::splat(0.0));
+        let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
+        let (sin, cos) = sin_cos(angle);
+        store_rows(frame, [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
+    }
+    for_lanes(
+        range.len(),
+        L::WIDTH,
+        |i| lanes::<L>(bodies, range.start + i, &mut frame.borrow_mut()[i..]),
+        |i| lanes::<f32>(bodies, range.start + i, &mut frame.borrow_mut()[i..]),
+    );
+    for (row, slot) in shape.iter_mut().zip(range) {
+        let kind = c.kind[slot].shape();
+        if kind.turns() && kind != ShapeKind::Compound {
+            let [half_x, half_y, ..] = bodies.outlines.rows[Outlines::first_row(c.outline[slot]) as usize].0;
+            (row.0[2], row.0[3]) = (half_x, half_y);
+        }
+    }
+}
+
 struct Fill<'a> {
     bodies: &'a Bodies,
     first: usize,
@@ -213,6 +291,8 @@ impl Fill<'_> {
 struct Chunk<'a> {
     range: Range<usize>,
     radius: &'a [f32],
+    /// Where there are bodies that turn.
+    arm: Option<&'a Vec<f32>>,
     bounds: &'a Bounds,
     margins: &'a Margins,
     bad: &'a Mutex<Vec<usize>>,
@@ -279,7 +359,8 @@ fn finish_lanes<L: Lane>(
     if good.bits() != all {
         chunk.bad.lock().expect("no worker panicked").extend(slots_of(good.bits() ^ all));
     }
-    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], chunk.margins).bits();
+    let turned = chunk.arm.map(|arm| [new[2], new[5], L::load(&arm[slot..])]);
+    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins).bits();
     if left != 0 {
         let mut slots = chunk.left.lock().expect("no worker panicked");
         let room = chunk.limit.saturating_sub(slots.len());

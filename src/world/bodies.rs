@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED};
+use crate::compound::Part;
 use crate::error::{Error, check_range, check_vec};
 use crate::material::Material;
 use crate::shape::Shape;
@@ -33,6 +34,48 @@ impl World {
         self.dirty = true;
         self.bodies.reserve(descs.len());
         Ok(descs.iter().map(|desc| self.insert(desc)).collect())
+    }
+
+    /// Adds a shape to a body, which becomes a compound: its mass and moment of inertia grow by those of the part
+    /// (density × area), and its centre moves to the common centre of mass, while all shapes stay where they are.
+    /// So [`World::body`] then gives another position, and a position given later is that of the new
+    /// centre.
+    ///
+    /// A static body's centre stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is none of circle,
+    /// box, capsule, segment and polygon; more than [`World::MAX_PARTS`] parts.
+    pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        part.validate()?;
+        let first = Part { shape: self.bodies.shape(slot), ..*part };
+        first.validate()?;
+        if self.bodies.parts(slot).len() >= Self::MAX_PARTS {
+            return Err(Error::Invalid { field: "part", reason: "a body has at most 255 parts" });
+        }
+        self.bodies.add_part(slot, part);
+        self.moved_by_hand(slot);
+        Ok(())
+    }
+
+    /// Most parts of a body.
+    pub const MAX_PARTS: usize = 255;
+
+    /// All shapes of a body, from its centre and in its own axes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn parts(&self, body: BodyHandle) -> Result<Vec<Part>, Error> {
+        let slot = self.bodies.slot_of(body)?;
+        let parts = self.bodies.parts(slot);
+        if !parts.is_empty() {
+            return Ok(parts.iter().map(|placed| placed.part).collect());
+        }
+        let (shape, material, filter) = (self.bodies.shape(slot), self.material(body)?, self.filter(body)?);
+        Ok(vec![Part { shape, position: Vec2::ZERO, angle: 0.0, material, filter }])
     }
 
     fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
@@ -147,13 +190,18 @@ impl World {
         }
         let c = &mut self.bodies.columns;
         (c.pos_x[slot], c.pos_y[slot]) = (position.x, position.y);
+        self.moved_by_hand(slot);
+        Ok(())
+    }
+
+    /// The last step's movement says nothing about where a body came from, nor the bounds where it is.
+    fn moved_by_hand(&mut self, slot: usize) {
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
             (pose.0[0], pose.0[1]) = (0.0, 0.0);
         }
         self.dirty = true;
         self.bounds_hold = false;
         self.bounds_last = false;
-        Ok(())
     }
 
     /// Turns a body, rad.
@@ -167,6 +215,11 @@ impl World {
         self.bodies.columns.angle[slot] = angle;
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
             pose.0[2] = 0.0;
+        }
+        if self.bodies.columns.kind[slot].shape().turns() {
+            self.dirty = true;
+            self.bounds_hold = false;
+            self.bounds_last = false;
         }
         Ok(())
     }
@@ -257,6 +310,20 @@ impl World {
         Ok(())
     }
 
+    /// Adds a force at a point of the world for the next step, N: also a torque about the centre.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    pub fn apply_force_at(&mut self, body: BodyHandle, force: Vec2, point: Vec2) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "force")?;
+        check_vec("point", point, MAX_COORDINATE)?;
+        let torque = (point - self.bodies.position(slot)).perp_dot(force);
+        check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        self.apply_force(body, force)?;
+        self.apply_torque(body, torque)
+    }
+
     /// Adds a torque for the next step, N·m.
     ///
     /// # Errors
@@ -284,6 +351,20 @@ impl World {
         c.vel_y[slot] += impulse.y * c.inv_mass[slot];
         self.unchecked = true;
         Ok(())
+    }
+
+    /// Changes the velocity and the angular velocity now, by an impulse at a point of the world, N·s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec2, point: Vec2) -> Result<(), Error> {
+        let slot = self.moving_slot(body, "impulse")?;
+        check_vec("point", point, MAX_COORDINATE)?;
+        let angular = (point - self.bodies.position(slot)).perp_dot(impulse);
+        check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        self.apply_impulse(body, impulse)?;
+        self.apply_angular_impulse(body, angular)
     }
 
     /// Changes the angular velocity now, N·m·s.

@@ -63,6 +63,7 @@ impl Body {
                 let normal = dvec(normal).normalize();
                 Form::HalfSpace { normal, offset: f64::from(offset) }
             }
+            _ => unreachable!("shapes that turn have an oracle of their own, in hull.rs"),
         };
         let density = f64::from(desc.material.density);
         let area = match form {

@@ -8,8 +8,9 @@
 //! is its serial path, without tasks.
 
 use crate::engine::{State, Stepping, World, timed};
-use crate::scenes::Scene;
-use ::granule::{BodyType, Shape};
+use crate::joints;
+use crate::scenes::{Scene, corners, own_shape};
+use ::granule::{BodyType, Part, Settings, Shape};
 use boxdd_sys::ffi;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,50 +60,88 @@ impl Box2dWorld {
         for desc in &scene.bodies {
             world.add(desc)?;
         }
+        for (body, part) in &scene.parts {
+            add_shape(world.bodies[*body], part)?;
+        }
         Ok(world)
     }
 
     fn add(&mut self, desc: &::granule::BodyDesc) -> Result<(), String> {
-        // SAFETY: both take nothing and return plain values.
-        let (mut body_def, mut shape_def) = unsafe { (ffi::b2DefaultBodyDef(), ffi::b2DefaultShapeDef()) };
+        // SAFETY: takes nothing and returns a plain value.
+        let mut body_def = unsafe { ffi::b2DefaultBodyDef() };
         body_def.type_ = match desc.body_type {
             BodyType::Dynamic => ffi::b2BodyType_b2_dynamicBody,
-            BodyType::Static | BodyType::Kinematic => ffi::b2BodyType_b2_staticBody,
+            BodyType::Kinematic => ffi::b2BodyType_b2_kinematicBody,
+            BodyType::Static => ffi::b2BodyType_b2_staticBody,
         };
         body_def.position = vec2(desc.position.to_array());
-        body_def.rotation = ffi::b2Rot { c: desc.angle.cos(), s: desc.angle.sin() };
+        body_def.rotation = rotation(desc.angle);
         body_def.linearVelocity = vec2(desc.velocity.to_array());
         body_def.angularVelocity = desc.angular_velocity;
         body_def.linearDamping = desc.linear_damping;
         body_def.angularDamping = desc.angular_damping;
         body_def.gravityScale = desc.gravity_scale;
         body_def.motionLocks.angularZ = matches!(desc.shape, Shape::Aabb { .. });
-        shape_def.density = desc.material.density;
-        shape_def.material.friction = desc.material.static_friction;
-        shape_def.material.restitution = desc.material.restitution;
-
         // SAFETY: the world exists until `self` is dropped; the definition has no pointers but null
         // ones and is only read during the call.
         let body = unsafe { ffi::b2CreateBody(self.world, &body_def) };
-        match desc.shape {
-            // A particle is the same circle in an engine that has none.
-            Shape::Circle { radius } | Shape::Particle { radius } => {
-                let circle = ffi::b2Circle { center: vec2([0.0, 0.0]), radius };
-                // SAFETY: `body` was created above; both pointers are to locals, read during the call.
-                unsafe { ffi::b2CreateCircleShape(body, &shape_def, &circle) };
-            }
-            Shape::Aabb { half_extents } => {
-                // SAFETY: as for the circle; b2MakeBox takes and returns plain values.
-                unsafe {
-                    let polygon = ffi::b2MakeBox(half_extents.x, half_extents.y);
-                    ffi::b2CreatePolygonShape(body, &shape_def, &polygon);
-                }
-            }
-            Shape::HalfSpace { .. } => return Err("half-spaces are not compared".to_owned()),
+        if let Some(part) = own_shape(desc) {
+            add_shape(body, &part)?;
         }
         self.bodies.push(body);
         Ok(())
     }
+}
+
+fn add_shape(body: ffi::b2BodyId, part: &Part) -> Result<(), String> {
+    // SAFETY: takes nothing and returns a plain value.
+    let mut def = unsafe { ffi::b2DefaultShapeDef() };
+    def.density = part.material.density;
+    def.material.friction = part.material.static_friction;
+    def.material.restitution = part.material.restitution;
+    let (corners, radius) = corners(part)?;
+    let corners: Vec<ffi::b2Vec2> = corners.iter().map(|corner| vec2(corner.map(|x| x as f32))).collect();
+    let radius = radius as f32;
+    let at_centre = part.position == ::granule::Vec2::ZERO && part.angle == 0.0;
+    match (&part.shape, &corners[..]) {
+        (Shape::Aabb { half_extents } | Shape::Box { half_extents }, _) if at_centre => {
+            // SAFETY: `body` exists; the pointers are to locals, read during the call; b2MakeBox takes and
+            // returns plain values.
+            unsafe {
+                let polygon = ffi::b2MakeBox(half_extents.x, half_extents.y);
+                ffi::b2CreatePolygonShape(body, &def, &polygon);
+            }
+        }
+        (_, &[center]) => {
+            let circle = ffi::b2Circle { center, radius };
+            // SAFETY: as for the box.
+            unsafe { ffi::b2CreateCircleShape(body, &def, &circle) };
+        }
+        (_, &[point1, point2]) if radius == 0.0 => {
+            let segment = ffi::b2Segment { point1, point2 };
+            // SAFETY: as for the box.
+            unsafe { ffi::b2CreateSegmentShape(body, &def, &segment) };
+        }
+        (_, &[center1, center2]) => {
+            let capsule = ffi::b2Capsule { center1, center2, radius };
+            // SAFETY: as for the box.
+            unsafe { ffi::b2CreateCapsuleShape(body, &def, &capsule) };
+        }
+        (_, corners) => {
+            let count = c_int::try_from(corners.len()).map_err(|_| "too many corners".to_owned())?;
+            // SAFETY: the pointer is to `count` points, read during the call.
+            let hull = unsafe { ffi::b2ComputeHull(corners.as_ptr(), count) };
+            if hull.count != count {
+                return Err("Box2D finds another hull of a polygon".to_owned());
+            }
+            // SAFETY: the hull comes from b2ComputeHull and is not empty; else as for the box.
+            unsafe {
+                let polygon = ffi::b2MakePolygon(&hull, radius);
+                ffi::b2CreatePolygonShape(body, &def, &polygon);
+            }
+        }
+    }
+    Ok(())
 }
 
 impl World for Box2dWorld {
@@ -114,11 +153,20 @@ impl World for Box2dWorld {
 
     fn states(&self) -> Vec<State> {
         let state = |&body: &ffi::b2BodyId| {
-            // SAFETY: bodies live as long as the world, none is destroyed before it; both calls only
+            // SAFETY: bodies live as long as the world, none is destroyed before it; all calls only
             // read, and no step runs while `self` is borrowed.
-            let (position, velocity) =
-                unsafe { (ffi::b2Body_GetPosition(body), ffi::b2Body_GetLinearVelocity(body)) };
-            State { position: [position.x, position.y], velocity: [velocity.x, velocity.y] }
+            let (position, rotation, velocity) = unsafe {
+                (
+                    ffi::b2Body_GetPosition(body),
+                    ffi::b2Body_GetRotation(body),
+                    ffi::b2Body_GetLinearVelocity(body),
+                )
+            };
+            State {
+                position: [position.x, position.y],
+                angle: rotation.s.atan2(rotation.c),
+                velocity: [velocity.x, velocity.y],
+            }
         };
         self.bodies.iter().map(state).collect()
     }
@@ -129,6 +177,87 @@ impl Drop for Box2dWorld {
         // SAFETY: the world was created in `new` and is destroyed here only; its bodies' ids go with it.
         unsafe { ffi::b2DestroyWorld(self.world) };
     }
+}
+
+/// The grid of [`crate::joints`].
+pub struct JointGrid {
+    world: Box2dWorld,
+    /// Bodies and their own points that a joint holds together.
+    joints: Vec<[(ffi::b2BodyId, ffi::b2Vec2); 2]>,
+}
+
+impl JointGrid {
+    /// # Errors
+    ///
+    /// When Box2D has no room for another world.
+    pub fn new(side: usize, threads: usize) -> Result<Self, String> {
+        let scene = Scene {
+            settings: Settings {
+                gravity: joints::GRAVITY.into(),
+                time_step: joints::TIME_STEP,
+                ..Settings::default()
+            },
+            bodies: Vec::new(),
+            parts: Vec::new(),
+        };
+        let substeps = joints::BOX2D_SUBSTEPS;
+        let mut world = Box2dWorld::new(&scene, Stepping { substeps, ..Stepping::common(threads) })?;
+        for place in joints::places(side) {
+            // SAFETY: both take nothing and return plain values.
+            let (mut body_def, mut shape_def) =
+                unsafe { (ffi::b2DefaultBodyDef(), ffi::b2DefaultShapeDef()) };
+            body_def.type_ =
+                if place.fixed { ffi::b2BodyType_b2_staticBody } else { ffi::b2BodyType_b2_dynamicBody };
+            body_def.position = vec2(place.position);
+            shape_def.density = 1.0;
+            // Its own category is not in its mask: no two of them touch.
+            shape_def.filter.categoryBits = 2;
+            shape_def.filter.maskBits = !2;
+            let circle = ffi::b2Circle { center: vec2([0.0, 0.0]), radius: joints::RADIUS };
+            // SAFETY: the world exists until `world` is dropped; the definitions have no pointers but null ones;
+            // all pointers are to locals, read during the call.
+            let body = unsafe {
+                let body = ffi::b2CreateBody(world.world, &body_def);
+                ffi::b2CreateCircleShape(body, &shape_def, &circle);
+                body
+            };
+            world.bodies.push(body);
+        }
+        let mut joints = Vec::new();
+        for (a, b, below) in joints::neighbours(side) {
+            let half = if below { [0.0, -0.5] } else { [0.5, 0.0] };
+            let ends = [(world.bodies[a], vec2(half)), (world.bodies[b], vec2(half.map(|x| -x)))];
+            // SAFETY: takes nothing and returns a plain value.
+            let mut def = unsafe { ffi::b2DefaultRevoluteJointDef() };
+            (def.base.bodyIdA, def.base.localFrameA.p) = ends[0];
+            (def.base.bodyIdB, def.base.localFrameB.p) = ends[1];
+            // SAFETY: both bodies were created above, in this world; the definition is read during the call.
+            unsafe { ffi::b2CreateRevoluteJoint(world.world, &def) };
+            joints.push(ends);
+        }
+        Ok(JointGrid { world, joints })
+    }
+
+    /// See [`World::run`].
+    pub fn run(&mut self, steps: usize, seconds: &mut Vec<f64>) {
+        self.world.run(steps, seconds);
+    }
+
+    /// The distance of each joint's two points, in metres.
+    pub fn gaps(&self) -> Vec<f64> {
+        let gap = |&[a, b]: &[(ffi::b2BodyId, ffi::b2Vec2); 2]| {
+            // SAFETY: bodies live as long as the world; the calls only read, and no step runs while `self` is
+            // borrowed.
+            let [a, b] = [a, b].map(|(body, point)| unsafe { ffi::b2Body_GetWorldPoint(body, point) });
+            f64::from(a.x - b.x).hypot(f64::from(a.y - b.y))
+        };
+        self.joints.iter().map(gap).collect()
+    }
+}
+
+/// As Box2D keeps an angle.
+fn rotation(angle: f32) -> ffi::b2Rot {
+    ffi::b2Rot { c: angle.cos(), s: angle.sin() }
 }
 
 fn vec2([x, y]: [f32; 2]) -> ffi::b2Vec2 {

@@ -6,11 +6,13 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// Position and velocity of a body, as an engine reports them.
+/// Where a body is and its velocity, as an engine reports them.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// Of the body's centre, in metres.
+    /// Of the centre of the body's own shape, in metres.
     pub position: [f32; 2],
+    /// Counter-clockwise, in radians.
+    pub angle: f32,
     /// Of the body's centre, in m/s.
     pub velocity: [f32; 2],
 }

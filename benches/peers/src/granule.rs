@@ -2,13 +2,16 @@
 
 use crate::engine::{State, Stepping, World, timed};
 use crate::scenes::Scene;
-use ::granule::{BodyHandle, Settings};
+use ::granule::{BodyHandle, Settings, Vec2};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::HashMap;
 
 /// A Granule world and the pool it steps in.
 pub struct GranuleWorld {
     world: ::granule::World,
     handles: Vec<BodyHandle>,
+    /// Of a body of several shapes, where its own one is from the centre of mass.
+    own_shapes: HashMap<BodyHandle, Vec2>,
     /// `None` for one thread: a call from outside any pool is single-threaded.
     pool: Option<ThreadPool>,
 }
@@ -29,13 +32,22 @@ impl GranuleWorld {
         };
         let mut world = ::granule::World::new(settings).map_err(|error| error.to_string())?;
         let handles = world.add_bodies(&scene.bodies).map_err(|error| error.to_string())?;
+        let mut own_shapes = HashMap::new();
+        for &(body, part) in &scene.parts {
+            let body = handles[body];
+            let own_shape = own_shapes.get(&body).copied().unwrap_or(Vec2::ZERO);
+            let part = ::granule::Part { position: part.position + own_shape, ..part };
+            world.add_part(body, &part).map_err(|error| error.to_string())?;
+            let parts = world.parts(body).map_err(|error| error.to_string())?;
+            own_shapes.insert(body, parts[0].position);
+        }
         let pool = match stepping.threads {
             1 => None,
             threads => {
                 Some(ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?)
             }
         };
-        Ok(GranuleWorld { world, handles, pool })
+        Ok(GranuleWorld { world, handles, own_shapes, pool })
     }
 }
 
@@ -50,9 +62,13 @@ impl World for GranuleWorld {
 
     fn states(&self) -> Vec<State> {
         let state = |&handle: &BodyHandle| match self.world.body(handle) {
-            Ok(body) => State { position: body.position.to_array(), velocity: body.velocity.to_array() },
+            Ok(body) => {
+                let own_shape = self.own_shapes.get(&handle).copied().unwrap_or(Vec2::ZERO);
+                let position = body.position + Vec2::from_angle(body.angle).rotate(own_shape);
+                State { position: position.to_array(), angle: body.angle, velocity: body.velocity.to_array() }
+            }
             // A stale handle cannot occur, nothing is removed; the measurement counts it as lost.
-            Err(_) => State { position: [f32::NAN; 2], velocity: [f32::NAN; 2] },
+            Err(_) => State { position: [f32::NAN; 2], angle: f32::NAN, velocity: [f32::NAN; 2] },
         };
         self.handles.iter().map(state).collect()
     }

@@ -4,7 +4,7 @@
 //! cd benches/peers && cargo run --release
 //! ```
 //!
-//! compares all three engines in every scene at 1 and 2 threads, prints the tables and writes them to
+//! compares all three engines in every scene at 1 and 2 threads (and Granule with Box2D in the joint grid), prints the tables and writes them to
 //! `perf-reports/peers.md` and `peers.json`. That takes about a quarter of an hour, nearly all of it
 //! the peers'. Only ratios taken in one run count. Where the machine's speed drifts, `--repeat 3` goes
 //! over the engines three times and reports medians, and `--turns 6` lets them take ten measured steps
@@ -22,11 +22,13 @@
 //! 10,000 packed circles.) The program finds out whether the assertions are in, and says so in the report.
 //!
 //! The parts: [`scenes`] what is run, [`engine`] what an engine has to do, [`granule`], [`box2d`] and
-//! [`rapier`] the engines, [`measure`] the quality of a state, [`report`] the tables.
+//! [`rapier`] the engines, [`joints`] the joint grid, a case of its own, [`measure`] the quality of a state,
+//! [`report`] the tables.
 
 mod box2d;
 mod engine;
 mod granule;
+mod joints;
 mod measure;
 mod rapier;
 mod report;
@@ -35,6 +37,7 @@ mod scenes;
 use ::granule::Solver;
 use clap::Parser;
 use engine::{Engine, State, Stepping, World};
+use joints::{JointRun, Size};
 use measure::{peak_rss_bytes, percentile, quality};
 use report::{Goal, Origin, Report, Run};
 use scenes::{CASES, Case, FLATNESS_SIZES, SETTLED, Scene};
@@ -118,7 +121,9 @@ fn run(cli: &Cli) -> Result<(), String> {
         // The goals are set for the cases as they stand.
         let own_sizes = cli.bodies.is_none() && cli.warmup.is_none() && !cli.quick;
         let goals: Vec<Goal> = if own_sizes { cases.iter().map(goal).collect() } else { Vec::new() };
-        ("peers", Report::comparison(origin, comparison(cli, &cases)?, &goals))
+        let runs = comparison(cli, &cases)?;
+        let joints = if cli.wants(joints::NAME) { joint_grid(cli)? } else { Vec::new() };
+        ("peers", Report::comparison(origin, runs, joints, &goals))
     };
 
     print!("{}", report.markdown());
@@ -151,11 +156,15 @@ impl Cli {
         }
     }
 
+    fn wants(&self, case: &str) -> bool {
+        self.scenes.is_empty() || self.scenes.iter().any(|name| name == case)
+    }
+
     fn cases(&self) -> Result<Vec<Case>, String> {
         let chosen = |case: &Case, name: &String| case.name == name || case.scene == name;
         for name in &self.scenes {
-            if !CASES.iter().any(|case| chosen(case, name)) {
-                let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+            if name != joints::NAME && !CASES.iter().any(|case| chosen(case, name)) {
+                let names: Vec<&str> = CASES.iter().map(|case| case.name).chain([joints::NAME]).collect();
                 return Err(format!("no case or scene `{name}`; there are {}", names.join(", ")));
             }
         }
@@ -178,6 +187,46 @@ fn comparison(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
                 engines.iter().map(|&engine| (engine, case.stepping(engine, threads))).collect();
             runs.extend(rounds(cli, case, &setups)?);
         }
+    }
+    Ok(runs)
+}
+
+/// Granule and Box2D in the joint grid, where they are among the engines.
+fn joint_grid(cli: &Cli) -> Result<Vec<JointRun>, String> {
+    let own = if cli.quick { Size { side: 10, warmup: 10, steps: 10 } } else { joints::SIZE };
+    let size = Size {
+        side: cli.bodies.map_or(own.side, |bodies| bodies.isqrt().max(1)),
+        warmup: cli.warmup.unwrap_or(own.warmup),
+        steps: cli.steps.map_or(own.steps, |steps| steps as usize),
+    };
+    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d]);
+    let engines: Vec<Engine> = engines.into_iter().filter(|&engine| engine != Engine::Rapier).collect();
+    let mut runs = Vec::new();
+    for threads in cli.threads_or(&[1, 2]) {
+        let mut rounds: Vec<Vec<JointRun>> = engines.iter().map(|_| Vec::new()).collect();
+        for round in 0..cli.repeat {
+            let mut order: Vec<usize> = (0..engines.len()).collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for index in order {
+                let run = joints::measure(engines[index], threads, size)?;
+                eprintln!(
+                    "{}, {threads} threads, {}: {:.3} ms, mean stretch {:.6}",
+                    joints::NAME,
+                    run.engine.name(),
+                    run.p50_ms,
+                    run.mean_stretch
+                );
+                rounds[index].push(run);
+            }
+        }
+        runs.extend(rounds.into_iter().map(|runs| {
+            let middle = |of: fn(&JointRun) -> f64| percentile(&runs.iter().map(of).collect::<Vec<_>>(), 0.5);
+            let min_ms = runs.iter().map(|run| run.min_ms).fold(f64::INFINITY, f64::min);
+            let (p50_ms, p95_ms) = (middle(|run| run.p50_ms), middle(|run| run.p95_ms));
+            JointRun { p50_ms, p95_ms, min_ms, ..runs[0].clone() }
+        }));
     }
     Ok(runs)
 }
@@ -372,7 +421,7 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
             min_ms: of(0.0),
             p50_ms_of_repeats: vec![p50_ms],
             ns_per_body_step: ns_per_body(p50_ms, bodies),
-            quality: quality(&scene.bodies, states),
+            quality: quality(&scene, states),
             rms_speed_over_turns: (squares.iter().sum::<f64>() / (squares.len() * bodies).max(1) as f64)
                 .sqrt(),
             peak_rss_bytes,

@@ -1,8 +1,8 @@
 //! Rapier's side: its `parallel` and `simd8` builds, everything that is not compared left at its default.
 
 use crate::engine::{State, Stepping, World, timed};
-use crate::scenes::Scene;
-use ::granule::{BodyType, Shape};
+use crate::scenes::{Scene, own_shape};
+use ::granule::{BodyType, Part, Shape};
 use rapier2d::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -17,7 +17,7 @@ pub struct RapierWorld {
 impl RapierWorld {
     /// # Errors
     ///
-    /// When the pool cannot be made.
+    /// When the pool cannot be made or the scene has a shape that is not compared.
     pub fn new(scene: &Scene, stepping: Stepping) -> Result<Self, String> {
         let mut world = PhysicsWorld {
             gravity: Vector::new(scene.settings.gravity.x, scene.settings.gravity.y),
@@ -36,7 +36,8 @@ impl RapierWorld {
         for desc in &scene.bodies {
             let builder = match desc.body_type {
                 BodyType::Dynamic => RigidBodyBuilder::dynamic(),
-                BodyType::Static | BodyType::Kinematic => RigidBodyBuilder::fixed(),
+                BodyType::Static => RigidBodyBuilder::fixed(),
+                BodyType::Kinematic => RigidBodyBuilder::kinematic_velocity_based(),
             };
             let mut builder = builder
                 .translation(Vector::new(desc.position.x, desc.position.y))
@@ -48,29 +49,58 @@ impl RapierWorld {
                 .angular_damping(desc.angular_damping)
                 .can_sleep(false)
                 .ccd_enabled(false);
-            let collider = match desc.shape {
-                Shape::Circle { radius } | Shape::Particle { radius } => ColliderBuilder::ball(radius),
-                Shape::Aabb { half_extents } => {
-                    builder = builder.lock_rotations();
-                    ColliderBuilder::cuboid(half_extents.x, half_extents.y)
-                }
-                Shape::HalfSpace { .. } => return Err("half-spaces are not compared".to_owned()),
-            };
-            let collider = collider
-                .density(desc.material.density)
-                .friction(desc.material.static_friction)
-                .friction_combine_rule(CoefficientCombineRule::GeometricMean)
-                .restitution(desc.material.restitution)
-                .restitution_combine_rule(CoefficientCombineRule::Max);
+            if matches!(desc.shape, Shape::Aabb { .. }) {
+                builder = builder.lock_rotations();
+            }
             let handle = world.bodies.insert(builder);
-            world.colliders.insert_with_parent(collider, handle, &mut world.bodies);
+            if let Some(part) = own_shape(desc) {
+                world.colliders.insert_with_parent(collider(&part)?, handle, &mut world.bodies);
+            }
             handles.push(handle);
+        }
+        for (body, part) in &scene.parts {
+            world.colliders.insert_with_parent(collider(part)?, handles[*body], &mut world.bodies);
         }
 
         let pool =
             ThreadPoolBuilder::new().num_threads(stepping.threads).build().map_err(|e| e.to_string())?;
         Ok(RapierWorld { world, handles, pool })
     }
+}
+
+/// One shape of a body.
+fn collider(part: &Part) -> Result<ColliderBuilder, String> {
+    let builder = match &part.shape {
+        Shape::Circle { radius } | Shape::Particle { radius } => ColliderBuilder::ball(*radius),
+        Shape::Aabb { half_extents } | Shape::Box { half_extents } => {
+            ColliderBuilder::cuboid(half_extents.x, half_extents.y)
+        }
+        Shape::Capsule { half_length, radius } => ColliderBuilder::capsule_x(*half_length, *radius),
+        Shape::Segment { half_length } => {
+            ColliderBuilder::segment(Vector::new(-half_length, 0.0), Vector::new(*half_length, 0.0))
+        }
+        Shape::Polygon(polygon) => {
+            let vertices: Vec<Vector> =
+                polygon.vertices().iter().map(|vertex| Vector::new(vertex.x, vertex.y)).collect();
+            let hull = if polygon.radius() > 0.0 {
+                ColliderBuilder::round_convex_hull(&vertices, polygon.radius())
+            } else {
+                ColliderBuilder::convex_hull(&vertices)
+            };
+            hull.ok_or("Rapier finds no hull of a polygon")?
+        }
+        Shape::HalfSpace { .. } | Shape::ChainSegment { .. } => {
+            return Err("half-spaces and chains are not compared".to_owned());
+        }
+    };
+    Ok(builder
+        .translation(Vector::new(part.position.x, part.position.y))
+        .rotation(part.angle)
+        .density(part.material.density)
+        .friction(part.material.static_friction)
+        .friction_combine_rule(CoefficientCombineRule::GeometricMean)
+        .restitution(part.material.restitution)
+        .restitution_combine_rule(CoefficientCombineRule::Max))
 }
 
 impl World for RapierWorld {
@@ -82,7 +112,11 @@ impl World for RapierWorld {
     fn states(&self) -> Vec<State> {
         let state = |&handle: &RigidBodyHandle| {
             let body = &self.world.bodies[handle];
-            State { position: body.translation().to_array(), velocity: body.linvel().to_array() }
+            State {
+                position: body.translation().to_array(),
+                angle: body.rotation().angle(),
+                velocity: body.linvel().to_array(),
+            }
         };
         self.handles.iter().map(state).collect()
     }

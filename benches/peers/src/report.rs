@@ -1,6 +1,7 @@
 //! The record of a run (JSON) and its page (Markdown).
 
 use crate::engine::Engine;
+use crate::joints::{AT_LEAST, JointRun};
 use crate::measure::{CONTACT_DISTANCE, Quality};
 use crate::scenes::SETTLED;
 use serde::{Deserialize, Serialize};
@@ -159,6 +160,9 @@ pub struct Report {
     schema: &'static str,
     origin: Origin,
     runs: Vec<Run>,
+    /// Of the joint grid.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    joints: Vec<JointRun>,
     #[serde(skip)]
     body: String,
     #[serde(skip)]
@@ -167,15 +171,34 @@ pub struct Report {
 
 impl Report {
     /// The comparison of the engines.
-    pub fn comparison(origin: Origin, runs: Vec<Run>, goals: &[Goal]) -> Self {
-        let body = format!("{}{}{}", ratios(&runs, goals), scaling(&runs), details(&runs));
-        Report { schema: "granule.peers/1", origin, runs, body, title: "Granule next to Box2D and Rapier" }
+    pub fn comparison(origin: Origin, runs: Vec<Run>, joints: Vec<JointRun>, goals: &[Goal]) -> Self {
+        let bodies = if runs.is_empty() {
+            String::new()
+        } else {
+            format!("{}{}{}", ratios(&runs, goals), scaling(&runs), details(&runs))
+        };
+        let body = format!("{bodies}{}", joint_grid(&joints));
+        Report {
+            schema: "granule.peers/1",
+            origin,
+            runs,
+            joints,
+            body,
+            title: "Granule next to Box2D and Rapier",
+        }
     }
 
     /// Time against penetration for settings of Granule.
     pub fn quality(origin: Origin, runs: Vec<Run>) -> Self {
         let body = settings(&runs);
-        Report { schema: "granule.peers-quality/1", origin, runs, body, title: "Time against penetration" }
+        Report {
+            schema: "granule.peers-quality/1",
+            origin,
+            runs,
+            joints: Vec::new(),
+            body,
+            title: "Time against penetration",
+        }
     }
 
     /// Cost per body at several sizes.
@@ -185,6 +208,7 @@ impl Report {
             schema: "granule.peers-flatness/1",
             origin,
             runs,
+            joints: Vec::new(),
             body,
             title: "Cost per body at several sizes",
         }
@@ -401,6 +425,56 @@ fn details(runs: &[Run]) -> String {
         "lost",
     ];
     format!("## Every run\n\n{}{}", table(&head, &runs.iter().map(row).collect::<Vec<_>>()), legend())
+}
+
+/// The joint grid, where it was run.
+fn joint_grid(runs: &[JointRun]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let row = |run: &JointRun| {
+        let of = |engine| runs.iter().find(|other| other.threads == run.threads && other.engine == engine);
+        let box2d = of(Engine::Box2d).filter(|_| run.engine == Engine::Granule);
+        let no_worse = |box2d: &JointRun| run.mean_stretch <= box2d.mean_stretch;
+        vec![
+            run.engine.name().to_owned(),
+            run.threads.to_string(),
+            run.substeps.to_string(),
+            cell(run.link_iterations.map(|iterations| iterations.to_string())),
+            ms(run.p50_ms),
+            ms(run.p95_ms),
+            ms(run.min_ms),
+            format!("{:.6}", run.mean_stretch),
+            format!("{:.6}", run.max_stretch),
+            cell(box2d.map(|box2d| times(box2d.p50_ms / run.p50_ms))),
+            yes(box2d.map(|box2d| box2d.p50_ms >= AT_LEAST * run.p50_ms && no_worse(box2d))),
+            yes(box2d.map(no_worse)),
+        ]
+    };
+    let head = [
+        "engine",
+        "threads",
+        "substeps",
+        "link iterations",
+        "p50 ms",
+        "p95 ms",
+        "best ms",
+        "mean stretch",
+        "max stretch",
+        "ratio",
+        "reached",
+        "mean stretch ok",
+    ];
+    format!(
+        "\n## `{}`\n\n{} circles that touch nothing, joined to their neighbours in a grid that hangs from the middle \
+         of its top row: {} revolute joints in Box2D, as many links between particles in Granule. The stretch, after \
+         {} + {} steps, is the distance of a joint's two anchors over the 1 m between the circles, or a link's error \
+         over its length. The goal is {AT_LEAST:.0}× at no larger a mean stretch.\n\n{}",
+        crate::joints::NAME,
+        first.bodies,
+        first.joints,
+        first.warmup,
+        first.steps,
+        table(&head, &runs.iter().map(row).collect::<Vec<_>>())
+    )
 }
 
 fn legend() -> String {

@@ -3,9 +3,11 @@
 //! Each struct spells all of its fields out, also those that it shares with another: serde's `flatten` and
 //! `deny_unknown_fields` do not go together.
 
-use super::{BodyFile, SceneError, decimal, narrow, narrow_vector, out_of_range, pair, pick, value, vector};
+use super::{
+    BodyFile, SceneError, decimal, filter_of, narrow, narrow_vector, out_of_range, pair, pick, value, vector,
+};
 use crate::scene::Scene;
-use crate::{BodyDesc, BodyType, Filter, LinkDesc, LinkKind, Material, Shape};
+use crate::{BodyDesc, BodyType, LinkDesc, LinkKind, Material, Shape};
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
@@ -94,17 +96,12 @@ enum KindName {
 impl ParticleFile {
     pub(super) fn desc(&self, materials: &[Material]) -> Result<BodyDesc, SceneError> {
         let radius = self.radius.map_or(Ok(BodyDesc::PARTICLE_RADIUS), |radius| narrow("radius", radius))?;
-        let filter = Filter::default();
         let base = BodyDesc::dynamic(Shape::particle(radius), narrow_vector("position", self.position)?);
         let desc = BodyDesc {
             body_type: if self.pinned { BodyType::Kinematic } else { BodyType::Dynamic },
             velocity: vector("velocity", self.velocity, Vec2::ZERO)?,
             material: pick(self.material, materials)?,
-            filter: Filter {
-                category: self.category.unwrap_or(filter.category),
-                mask: self.mask.unwrap_or(filter.mask),
-                group: self.group.unwrap_or(filter.group),
-            },
+            filter: filter_of(self.category, self.mask, self.group),
             gravity_scale: self.gravity_scale.map_or(Ok(1.0), |scale| narrow("gravity_scale", scale))?,
             linear_damping: self.damping.map_or(Ok(0.0), |damping| narrow("damping", damping))?,
             mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,

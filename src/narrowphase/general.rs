@@ -1,0 +1,405 @@
+//! Contacts of shapes that turn: manifolds, and the arms by which they turn their bodies.
+//!
+//! ```text
+//! for each general kind, for each block, WIDTH contacts at a time:
+//!     frames, outlines → manifold: normal, two points
+//!     features as last step? → impulses stay with their points
+//!     points → arms about the bodies' centres, effective masses → into the block
+//! ```
+//!
+//! An *arm* is what a unit impulse at the point does to a body's spin: r × n along the normal, r × t = r · n along
+//! the tangent, over the length in which that body's spin is measured (see `Bodies::radius`): with spin u = ω·k and
+//! k² = 2·I/m, an impulse λ changes u by 2·arm·λ/m, and the point moves at arm·u. So the solver needs no moments of
+//! inertia, and its rows stay four numbers.
+//!
+//! A block in which all shapes are boxes reads their half extents and nothing else; the others gather outlines of
+//! as many vertices as their largest has (2, 4 or 8). Which it is does not change results.
+
+use super::chain::{self, Chain};
+use super::manifold::{Frame, Manifold, Outline, Point, V};
+use super::{FAR, PairKind, Step, gather, hull_hull, hull_plane, round_hull};
+use crate::contacts::{Arms, BLOCK, FrictionBlock, GeneralBlock, NormalBlock, Tile};
+use crate::lane::{Lane, Mask, Row, RowOffset};
+use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
+
+/// Updates all general contacts of a tile.
+pub(super) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
+    for kind in PairKind::GENERAL {
+        for index in tile.blocks_of(kind) {
+            match tile.info[index].capacity {
+                0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
+                2 => update_block::<L, Hulls, 2>(tile, step, kind, index),
+                3..8 => update_block::<L, Hulls, 4>(tile, step, kind, index),
+                _ => update_block::<L, Hulls, 8>(tile, step, kind, index),
+            }
+        }
+    }
+}
+
+/// The rows of `WIDTH` shapes.
+#[derive(Clone, Copy)]
+struct Shapes<'a, L: Lane> {
+    /// `[x, y, half_x, half_y]`, of a round one `[x, y, radius, radius]`, of a half-space `[normal, offset]`.
+    size: [L; 4],
+    frame: Frame<L>,
+    outlines: &'a [Row],
+    outline: &'a [RowOffset],
+}
+
+/// How outlines of `N` vertices are had.
+trait Load<const N: usize> {
+    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, N>;
+}
+
+/// From half extents.
+struct Boxes;
+/// From the world's outlines.
+struct Hulls;
+
+impl Load<4> for Boxes {
+    #[inline(always)]
+    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, 4> {
+        Outline::boxes(shapes.size[2], shapes.size[3])
+    }
+}
+
+impl<const N: usize> Load<N> for Hulls {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, N> {
+        let at = &shapes.outline[..L::WIDTH];
+        debug_assert!(at.iter().all(|at| at.row() + OUTLINE_ROWS <= shapes.outlines.len()));
+        // SAFETY: the offsets of a block are those of outlines in the table (asserted in debug builds).
+        unsafe { Outline::gather(shapes.outlines.as_ptr(), at) }
+    }
+}
+
+impl<L: Lane> Shapes<'_, L> {
+    #[inline(always)]
+    fn chain(&self) -> Chain<L> {
+        Chain::new(gather::<L>(&self.outlines[1..], &self.outline[..L::WIDTH]))
+    }
+}
+
+/// The manifold, turned as the world is; its places are from A's shape's centre.
+#[inline(always)]
+fn touch<L: Lane, F: Load<N>, const N: usize>(
+    kind: PairKind,
+    a: &Shapes<'_, L>,
+    b: &Shapes<'_, L>,
+) -> Manifold<L> {
+    let from_a = b.frame.centre.sub(a.frame.centre);
+    match kind {
+        PairKind::HullHull | PairKind::HullHullFixed => {
+            let (turn, centre) = b.frame.seen_from(&a.frame);
+            hull_hull::touch(&F::outline(a), &F::outline(b).seen_from(turn, centre)).turned(a.frame.turn)
+        }
+        PairKind::HullChain => {
+            let (turn, centre) = b.frame.seen_from(&a.frame);
+            let segment = F::outline(b).seen_from(turn, centre);
+            hull_hull::touch_chain(&F::outline(a), &segment, &b.chain().seen_from(turn)).turned(a.frame.turn)
+        }
+        PairKind::RoundHull | PairKind::RoundHullFixed => {
+            let centre = b.frame.turn.undo(from_a.neg());
+            let mut manifold = round_hull::touch(centre, a.size[2], &F::outline(b)).turned(b.frame.turn);
+            manifold.shift(from_a);
+            manifold
+        }
+        PairKind::RoundChain => {
+            let centre = b.frame.turn.undo(from_a.neg());
+            let segment = F::outline(b);
+            let mut manifold =
+                chain::touch_round(centre, a.size[2], &segment, &b.chain()).turned(b.frame.turn);
+            manifold.shift(from_a);
+            manifold
+        }
+        PairKind::HullRoundFixed => {
+            let centre = a.frame.turn.undo(from_a);
+            let mut manifold = round_hull::touch(centre, b.size[2], &F::outline(a)).turned(a.frame.turn);
+            manifold.normal = manifold.normal.neg();
+            manifold
+        }
+        PairKind::HullPlane => {
+            let normal = V::new(b.size[0], b.size[1]);
+            let offset = b.size[2] - normal.dot(a.frame.centre);
+            let normal = a.frame.turn.undo(normal);
+            hull_plane::touch(&F::outline(a), normal, offset).turned(a.frame.turn)
+        }
+        PairKind::RoundPlane => {
+            let normal = V::new(b.size[0], b.size[1]);
+            let separation = normal.dot(a.frame.centre) - b.size[2] - a.size[2];
+            round(normal.neg(), a.size[2], separation, separation.le(separation))
+        }
+        _ => {
+            let distance = from_a.dot(from_a).sqrt();
+            let apart = distance.gt(L::splat(1.0e-12));
+            let along = from_a.scaled(L::splat(1.0) / distance);
+            let normal = V::select(apart, along, V::splat(1.0, 0.0));
+            let nowhere = distance.lt(L::splat(0.0));
+            round(normal, a.size[2], distance - (a.size[2] + b.size[2]), nowhere)
+        }
+    }
+}
+
+/// One point, in front of a round A.
+#[inline(always)]
+fn round<L: Lane>(normal: V<L>, radius: L, separation: L, flat: L::Mask) -> Manifold<L> {
+    let place = normal.scaled(radius + L::splat(0.5) * separation);
+    let point = Point { place, separation, feature: L::splat(0.0) };
+    let none = Point { separation: L::splat(FAR), feature: L::splat(NO_FEATURE), ..point };
+    Manifold { normal, points: [point, none], flat }
+}
+
+/// What a general contact reads of a shape, at width 1.
+#[derive(Clone, Copy)]
+pub(crate) struct ShapeRows {
+    /// As in [`Step::shape`].
+    pub size: Row,
+    /// As in [`Step::frame`].
+    pub frame: Row,
+    pub outline: RowOffset,
+}
+
+/// The least separation of a pair of shapes of a general kind.
+pub(crate) fn separation(kind: PairKind, outlines: &[Row], a: &ShapeRows, b: &ShapeRows) -> f32 {
+    fn shapes<'a>(outlines: &'a [Row], body: &'a ShapeRows) -> Shapes<'a, f32> {
+        Shapes {
+            size: body.size.0,
+            frame: Frame::new(body.frame.0),
+            outlines,
+            outline: std::slice::from_ref(&body.outline),
+        }
+    }
+    let manifold = touch::<f32, Hulls, MAX_VERTICES>(kind, &shapes(outlines, a), &shapes(outlines, b));
+    manifold.points[0].separation.min(manifold.points[1].separation)
+}
+
+/// One of the two points of the contacts at hand: what of it is kept.
+struct Kept<'a> {
+    separation: &'a mut [f32],
+    normal_impulse: &'a mut [f32],
+    normal_mass: &'a mut [f32],
+    tangent_impulse: &'a mut [f32],
+    tangent_mass: &'a mut [f32],
+}
+
+/// The two bodies' share in the effective mass.
+#[derive(Clone, Copy)]
+struct Weights<L: Lane> {
+    inv_mass: [L; 2],
+    /// From the bodies' centres to A's shape's, and one over the lengths of their spins.
+    offset: [V<L>; 2],
+    inv_spin: [L; 2],
+}
+
+fn update_block<L: Lane, F: Load<N>, const N: usize>(
+    tile: &mut Tile,
+    step: &Step<'_>,
+    kind: PairKind,
+    index: usize,
+) {
+    let block = &mut tile.normal[index];
+    let friction = &mut tile.friction[index];
+    let info = &mut tile.info[index];
+    let general = &mut tile.general[info.general as usize];
+    let (time_step, slop) = (L::splat(step.time_step), L::splat(step.slop));
+    let (speculative, far, zero) = (L::splat(step.speculative), L::splat(FAR), L::splat(0.0));
+    let (mut touching, mut active) = (0, 0);
+    for i in (0..BLOCK).step_by(L::WIDTH) {
+        let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
+        let shapes = |shape: &[RowOffset; BLOCK]| {
+            let at = &shape[i..i + L::WIDTH];
+            debug_assert!(at.iter().all(|at| at.row() < step.shape.len()));
+            (gather::<L>(step.shape, at), Frame::new(gather::<L>(step.frame, at)))
+        };
+        let ((size_a, frame_a), (size_b, frame_b)) = (shapes(&general.shape_a), shapes(&general.shape_b));
+        let (vel_a, vel_b) = (gather::<L>(step.vel, a), gather::<L>(step.vel, b));
+        let body_centre = |at: &[RowOffset]| Frame::new(gather::<L>(step.frame, at)).centre;
+        let weights = Weights {
+            inv_mass: [vel_a[3], vel_b[3]],
+            offset: [frame_a.centre.sub(body_centre(a)), frame_a.centre.sub(body_centre(b))],
+            inv_spin: [L::load(&general.inv_spin_a[i..]), L::load(&general.inv_spin_b[i..])],
+        };
+        // Most pairs of a list are too far apart to touch in this step, whatever their outlines: these are told from
+        // their centres. (Of 150,000 pairs of a tumbling load 20,000 were near, and the others' manifolds took 3 ms.)
+        let reach = L::load(&general.reach[i..]);
+        let mut margin = speculative;
+        if kind.is_fixed() {
+            margin = margin + time_step * weights.approach(&vel_a, &vel_b, reach);
+        }
+        let way = frame_b.centre.sub(frame_a.centre);
+        let possible = way.dot(way).lt((reach + margin) * (reach + margin));
+        if possible.bits() == 0 {
+            store_far::<L>(block, friction, general, i);
+            continue;
+        }
+        let outlines = step.outlines;
+        let shape_a = Shapes { size: size_a, frame: frame_a, outlines, outline: &general.outline_a[i..] };
+        let shape_b = Shapes { size: size_b, frame: frame_b, outlines, outline: &general.outline_b[i..] };
+        let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
+
+        // What is too far is the same at every width, whichever lanes are beside it.
+        manifold.normal = V::select(possible, manifold.normal, V::splat(1.0, 0.0));
+        for point in &mut manifold.points {
+            point.separation = L::select(possible, point.separation, far);
+            point.feature = L::select(possible, point.feature, L::splat(NO_FEATURE));
+        }
+        let normal = manifold.normal;
+        normal.x.store(&mut block.normal_x[i..]);
+        normal.y.store(&mut block.normal_y[i..]);
+        let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
+
+        keep_impulses::<L>(&manifold, block, &mut friction.tangent_impulse, general, i);
+        let (mut near_any, mut touch_any) = (zero.gt(zero), zero.gt(zero));
+        for p in 0..if kind.has_two_points() { 2 } else { 1 } {
+            let Point { place, separation, feature } = &mut manifold.points[p];
+            feature.store(&mut general.feature[p][i..]);
+            place.x.store(&mut general.place[p][0][i..]);
+            place.y.store(&mut general.place[p][1][i..]);
+            let second = &mut general.second;
+            let kept = if p == 0 {
+                Kept {
+                    separation: &mut block.separation[i..],
+                    normal_impulse: &mut block.normal_impulse[i..],
+                    normal_mass: &mut block.normal_mass[i..],
+                    tangent_impulse: &mut friction.tangent_impulse[i..],
+                    tangent_mass: &mut friction.tangent_mass[i..],
+                }
+            } else {
+                Kept {
+                    separation: &mut second.separation[i..],
+                    normal_impulse: &mut second.normal_impulse[i..],
+                    normal_mass: &mut second.normal_mass[i..],
+                    tangent_impulse: &mut second.tangent_impulse[i..],
+                    tangent_mass: &mut second.tangent_mass[i..],
+                }
+            };
+            let Levers { normal: [arm_a, arm_b], masses } =
+                weights.at(normal, *place, &mut general.arms[p], i);
+            L::select(possible, masses[0], zero).store(kept.normal_mass);
+            L::select(possible, masses[1], zero).store(kept.tangent_mass);
+            let spins = vel_b[2] * arm_b - vel_a[2] * arm_a;
+            let predicted = *separation + time_step * (along_normal + spins);
+            let mut near = separation.lt(speculative);
+            if kind.is_fixed() {
+                near = near.or(predicted.lt(zero).and(manifold.flat).and(separation.lt(far)));
+            }
+            L::select(near, *separation, far).store(kept.separation);
+            if near.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
+                for impulse in [kept.normal_impulse, kept.tangent_impulse] {
+                    L::select(near, L::load(impulse), zero).store(impulse);
+                }
+            }
+            near_any = near_any.or(near);
+            touch_any = touch_any.or(separation.le(slop).or(predicted.le(zero)).and(near));
+        }
+        touching |= touch_any.bits() << i;
+        active |= near_any.bits() << i;
+    }
+    info.touching = touching as u16 & info.used();
+    info.active = active as u16 & info.used();
+}
+
+/// The number of a point that is not there.
+const NO_FEATURE: f32 = -1.0;
+
+/// Pairs that cannot touch in this step.
+#[inline(always)]
+fn store_far<L: Lane>(
+    block: &mut NormalBlock,
+    friction: &mut FrictionBlock,
+    general: &mut GeneralBlock,
+    i: usize,
+) {
+    let (zero, far) = (L::splat(0.0), L::splat(FAR));
+    L::splat(1.0).store(&mut block.normal_x[i..]);
+    zero.store(&mut block.normal_y[i..]);
+    let second = &mut general.second;
+    for separation in [&mut block.separation, &mut second.separation] {
+        far.store(&mut separation[i..]);
+    }
+    for value in [
+        &mut block.normal_impulse,
+        &mut block.normal_mass,
+        &mut friction.tangent_impulse,
+        &mut friction.tangent_mass,
+        &mut second.normal_impulse,
+        &mut second.normal_mass,
+        &mut second.tangent_impulse,
+        &mut second.tangent_mass,
+    ] {
+        zero.store(&mut value[i..]);
+    }
+    for feature in &mut general.feature {
+        L::splat(NO_FEATURE).store(&mut feature[i..]);
+    }
+}
+
+/// What the two bodies' arms at a point are along the normal, and the point's effective masses along the normal
+/// and the tangent.
+struct Levers<L: Lane> {
+    normal: [L; 2],
+    masses: [L; 2],
+}
+
+impl<L: Lane> Weights<L> {
+    /// No less than the speed at which any point of one of the two shapes nears the other.
+    #[inline(always)]
+    fn approach(&self, vel_a: &[L; 4], vel_b: &[L; 4], reach: L) -> L {
+        let omega = [vel_a[2] * self.inv_spin[0], vel_b[2] * self.inv_spin[1]];
+        let at_centre = |vel: &[L; 4], body: usize| {
+            V::new(vel[0], vel[1]).add(self.offset[body].left().scaled(omega[body]))
+        };
+        let relative = at_centre(vel_b, 1).sub(at_centre(vel_a, 0));
+        relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
+    }
+
+    /// Stores the arms of a point, which is so far from A's shape's centre.
+    #[inline(always)]
+    fn at(&self, normal: V<L>, place: V<L>, arms: &mut Arms, i: usize) -> Levers<L> {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let (mut by_normal, mut weight) = ([zero; 2], [zero; 2]);
+        for (body, by_normal) in by_normal.iter_mut().enumerate() {
+            let lever = place.add(self.offset[body]);
+            let inv_spin = self.inv_spin[body];
+            *by_normal = (lever.x * normal.y - lever.y * normal.x) * inv_spin;
+            let by_tangent = lever.dot(normal) * inv_spin;
+            by_normal.store(&mut arms.normal[body][i..]);
+            by_tangent.store(&mut arms.tangent[body][i..]);
+            for (weight, arm) in weight.iter_mut().zip([*by_normal, by_tangent]) {
+                *weight = *weight + self.inv_mass[body] * (one + L::splat(2.0) * (arm * arm));
+            }
+        }
+        Levers { normal: by_normal, masses: weight.map(|weight| one / weight) }
+    }
+}
+
+/// Impulses stay with their points, by the points' features.
+#[inline(always)]
+fn keep_impulses<L: Lane>(
+    manifold: &Manifold<L>,
+    block: &mut NormalBlock,
+    tangent_impulse: &mut [f32; BLOCK],
+    general: &mut GeneralBlock,
+    i: usize,
+) {
+    let zero = L::splat(0.0);
+    let old = [0, 1].map(|p| L::load(&general.feature[p][i..]));
+    let new = [0, 1].map(|p: usize| manifold.points[p].feature);
+    let equal = |a: L, b: L| a.le(b).and(a.ge(b));
+    let same = equal(old[0], new[0]).and(equal(old[1], new[1]));
+    if same.bits() == ((1u64 << L::WIDTH) - 1) as u32 {
+        return;
+    }
+    let second = &mut general.second;
+    for (first, second) in [
+        (&mut block.normal_impulse, &mut second.normal_impulse),
+        (tangent_impulse, &mut second.tangent_impulse),
+    ] {
+        let impulses = [L::load(&first[i..]), L::load(&second[i..])];
+        for (p, to) in [first, second].into_iter().enumerate() {
+            let crossed = L::select(equal(old[1 - p], new[p]), impulses[1 - p], zero);
+            L::select(equal(old[p], new[p]), impulses[p], crossed).store(&mut to[i..]);
+        }
+    }
+}

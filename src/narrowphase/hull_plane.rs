@@ -1,0 +1,33 @@
+//! Convex outline (A) against a half-space (B): both ends of the edge most opposite to the plane's normal.
+
+use super::FAR;
+use super::manifold::{Manifold, Outline, Point, V};
+use crate::lane::{Lane, Mask};
+
+/// The plane's normal and offset in A's axes, from A's centre; so is the manifold.
+#[inline(always)]
+pub(super) fn touch<L: Lane, const N: usize>(a: &Outline<L, N>, normal: V<L>, offset: L) -> Manifold<L> {
+    let mut most = normal.dot(a.normal[0]);
+    let (mut from, mut to, mut index) = (a.vertex[0], a.vertex[1 % N], L::splat(0.0));
+    for i in 1..N {
+        let along = normal.dot(a.normal[i]);
+        let better = along.lt(most);
+        most = L::select(better, along, most);
+        from = V::select(better, a.vertex[i], from);
+        to = V::select(better, a.vertex[(i + 1) % N], to);
+        index = L::select(better, L::splat(i as f32), index);
+    }
+    let next = index + L::splat(1.0);
+    let next = L::select(next.ge(a.count), L::splat(0.0), next);
+    let half = L::splat(0.5);
+    let at = |vertex: V<L>, feature: L| {
+        let separation = normal.dot(vertex) - offset - a.radius;
+        Point { place: vertex.sub(normal.scaled(a.radius + half * separation)), separation, feature }
+    };
+    let first = at(from, index);
+    let mut second = at(to, next);
+    // A point has one vertex.
+    second.separation = L::select(a.count.lt(L::splat(1.5)), L::splat(FAR), second.separation);
+    let everywhere = first.separation.le(first.separation).or(first.separation.gt(first.separation));
+    Manifold { normal: normal.neg(), points: [first, second], flat: everywhere }
+}

@@ -1,0 +1,233 @@
+//! Manifolds: what a pair of shapes that turn touches at, up to two points; and the outlines they are found
+//! from.
+//!
+//! All is computed in the axes of one of the two shapes, with that shape's centre as the origin: small numbers,
+//! however far from the world's origin the pair is.
+
+use crate::lane::{Lane, Row, RowOffset};
+use crate::outline::{NORMAL_ROWS, VERTEX_ROWS};
+
+/// A vector a lane.
+#[derive(Clone, Copy)]
+pub(super) struct V<L: Lane> {
+    pub x: L,
+    pub y: L,
+}
+
+impl<L: Lane> V<L> {
+    #[inline(always)]
+    pub(super) fn new(x: L, y: L) -> Self {
+        V { x, y }
+    }
+
+    #[inline(always)]
+    pub(super) fn splat(x: f32, y: f32) -> Self {
+        V { x: L::splat(x), y: L::splat(y) }
+    }
+
+    #[inline(always)]
+    pub(super) fn dot(self, other: Self) -> L {
+        self.x * other.x + self.y * other.y
+    }
+
+    #[inline(always)]
+    pub(super) fn add(self, other: Self) -> Self {
+        V { x: self.x + other.x, y: self.y + other.y }
+    }
+
+    #[inline(always)]
+    pub(super) fn sub(self, other: Self) -> Self {
+        V { x: self.x - other.x, y: self.y - other.y }
+    }
+
+    #[inline(always)]
+    pub(super) fn scaled(self, by: L) -> Self {
+        V { x: self.x * by, y: self.y * by }
+    }
+
+    #[inline(always)]
+    pub(super) fn neg(self) -> Self {
+        V { x: -self.x, y: -self.y }
+    }
+
+    /// A quarter turn counter-clockwise.
+    #[inline(always)]
+    pub(super) fn left(self) -> Self {
+        V { x: -self.y, y: self.x }
+    }
+
+    #[inline(always)]
+    pub(super) fn select(mask: L::Mask, yes: Self, no: Self) -> Self {
+        V { x: L::select(mask, yes.x, no.x), y: L::select(mask, yes.y, no.y) }
+    }
+}
+
+/// A rotation.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<L: Lane> {
+    pub cos: L,
+    pub sin: L,
+}
+
+impl<L: Lane> Turn<L> {
+    #[inline(always)]
+    pub(super) fn apply(self, v: V<L>) -> V<L> {
+        V { x: self.cos * v.x - self.sin * v.y, y: self.sin * v.x + self.cos * v.y }
+    }
+
+    #[inline(always)]
+    pub(super) fn undo(self, v: V<L>) -> V<L> {
+        V { x: self.cos * v.x + self.sin * v.y, y: self.cos * v.y - self.sin * v.x }
+    }
+
+    /// First `other`, then back by this.
+    #[inline(always)]
+    pub(super) fn relative(self, other: Self) -> Self {
+        Turn {
+            cos: self.cos * other.cos + self.sin * other.sin,
+            sin: self.cos * other.sin - self.sin * other.cos,
+        }
+    }
+}
+
+/// Where shapes are: centre and rotation.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<L: Lane> {
+    pub centre: V<L>,
+    pub turn: Turn<L>,
+}
+
+impl<L: Lane> Frame<L> {
+    /// From `[x, y, cos, sin]`.
+    #[inline(always)]
+    pub(super) fn new([x, y, cos, sin]: [L; 4]) -> Self {
+        Frame { centre: V { x, y }, turn: Turn { cos, sin } }
+    }
+
+    /// Its rotation and centre in another frame's axes.
+    #[inline(always)]
+    pub(super) fn seen_from(&self, other: &Self) -> (Turn<L>, V<L>) {
+        (other.turn.relative(self.turn), other.turn.undo(self.centre.sub(other.centre)))
+    }
+}
+
+/// Outlines of `N` vertices; shapes with fewer repeat their first vertex and edge.
+#[derive(Clone, Copy)]
+pub(super) struct Outline<L: Lane, const N: usize> {
+    pub vertex: [V<L>; N],
+    /// Of the edge from this vertex to the next.
+    pub normal: [V<L>; N],
+    pub radius: L,
+    /// How many vertices there are before they repeat.
+    pub count: L,
+}
+
+impl<L: Lane> Outline<L, 4> {
+    /// Boxes of these half extents.
+    #[inline(always)]
+    pub(super) fn boxes(half_x: L, half_y: L) -> Self {
+        Outline {
+            vertex: [
+                V::new(-half_x, -half_y),
+                V::new(half_x, -half_y),
+                V::new(half_x, half_y),
+                V::new(-half_x, half_y),
+            ],
+            normal: [V::splat(0.0, -1.0), V::splat(1.0, 0.0), V::splat(0.0, 1.0), V::splat(-1.0, 0.0)],
+            radius: L::splat(0.0),
+            count: L::splat(4.0),
+        }
+    }
+}
+
+impl<L: Lane, const N: usize> Outline<L, N> {
+    /// From the rows of `outline.rs`.
+    ///
+    /// # Safety
+    ///
+    /// At each of the offsets an outline begins.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> Self {
+        let zero = V::splat(0.0, 0.0);
+        // SAFETY: an outline has its head there.
+        let [_, _, radius, count] = unsafe { L::gather(rows, at) };
+        let mut outline = Outline { vertex: [zero; N], normal: [zero; N], radius, count };
+        for i in (0..N).step_by(2) {
+            // SAFETY: an outline has so many rows from its offset on.
+            let (vertex, normal) = unsafe {
+                (L::gather(rows.add(VERTEX_ROWS + i / 2), at), L::gather(rows.add(NORMAL_ROWS + i / 2), at))
+            };
+            outline.vertex[i] = V::new(vertex[0], vertex[1]);
+            outline.vertex[i + 1] = V::new(vertex[2], vertex[3]);
+            outline.normal[i] = V::new(normal[0], normal[1]);
+            outline.normal[i + 1] = V::new(normal[2], normal[3]);
+        }
+        outline
+    }
+
+    /// As seen from another frame.
+    #[inline(always)]
+    pub(super) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
+        Outline {
+            vertex: self.vertex.map(|v| turn.apply(v).add(centre)),
+            normal: self.normal.map(|n| turn.apply(n)),
+            ..*self
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn select(mask: L::Mask, yes: &Self, no: &Self) -> Self {
+        let mut outline = Outline {
+            radius: L::select(mask, yes.radius, no.radius),
+            count: L::select(mask, yes.count, no.count),
+            ..*no
+        };
+        for i in 0..N {
+            outline.vertex[i] = V::select(mask, yes.vertex[i], no.vertex[i]);
+            outline.normal[i] = V::select(mask, yes.normal[i], no.normal[i]);
+        }
+        outline
+    }
+}
+
+/// A point at which two shapes touch, or are about to.
+#[derive(Clone, Copy)]
+pub(super) struct Point<L: Lane> {
+    /// Midway between the surfaces, from A's shape's centre; in A's axes, in the end in the world's.
+    pub place: V<L>,
+    /// Negative when the shapes overlap; [`FAR`](super::FAR) if there is no such point.
+    pub separation: L,
+    /// Which vertices of the two shapes it comes from: from step to step the same point has the same number.
+    pub feature: L,
+}
+
+/// What two shapes touch at.
+#[derive(Clone, Copy)]
+pub(super) struct Manifold<L: Lane> {
+    /// From A to B.
+    pub normal: V<L>,
+    pub points: [Point<L>; 2],
+    /// See `Touch::flat`.
+    pub flat: L::Mask,
+}
+
+impl<L: Lane> Manifold<L> {
+    /// From the axes of A's shape, or B's, to the world's.
+    #[inline(always)]
+    pub(super) fn turned(mut self, turn: Turn<L>) -> Self {
+        self.normal = turn.apply(self.normal);
+        for point in &mut self.points {
+            point.place = turn.apply(point.place);
+        }
+        self
+    }
+
+    /// Places from another centre, which is `by` before the present one.
+    #[inline(always)]
+    pub(super) fn shift(&mut self, by: V<L>) {
+        for point in &mut self.points {
+            point.place = point.place.add(by);
+        }
+    }
+}
