@@ -5,8 +5,10 @@
 
 mod machine;
 mod page;
+mod store;
 
 pub use machine::{Machine, commit, isa, peak_rss_bytes, rustc, unix_time};
+pub use store::{Filed, Skipped, Store};
 
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -82,6 +84,73 @@ pub struct RunRecord {
     pub rustc: String,
     /// End of the run, in seconds since 1970.
     pub unix_time: u64,
+    /// Time of every measured step and of its stages. Absent from older records.
+    #[serde(default, skip_serializing_if = "Samples::is_empty")]
+    pub samples_ms: Samples,
+}
+
+/// Times of single steps, in their order, ms, to a tenth of a microsecond. All columns are of one length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// The whole step.
+    pub step: Vec<f64>,
+    /// Bounds of every body.
+    pub bounds: Vec<f64>,
+    /// Candidate pairs.
+    pub broadphase: Vec<f64>,
+    /// Contacts' geometry.
+    pub narrowphase: Vec<f64>,
+    /// Merging with the last step's contacts.
+    pub contacts: Vec<f64>,
+    /// Colouring, blocks and the solver's passes.
+    pub solver: Vec<f64>,
+}
+
+impl Samples {
+    /// Empty, with space for `steps` steps, so that [`push`](Samples::push) does not allocate.
+    pub fn with_capacity(steps: usize) -> Samples {
+        let column = || Vec::with_capacity(steps);
+        Samples {
+            step: column(),
+            bounds: column(),
+            broadphase: column(),
+            narrowphase: column(),
+            contacts: column(),
+            solver: column(),
+        }
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.step.is_empty()
+    }
+
+    /// Adds a step that took `step_ms`, and its stages.
+    pub fn push(&mut self, step_ms: f64, phases: &PhaseTimes) {
+        let rounded = |ms: f64| (1e4 * ms).round() / 1e4;
+        self.step.push(rounded(step_ms));
+        let columns = [
+            &mut self.bounds,
+            &mut self.broadphase,
+            &mut self.narrowphase,
+            &mut self.contacts,
+            &mut self.solver,
+        ];
+        for (column, (_, ms)) in columns.into_iter().zip(phases.named()) {
+            column.push(rounded(ms));
+        }
+    }
+
+    /// Name and times of each stage, in their order.
+    pub fn named(&self) -> [(&'static str, &[f64]); 5] {
+        [
+            ("bounds", &self.bounds),
+            ("broadphase", &self.broadphase),
+            ("narrowphase", &self.narrowphase),
+            ("contacts", &self.contacts),
+            ("solver", &self.solver),
+        ]
+    }
 }
 
 /// Distribution of the time of a step, ms.
@@ -136,6 +205,27 @@ pub struct PhaseTimes {
 }
 
 impl PhaseTimes {
+    /// Adds each stage's time.
+    pub fn add(&mut self, other: &PhaseTimes) {
+        self.bounds += other.bounds;
+        self.broadphase += other.broadphase;
+        self.narrowphase += other.narrowphase;
+        self.contacts += other.contacts;
+        self.solver += other.solver;
+    }
+
+    /// Each stage's time, divided.
+    #[must_use]
+    pub fn divided(&self, by: f64) -> PhaseTimes {
+        PhaseTimes {
+            bounds: self.bounds / by,
+            broadphase: self.broadphase / by,
+            narrowphase: self.narrowphase / by,
+            contacts: self.contacts / by,
+            solver: self.solver / by,
+        }
+    }
+
     /// Name and time of each stage, in their order.
     pub fn named(&self) -> [(&'static str, f64); 5] {
         [

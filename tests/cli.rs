@@ -125,6 +125,7 @@ fn run_record() {
         "commit",
         "rustc",
         "unix_time",
+        "samples_ms",
     ];
     assert!(is_ordered(&run.out, &keys), "{}", run.out);
     let record: Value = serde_json::from_str(&run.out).expect("one JSON object");

@@ -4,7 +4,7 @@ use super::args::{Format, RunArgs};
 use super::input::{self, Input};
 use super::progress::Progress;
 use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
-use granule::report::{self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, StepTimes};
+use granule::report::{self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, Samples, StepTimes};
 use granule::scene::Scene;
 use granule::{BodyState, Solver, World};
 use std::fs::File;
@@ -51,6 +51,7 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
 struct Measured {
     step_ms: Vec<f64>,
     phases_ms: PhaseTimes,
+    samples: Samples,
     allocations: u64,
 }
 
@@ -65,6 +66,7 @@ fn measure(world: &mut World, input: &Input) -> Measured {
     let mut measured = Measured {
         step_ms: Vec::with_capacity(input.steps as usize),
         phases_ms: PhaseTimes::default(),
+        samples: Samples::with_capacity(input.steps as usize),
         allocations: 0,
     };
     for _ in 0..input.steps {
@@ -74,20 +76,26 @@ fn measure(world: &mut World, input: &Input) -> Measured {
         world.step();
         let elapsed = start.elapsed();
         measured.allocations += alloc::count() - before;
-        measured.step_ms.push(1e3 * elapsed.as_secs_f64());
-        add_phases(&mut measured.phases_ms, world);
+        let step_ms = 1e3 * elapsed.as_secs_f64();
+        let phases = phases(world);
+        measured.step_ms.push(step_ms);
+        measured.phases_ms.add(&phases);
+        measured.samples.push(step_ms, &phases);
         progress.step();
     }
     measured
 }
 
-fn add_phases(sum: &mut PhaseTimes, world: &World) {
+/// The last step's stages.
+fn phases(world: &World) -> PhaseTimes {
     let step = world.timings();
-    sum.bounds += 1e3 * step.bounds;
-    sum.broadphase += 1e3 * step.broadphase;
-    sum.narrowphase += 1e3 * step.narrowphase;
-    sum.contacts += 1e3 * step.contacts;
-    sum.solver += 1e3 * step.solver;
+    PhaseTimes {
+        bounds: 1e3 * step.bounds,
+        broadphase: 1e3 * step.broadphase,
+        narrowphase: 1e3 * step.narrowphase,
+        contacts: 1e3 * step.contacts,
+        solver: 1e3 * step.solver,
+    }
 }
 
 fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
@@ -97,7 +105,6 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
     let step_ms = StepTimes::of(&mut measured.step_ms);
     // No step, no time: 0 / 1.
     let steps = f64::from(input.steps.max(1));
-    let sum = measured.phases_ms;
     RunRecord {
         schema: SCHEMA.to_owned(),
         scene: input.scene.name.clone(),
@@ -119,13 +126,7 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
         isa: report::isa().to_owned(),
         seed: input.seed,
         step_ms,
-        phases_ms: PhaseTimes {
-            bounds: sum.bounds / steps,
-            broadphase: sum.broadphase / steps,
-            narrowphase: sum.narrowphase / steps,
-            contacts: sum.contacts / steps,
-            solver: sum.solver / steps,
-        },
+        phases_ms: measured.phases_ms.divided(steps),
         pairs: world.pair_count(),
         contacts: world.contact_count(),
         ns_per_body_step: 1e6 * step_ms.mean / (world.body_count() + world.particle_count()).max(1) as f64,
@@ -146,6 +147,7 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
         commit: report::commit().to_owned(),
         rustc: report::rustc().to_owned(),
         unix_time: report::unix_time(),
+        samples_ms: std::mem::take(&mut measured.samples),
     }
 }
 

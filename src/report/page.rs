@@ -1,6 +1,6 @@
 //! The page of a directory of records: one self-contained HTML file with a table, newest run first.
 
-use super::RunRecord;
+use super::{RunRecord, Store};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -64,17 +64,10 @@ pub(super) fn renew(dir: &Path) -> io::Result<()> {
     fs::rename(&draft, &path)
 }
 
-/// The records of a directory, newest first. Files that are no records are passed over.
+/// The records of a directory, newest first.
 fn records(dir: &Path) -> io::Result<Vec<RunRecord>> {
-    let mut records = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            records.extend(
-                fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<RunRecord>(&bytes).ok()),
-            );
-        }
-    }
+    let mut records: Vec<RunRecord> =
+        Store::read(dir)?.records.into_iter().map(|filed| filed.record).collect();
     let key = |r: &RunRecord| (std::cmp::Reverse(r.unix_time), r.scene.clone(), r.bodies, r.threads, r.lanes);
     records.sort_by_cached_key(key);
     Ok(records)

@@ -1,0 +1,131 @@
+//! Reading records back: from a directory, a record's file, or JSON lines. What cannot be used is named, and skipped.
+
+use super::{Machine, RunRecord, SCHEMA};
+use serde_json::Value;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    /// The records, oldest first.
+    pub records: Vec<Filed>,
+    /// What was skipped, in the order it was met.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A record, and where it is filed.
+#[derive(Clone, Debug)]
+pub struct Filed {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its line in a file of JSON lines, from 1.
+    pub line: Option<usize>,
+    /// The record.
+    pub record: RunRecord,
+}
+
+/// Something that is no record, or not one that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its file, and its line in a file of JSON lines.
+    pub place: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Store {
+    /// Reads a file of one record (`.json`) or of JSON lines (`.jsonl`, `.ndjson`), or all of those in a directory.
+    ///
+    /// Files of other schemas of this project (`granule.peers/1`) are passed over without a word: they are no
+    /// failed records.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system, for the directory or file itself.
+    pub fn read(path: &Path) -> io::Result<Store> {
+        let mut store = Store::default();
+        if path.is_dir() {
+            let mut paths = fs::read_dir(path)?
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<io::Result<Vec<PathBuf>>>()?;
+            paths.sort_unstable();
+            for path in paths.iter().filter(|path| is_json(path) || is_lines(path)) {
+                match fs::read(path) {
+                    Ok(bytes) => store.add_file(path, &bytes),
+                    Err(error) => store.skip(path, None, error.to_string()),
+                }
+            }
+        } else {
+            store.add_file(path, &fs::read(path)?);
+        }
+        store.records.sort_by_key(|filed| filed.record.unix_time);
+        Ok(store)
+    }
+
+    /// Skips the records of other machines: times of different machines tell nothing about each other.
+    pub fn keep_machine(&mut self, machine: &Machine) {
+        let all = std::mem::take(&mut self.records);
+        for filed in all {
+            if filed.record.machine == *machine {
+                self.records.push(filed);
+            } else {
+                let Machine { cpu, cores, os } = &filed.record.machine;
+                let reason = format!("from another machine: {cpu}, {cores} cores, {os}");
+                self.skip(&filed.path, filed.line, reason);
+            }
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, bytes: &[u8]) {
+        if !is_lines(path) {
+            self.add(path, None, bytes);
+            return;
+        }
+        for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+            if !line.trim_ascii().is_empty() {
+                self.add(path, Some(index + 1), line);
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path, line: Option<usize>, json: &[u8]) {
+        match parse(json) {
+            Ok(Some(record)) => self.records.push(Filed { path: path.to_owned(), line, record }),
+            Ok(None) => {}
+            Err(reason) => self.skip(path, line, reason),
+        }
+    }
+
+    fn skip(&mut self, path: &Path, line: Option<usize>, reason: String) {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        self.skipped.push(Skipped { place: format!("{}{line}", path.display()), reason });
+    }
+}
+
+/// The record; none where it is something else of this project's; or what is wrong with it.
+fn parse(json: &[u8]) -> Result<Option<RunRecord>, String> {
+    let value: Value = serde_json::from_slice(json).map_err(|error| {
+        if error.is_eof() { "truncated, or empty".to_owned() } else { format!("not JSON: {error}") }
+    })?;
+    let Some(schema) = value.get("schema").and_then(Value::as_str) else {
+        return Err(format!("no run record: it has no schema, where {SCHEMA} is expected"));
+    };
+    if schema == SCHEMA {
+        return serde_json::from_value(value).map(Some).map_err(|error| format!("not of {SCHEMA}: {error}"));
+    }
+    match schema.strip_prefix("granule.run/").map(str::parse::<u32>) {
+        Some(Ok(version)) if version > 1 => Err(format!("of the newer schema {schema}; this reads {SCHEMA}")),
+        None if schema.starts_with("granule.") => Ok(None),
+        _ => Err(format!("of an unknown schema {schema:?}")),
+    }
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+fn is_lines(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl" || extension == "ndjson")
+}
