@@ -1,4 +1,4 @@
-//! Assemblies: ropes, cloth, soft bodies and ragdolls, as lists of bodies and links that name each other by
+//! Assemblies: ropes, cloth, soft bodies and ragdolls, as lists of bodies, links and hulls that name each other by
 //! place. They can be put into a world, or into one another.
 //!
 //! ```
@@ -14,19 +14,23 @@
 
 use crate::body::{BodyDesc, BodyHandle, Filter};
 use crate::error::{Error, check_vec};
+use crate::hulls::check_places;
 use crate::links::LinkDesc;
 use crate::material::Material;
+use crate::polygon::Polygon;
 use crate::shape::Shape;
 use crate::world::World;
 use glam::{DVec2, Vec2};
 
-/// Bodies, and the links between them by their places in the list.
+/// Bodies, and the links and hulls of them by their places in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assembly {
     /// In the order in which they are added.
     pub bodies: Vec<BodyDesc>,
     /// `a` and `b` are places in `bodies`.
     pub links: Vec<LinkDesc<usize>>,
+    /// Loops of particles that collide as one polygon (see [`World::add_hull`]), by their places in `bodies`.
+    pub hulls: Vec<Vec<usize>>,
 }
 
 /// What a cloth is made of: a net of particles, row by row from the top left.
@@ -121,6 +125,8 @@ impl Assembly {
         let first = self.bodies.len();
         self.bodies.extend(other.bodies);
         self.links.extend(other.links.into_iter().map(|link| link.map(|place| place + first)));
+        let moved = |hull: Vec<usize>| hull.into_iter().map(|place| place + first).collect();
+        self.hulls.extend(other.hulls.into_iter().map(moved));
         first
     }
 
@@ -200,7 +206,7 @@ impl Assembly {
     }
 
     /// A box of four particles at its corners and six links: sides and diagonals. `size` is that of the box
-    /// that the particles fill, their radius included; `turned` is in radians.
+    /// that the particles fill, their radius included; `turned` is in radians. It is a hull.
     pub fn soft_box(centre: Vec2, size: Vec2, radius: f32, mass: f32, turned: f32) -> Self {
         let half = 0.5 * size - Vec2::splat(radius);
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
@@ -215,11 +221,12 @@ impl Assembly {
                 soft.link(a, b);
             }
         }
+        soft.hulls.push(vec![0, 1, 2, 3]);
         soft
     }
 
     /// A regular polygon: rim, hub and spokes, and a link from every corner to the next but one. With many
-    /// corners a wheel.
+    /// corners a wheel; up to eight are a hull.
     ///
     /// # Panics
     ///
@@ -240,11 +247,15 @@ impl Assembly {
                 wheel.link(i, (i + 2) % corners);
             }
         }
+        if corners <= Polygon::MAX_VERTICES {
+            wheel.hulls.push((0..corners).collect());
+        }
         wheel
     }
 
     /// A figure of head, torso, arms and legs, upright, 1.8 m high at scale 1, of this mass. Elbows and knees
-    /// fold, but not flat, and the head keeps above the shoulders: `Min` links between the far ends. Slightly damped.
+    /// fold, but not flat, and the head keeps above the shoulders: `Min` links between the far ends. Slightly damped. Its limbs
+    /// and torso are hulls.
     pub fn ragdoll(centre: Vec2, scale: f32, mass: f32) -> Self {
         // Head; shoulders, hips; elbows, hands; knees, feet: left, then right.
         const POINTS: [(f32, f32, f32); 13] = [
@@ -291,6 +302,8 @@ impl Assembly {
             (9, 1, 0.5),
             (10, 2, 0.5),
         ];
+        const HULLS: [&[usize]; 9] =
+            [&[3, 4, 2, 1], &[1, 5], &[5, 7], &[2, 6], &[6, 8], &[3, 9], &[9, 11], &[4, 10], &[10, 12]];
         let mut doll = Assembly::default();
         for (x, y, radius) in POINTS {
             let particle = BodyDesc::particle(centre + scale * Vec2::new(x, y), mass / POINTS.len() as f32);
@@ -305,22 +318,23 @@ impl Assembly {
             limit.kind = crate::LinkKind::Min;
             limit.length *= part;
         }
+        doll.hulls.extend(HULLS.map(<[usize]>::to_vec));
         doll
     }
 }
 
 impl From<Vec<BodyDesc>> for Assembly {
     fn from(bodies: Vec<BodyDesc>) -> Self {
-        Assembly { bodies, links: Vec::new() }
+        Assembly { bodies, ..Assembly::default() }
     }
 }
 
 impl World {
-    /// Adds an assembly's bodies and links, or nothing; returns the bodies' handles in its order.
+    /// Adds an assembly's bodies, links and hulls, or nothing; returns the bodies' handles in its order.
     ///
     /// # Errors
     ///
-    /// [`Error::Element`] with the index of the first body or link that is refused.
+    /// [`Error::Element`] with the index of the first body, link or hull that is refused.
     pub fn add_assembly(&mut self, assembly: &Assembly) -> Result<Vec<BodyHandle>, Error> {
         let bodies = &assembly.bodies;
         for (index, link) in assembly.links.iter().enumerate() {
@@ -335,10 +349,17 @@ impl World {
                 return Err(element(Error::Invalid { field, reason }));
             }
         }
+        for (index, hull) in assembly.hulls.iter().enumerate() {
+            check_places(hull, bodies).map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
         let handles = self.add_bodies(bodies)?;
         let links: Vec<LinkDesc> =
             assembly.links.iter().map(|link| link.map(|place| handles[place])).collect();
         self.add_links(&links)?;
+        for hull in &assembly.hulls {
+            let points: Vec<BodyHandle> = hull.iter().map(|&place| handles[place]).collect();
+            self.add_hull(&points)?;
+        }
         Ok(handles)
     }
 }

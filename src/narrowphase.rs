@@ -29,6 +29,7 @@ mod general;
 mod half_space;
 mod hull_hull;
 mod hull_plane;
+pub(crate) mod hulls;
 mod manifold;
 mod round_hull;
 

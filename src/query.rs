@@ -66,7 +66,7 @@ impl World {
     }
 
     /// Calls `test` with every solid slot that may overlap the box, until it returns false.
-    fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
+    pub(crate) fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
         let broadphase = &self.broadphase;
         let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
         let mut unbanded = 0;

@@ -1,7 +1,8 @@
 //! Scenes: the built-in stress scenes and scene files, one description for the command, the tests,
 //! the benches and the fuzz targets alike.
 //!
-//! A [`Scene`] is plain data: settings, a list of bodies, their further shapes and their links. [`builtin`] makes one from a name, a
+//! A [`Scene`] is plain data: settings, a list of bodies, their further shapes, their links
+//! and hulls. [`builtin`] makes one from a name, a
 //! number of bodies and a seed; with the feature `scene`, `Scene::from_json` reads one from a file.
 //! [`Scene::build`] puts the bodies into a new world in the order of the list, so that the body at
 //! place k of the scene has index k there.
@@ -46,6 +47,8 @@ pub struct Scene {
     /// The links between them, by their places in `bodies`. An anchor, too, is from the centre of the body's own
     /// shape.
     pub links: Vec<LinkDesc<usize>>,
+    /// Loops of particles that collide as one polygon, by their places in `bodies`.
+    pub hulls: Vec<Vec<usize>>,
 }
 
 impl Scene {
@@ -53,7 +56,7 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part or a link that is refused.
+    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part, a link or a hull that is refused.
     /// Neither happens to a built-in scene, nor to one that came from a file and was not changed since.
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
@@ -80,6 +83,11 @@ impl Scene {
         };
         let links: Vec<LinkDesc> = self.links.iter().map(|&link| named(link)).collect();
         world.add_links(&links)?;
+        for (index, hull) in self.hulls.iter().enumerate() {
+            let points = hull.iter().map(|&place| handles.get(place).copied().unwrap_or_default());
+            let added = world.add_hull(&points.collect::<Vec<_>>());
+            added.map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
         Ok(world)
     }
 

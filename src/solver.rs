@@ -5,7 +5,7 @@
 //!              each substep:  [integrate velocities] solve with soft bias   × iterations
 //!                             [integrate positions]  relax without bias     × iterations
 //!              restitution, if anything bounces
-//!                             (where there are links, these are solved in between: see `verlet.rs`)
+//!                             (where there are links or hulls, these are solved in between: see `verlet.rs`, `hulls.rs`)
 //! projection:  warm start
 //!              each substep:  [integrate velocities] velocity iteration     × iterations
 //!                             [integrate positions]  project positions
@@ -25,16 +25,19 @@
 //! 4. Passes are no barriers: see `schedule.rs`.
 
 mod general;
+pub(crate) mod hulls;
 pub(crate) mod impulse;
 pub(crate) mod mirror;
 pub(crate) mod schedule;
 pub(crate) mod verlet;
 
+use crate::body::Bodies;
 use crate::broadphase::CHUNK;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
+use hulls::HullSolver;
 use impulse::{Pass, Rows, Softness};
 use mirror::Mirror;
 use schedule::Schedule;
@@ -137,10 +140,11 @@ impl ImpulseSolver {
         contacts: &mut Contacts,
         settings: &Settings,
         load: &Load,
-        links: &mut Verlet,
+        verlet: (&mut Verlet, &mut HullSolver, &Bodies),
         crew: &Crew<'_>,
     ) {
-        let linked = !links.is_empty();
+        let (links, hulls, bodies) = verlet;
+        let linked = !links.is_empty() || !hulls.is_empty();
         plan(settings, load.any_restitution, linked, &mut self.plan);
         let h = settings.time_step / settings.substeps as f32;
         let softness = Softness::new(settings, h);
@@ -172,7 +176,12 @@ impl ImpulseSolver {
                         with_lanes!(lanes, L => rows.integrate::<L>(range, Integrate::Positions));
                     }
                 });
-                links.solve(&rows, settings.link_iterations, lanes, crew);
+                if !links.is_empty() {
+                    links.solve(&rows, settings.link_iterations, lanes, crew);
+                }
+                if !hulls.is_empty() {
+                    hulls.solve(&rows, bodies, settings, lanes, crew);
+                }
             }
             let work = contacts.tiles().iter().map(Tile::work);
             self.schedule.plan(end - first, work, load.has_far, crew.threads());

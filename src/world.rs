@@ -16,10 +16,12 @@ use crate::broadphase::{Broadphase, Margins};
 use crate::contacts::{Contacts, Tile};
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
+use crate::hulls::Hulls;
 use crate::lane::with_lanes;
 use crate::links::Links;
 use crate::narrowphase;
 use crate::settings::{Lanes, Settings};
+use crate::solver::hulls::HullSolver;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
 use glam::Vec2;
@@ -116,6 +118,8 @@ pub struct World {
     pub(crate) solver: ImpulseSolver,
     pub(crate) links: Links,
     verlet: Verlet,
+    pub(crate) hulls: Hulls,
+    hull_solver: HullSolver,
     /// Particles that were added, or whose velocity was set, since the last step.
     fresh: Vec<BodyHandle>,
     /// The pair list must be rebuilt before it is used.
@@ -174,6 +178,8 @@ impl World {
             solver: ImpulseSolver::default(),
             links: Links::default(),
             verlet: Verlet::default(),
+            hulls: Hulls::default(),
+            hull_solver: HullSolver::default(),
             fresh: Vec::new(),
             dirty: true,
             bounds_hold: false,
@@ -267,6 +273,7 @@ impl World {
         self.loose_pairs.clear();
         self.loose_pairs.reserve(16 * per_step(self.bodies.len));
         self.dirty = false;
+        self.bounds_hold = true;
     }
 
     /// Makes the blocks for a new pair list.
@@ -317,7 +324,9 @@ impl World {
             has_far: self.large_moves || self.contacts.far.is_active(),
         };
         self.verlet.begin_step(&mut self.links, &self.bodies, self.settings.lanes, crew);
-        self.solver.solve(&mut self.contacts, &self.settings, &load, &mut self.verlet, crew);
+        self.begin_hulls();
+        let verlet = (&mut self.verlet, &mut self.hull_solver, &self.bodies);
+        self.solver.solve(&mut self.contacts, &self.settings, &load, verlet, crew);
         self.links.broken.clear();
         let links = &mut self.links;
         self.verlet.break_links(substep, |link| links.break_link(link));

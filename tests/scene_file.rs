@@ -119,7 +119,10 @@ fn all_fields() {
     };
     let bodies = vec![ground, lift, ball, pin, point];
     let links = vec![LinkDesc::distance(3, 4, 1.0), rope, LinkDesc::attach(4, 2, Vec2::new(0.0, 0.5))];
-    assert_eq!(scene, Scene { name: "example".to_owned(), settings, bodies, parts: vec![], links });
+    assert_eq!(
+        scene,
+        Scene { name: "example".to_owned(), settings, bodies, parts: vec![], links, hulls: vec![] }
+    );
 }
 
 /// Shapes that turn, parts and chains arrive where they belong: chains after the bodies, before the particles.
@@ -168,7 +171,7 @@ fn shapes_that_turn() {
     let parts = vec![(2, plate), (2, rod)];
     let links = vec![LinkDesc::attach(8, 2, Vec2::ZERO)];
     let name = "scene".to_owned();
-    assert_eq!(scene, Scene { name, settings: Settings::default(), bodies, parts, links });
+    assert_eq!(scene, Scene { name, settings: Settings::default(), bodies, parts, links, hulls: vec![] });
     let again = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(again, scene);
 }
@@ -240,6 +243,7 @@ fn defaults() {
         bodies: vec![],
         parts: vec![],
         links: vec![],
+        hulls: vec![],
     };
     assert_eq!(accepted("{}"), empty);
     assert_eq!(accepted(r#"{"solver":"projection"}"#).settings, Settings::projection());
@@ -272,6 +276,7 @@ fn round_trip() {
         bodies: bodies.collect(),
         parts: vec![],
         links: vec![],
+        hulls: vec![],
     };
     let read = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(read, scene);
@@ -296,6 +301,7 @@ fn writing_refuses_nan() {
         bodies: vec![body],
         parts: vec![],
         links: vec![],
+        hulls: vec![],
     };
     let error = scene.to_json().expect_err("NaN is not JSON").to_string();
     assert!(error.starts_with("bodies[0].position: NaN is not in "), "{error}");

@@ -38,6 +38,7 @@ pub(super) struct Pieces {
     pub bodies: Vec<BodyDesc>,
     pub parts: Vec<(usize, Part)>,
     pub links: Vec<LinkDesc<usize>>,
+    pub hulls: Vec<Vec<usize>>,
 }
 
 impl From<Vec<BodyDesc>> for Pieces {
@@ -47,8 +48,8 @@ impl From<Vec<BodyDesc>> for Pieces {
 }
 
 impl From<Assembly> for Pieces {
-    fn from(Assembly { bodies, links }: Assembly) -> Self {
-        Pieces { bodies, links, ..Pieces::default() }
+    fn from(Assembly { bodies, links, hulls }: Assembly) -> Self {
+        Pieces { bodies, links, hulls, ..Pieces::default() }
     }
 }
 
@@ -259,8 +260,8 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let gravity = if name == "gas" { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
     let settings = Settings { gravity, mixing, ..Settings::default() };
-    let Pieces { bodies, parts, links } = (recipe.make)(bodies, &mut Random::new(seed));
-    Some(Scene { name: name.to_owned(), settings, bodies, parts, links })
+    let Pieces { bodies, parts, links, hulls } = (recipe.make)(bodies, &mut Random::new(seed));
+    Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls })
 }
 
 /// Places on a grid of `columns`, row by row from the bottom, counted from 0.

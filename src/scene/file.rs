@@ -14,7 +14,7 @@ use super::Scene;
 use crate::error::Error;
 use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Solver};
 use glam::Vec2;
-use linked::{AttachmentFile, LinkFile, ParticleFile, links_of};
+use linked::{AttachmentFile, LinkFile, ParticleFile, hull, hulls_of, links_of};
 use serde::{Deserialize, Serialize};
 use shapes::{ChainFile, PartFile, ShapeFile};
 use std::collections::HashMap;
@@ -94,6 +94,8 @@ struct SceneFile {
     links: Vec<LinkFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<AttachmentFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hulls: Vec<Vec<usize>>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -245,7 +247,12 @@ impl SceneFile {
             let desc = attachment.desc(&bodies, first);
             links.push(desc.map_err(|fault| fault.within(&format!("attachments[{index}].")))?);
         }
-        Ok(Scene { name, settings, bodies, parts, links })
+        let mut hulls = Vec::with_capacity(self.hulls.len());
+        for (index, points) in self.hulls.iter().enumerate() {
+            let hull = hull(points, &bodies, first);
+            hulls.push(hull.map_err(|fault| fault.instead_of("hull", &format!("hulls[{index}]")))?);
+        }
+        Ok(Scene { name, settings, bodies, parts, links, hulls })
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {
@@ -492,6 +499,7 @@ impl SceneFile {
             particles,
             links,
             attachments,
+            hulls: hulls_of(scene)?,
         })
     }
 }
@@ -587,6 +595,9 @@ fn lay_out(file: &SceneFile) -> String {
     if !file.attachments.is_empty() {
         push_list(&mut text, "attachments", &file.attachments);
     }
+    if !file.hulls.is_empty() {
+        push_list(&mut text, "hulls", &file.hulls);
+    }
     text.push_str("}\n");
     text
 }
@@ -606,6 +617,7 @@ impl SceneFile {
             particles: Vec::new(),
             links: Vec::new(),
             attachments: Vec::new(),
+            hulls: Vec::new(),
             ..*self
         }
     }

@@ -95,9 +95,8 @@ pub(super) fn soft_boxes(particles: usize, random: &mut Random) -> Assembly {
     for (index, (column, row)) in grid(boxes, columns).enumerate() {
         let place = Vec2::new(centred(column, columns, CELL), 1.0 + row as f32 * CELL);
         let turned = random.between(-0.5, 0.5);
-        // Corners so thick that two boxes cannot pass through each other's sides.
         let mut soft =
-            Assembly::soft_box(place, Vec2::splat(1.0), 0.25, 1.0, turned).grouped(index as u32 + 1);
+            Assembly::soft_box(place, Vec2::splat(1.0), 0.05, 1.0, turned).grouped(index as u32 + 1);
         for body in &mut soft.bodies {
             body.material = material;
         }

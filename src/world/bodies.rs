@@ -99,6 +99,7 @@ impl World {
         self.bodies.remove(body)?;
         self.dirty = true;
         self.links.body_removed(body);
+        self.hulls.changed = true;
         Ok(())
     }
 

@@ -1,8 +1,9 @@
-//! Links of a world, and particles where they differ from other bodies.
+//! Links and hulls of a world, and particles where they differ from other bodies.
 
 use super::World;
 use crate::body::BodyHandle;
 use crate::error::Error;
+use crate::hulls::{HullHandle, check_loop};
 use crate::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
 use crate::shape::Shape;
 use crate::trig::sin_cos;
@@ -90,6 +91,80 @@ impl World {
     #[doc(hidden)]
     pub fn link_order(&self) -> Vec<u32> {
         self.verlet.order().collect()
+    }
+
+    /// Marks a loop of particles as a hull, which collides as the convex polygon between them: with other hulls,
+    /// rigid bodies, and particles that are no hull's. Its sides are rounded by the smallest radius of its particles;
+    /// filter and surface are those of the first. Two particles are a limb.
+    ///
+    /// Usually links keep the particles where they are to each other. A hull that is turned inside out for a while
+    /// touches nothing but by its particles meanwhile; one that loses a particle is gone. Hulls that share a particle do
+    /// not touch each other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]; a body that is no particle; fewer than 2 or more than 8 particles;
+    /// [`Error::Vertex`] for a particle that is not a corner of the convex polygon, one after the other in either
+    /// direction.
+    pub fn add_hull(&mut self, points: &[BodyHandle]) -> Result<HullHandle, Error> {
+        let mut positions = Vec::with_capacity(points.len());
+        for (index, &point) in points.iter().enumerate() {
+            let slot = self.bodies.slot_of(point)?;
+            if !self.bodies.columns.kind[slot].is_particle() {
+                return Err(Error::Vertex { field: "hull", index, reason: "not a particle" });
+            }
+            positions.push(self.bodies.position(slot));
+        }
+        let mut points = points.to_vec();
+        if check_loop(&positions)? {
+            points.reverse();
+        }
+        if self.hulls.len() >= MAX_LINKS {
+            return Err(Error::TooMany { max: MAX_LINKS });
+        }
+        Ok(self.hulls.insert(&points))
+    }
+
+    /// Removes a hull. Its particles stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn remove_hull(&mut self, hull: HullHandle) -> Result<(), Error> {
+        self.hulls.remove(hull)
+    }
+
+    /// The particles of a hull, counter-clockwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], also when the hull lost a particle.
+    pub fn hull(&self, hull: HullHandle) -> Result<&[BodyHandle], Error> {
+        self.hulls.get(hull).map(|hull| hull.points())
+    }
+
+    /// All hulls by handle index.
+    pub fn hulls(&self) -> impl Iterator<Item = (HullHandle, &[BodyHandle])> {
+        self.hulls.iter().map(|(handle, hull)| (handle, hull.points()))
+    }
+
+    /// How many there are.
+    pub fn hull_count(&self) -> usize {
+        self.hulls.len()
+    }
+
+    /// Where the hulls are, and what they may touch in the step that begins.
+    pub(super) fn begin_hulls(&mut self) {
+        let mut solver = std::mem::take(&mut self.hull_solver);
+        let mut hulls = std::mem::take(&mut self.hulls);
+        solver.begin_step(&mut hulls, &self.bodies, &self.settings, |lower, upper, visit| {
+            self.candidates(lower, upper, |slot| {
+                visit(slot);
+                true
+            });
+        });
+        self.hull_solver = solver;
+        self.hulls = hulls;
     }
 
     /// Particles, the pinned ones too.

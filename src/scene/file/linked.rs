@@ -1,4 +1,4 @@
-//! Particles, links and attachments of a scene file.
+//! Particles, links, attachments and hulls of a scene file.
 //!
 //! Each struct spells all of its fields out, also those that it shares with another: serde's `flatten` and
 //! `deny_unknown_fields` do not go together.
@@ -6,6 +6,7 @@
 use super::{
     BodyFile, SceneError, decimal, filter_of, narrow, narrow_vector, out_of_range, pair, pick, value, vector,
 };
+use crate::hulls::check_places;
 use crate::scene::Scene;
 use crate::{BodyDesc, BodyType, LinkDesc, LinkKind, Material, Shape};
 use glam::Vec2;
@@ -136,6 +137,25 @@ fn particle(field: &str, index: usize, bodies: &[BodyDesc], first: usize) -> Res
     if index < count { Ok(first + index) } else { Err(out_of_range(field, index, "particles", count)) }
 }
 
+/// A hull, from the numbers of its particles to their places among the bodies.
+pub(super) fn hull(points: &[usize], bodies: &[BodyDesc], first: usize) -> Result<Vec<usize>, SceneError> {
+    let at = |(index, &point)| particle(&format!("hull[{index}]"), point, bodies, first);
+    let places = points.iter().enumerate().map(at).collect::<Result<Vec<_>, _>>()?;
+    check_places(&places, bodies)?;
+    Ok(places)
+}
+
+/// The hulls of a scene, by the numbers of their particles.
+pub(super) fn hulls_of(scene: &Scene) -> Result<Vec<Vec<usize>>, SceneError> {
+    let place = places_of(scene);
+    let hulls = scene.hulls.iter().enumerate().map(|(index, hull)| {
+        check_places(hull, &scene.bodies)
+            .map_err(|error| SceneError::from(error).instead_of("hull", &format!("hulls[{index}]")))?;
+        Ok(hull.iter().map(|&body| place[body]).collect())
+    });
+    hulls.collect()
+}
+
 impl LinkFile {
     pub(super) fn desc(&self, bodies: &[BodyDesc], first: usize) -> Result<LinkDesc<usize>, SceneError> {
         let a = particle("a", self.a, bodies, first)?;
@@ -212,16 +232,7 @@ impl Hold {
 
 /// Links and attachments of a scene whose particles come last.
 pub(super) fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFile>), SceneError> {
-    let (mut bodies, mut particles) = (0, 0);
-    let place: Vec<usize> = scene
-        .bodies
-        .iter()
-        .map(|body| {
-            let count = if body.is_particle() { &mut particles } else { &mut bodies };
-            *count += 1;
-            *count - 1
-        })
-        .collect();
+    let place = places_of(scene);
     let (mut links, mut attachments) = (Vec::new(), Vec::new());
     for (index, link) in scene.links.iter().enumerate() {
         let fault = |reason: &str| value(&format!("links[{index}]"), reason);
@@ -236,6 +247,17 @@ pub(super) fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFi
         }
     }
     Ok((links, attachments))
+}
+
+/// Of each body, which of the particles it is, or of the others.
+fn places_of(scene: &Scene) -> Vec<usize> {
+    let (mut bodies, mut particles) = (0, 0);
+    let number = |body: &BodyDesc| {
+        let count = if body.is_particle() { &mut particles } else { &mut bodies };
+        *count += 1;
+        *count - 1
+    };
+    scene.bodies.iter().map(number).collect()
 }
 
 impl From<KindName> for LinkKind {
