@@ -415,6 +415,19 @@ fn value_errors_name_the_path() {
             "attachments[0].body: a half-space cannot be linked",
         ),
         (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]}],"hulls":[[0,1],[0,2]]}"#.to_owned(),
+            "hulls[1][1]: 2 is out of range, the number of particles is 2",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]}],"hulls":[[0]]}"#.to_owned(),
+            "hulls[0]: a hull has 2 to 8 points",
+        ),
+        (
+            r#"{"particles":[{"position":[0,0]},{"position":[1,0]},{"position":[2,0]}],"hulls":[[0,1,2]]}"#
+                .to_owned(),
+            "hulls[0][0]: not a corner of a convex polygon, one after the other",
+        ),
+        (
             r#"{"particles":[{"position":[0,0],"radius":-1}]}"#.to_owned(),
             "particles[0].shape.particle.radius: -1 is not in 0.0001..=1000000",
         ),

@@ -13,10 +13,10 @@
 //! share (1 − t, t) of an impulse, and the point moves at the sum of their shares, so that its inverse mass is
 //! w₀·(1 − t)² + w₁·t² (T. Jakobsen, "Advanced Character Physics", 2001, who moves positions only). Here impulses and
 //! moves are told apart, as in the projection solver: an overlap that is taken out of the positions alone leaves no speed
-//! behind. (Moved apart by positions and velocities at once, a pile of soft boxes boiled.)
+//! behind.
 //!
-//! The impulses of a substep begin at zero. The discs of the particles carry most of what rests, and their impulses
-//! are carried over from step to step; a contact here adds what they leave.
+//! Impulses are carried over from substep to substep, and applied ahead. (With all of them from zero, 50 ragdolls on a
+//! flight of stairs crept by 7 cm a second, at 8 sweeps by 5.)
 
 use super::impulse::Rows;
 use crate::body::{Bodies, BodyHandle};
@@ -35,7 +35,8 @@ use crate::trig::sin_cos;
 use glam::Vec2;
 use std::ops::Range;
 
-/// Sweeps over the contacts per substep. With 2, boxes at the bottom of a pile of 30 rows overlapped by 4 cm.
+/// Sweeps over the contacts per substep. In piles of 100 soft boxes and 40 ragdolls the deepest overlap was 17 and 14 mm
+/// with 2, 8 and 10 mm with 4, 5 and 6 mm with 8.
 const SWEEPS: usize = 4;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
@@ -95,6 +96,10 @@ struct OtherPair {
     surface: Surface,
 }
 
+/// Of a contact: 0 of two hulls, 1 of a hull and another body; the first hull; the second, or the body; the body's
+/// part and the number of the point.
+type Key = (u8, u32, u32, u16);
+
 /// One side of a contact: the particles of an edge, or a body twice.
 #[derive(Clone, Copy)]
 struct Side {
@@ -106,6 +111,7 @@ struct Side {
 
 #[derive(Clone, Copy)]
 struct Contact {
+    key: Key,
     normal: Vec2,
     sides: [Side; 2],
     surface: Surface,
@@ -135,6 +141,8 @@ pub(crate) struct HullSolver {
     whole: Vec<bool>,
     touches: Vec<LoopTouch>,
     contacts: Vec<Contact>,
+    /// The impulses of the last substep, in the same order.
+    before: Vec<(Key, [f32; 2])>,
 }
 
 impl HullSolver {
@@ -155,6 +163,8 @@ impl HullSolver {
             hulls.forget_removed(bodies);
             hulls.changed = false;
             self.in_hull.clear();
+            // Their keys name hulls by their places.
+            self.contacts.clear();
             for point in hulls.iter().flat_map(|(_, hull)| hull.points()) {
                 let index = point.index() as usize;
                 if self.in_hull.len() <= index {
@@ -177,8 +187,9 @@ impl HullSolver {
         self.whole.resize(count, false);
         self.touches.clear();
         self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
-        self.contacts.clear();
-        self.contacts.reserve(2 * self.touches.len());
+        let most = 2 * self.touches.len();
+        self.contacts.reserve(most.saturating_sub(self.contacts.len()));
+        self.before.reserve(most.saturating_sub(self.before.len()));
     }
 
     fn pair_hulls(&mut self, bodies: &Bodies, settings: &Settings) {
@@ -302,6 +313,11 @@ impl HullSolver {
             }
         };
         self.make_contacts(&state, rows, bodies, settings);
+        for contact in &self.contacts {
+            for axis in 0..2 {
+                contact.push(&mut state, axis, contact.impulses[axis]);
+            }
+        }
         let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step };
         for sweep in 0..SWEEPS {
             if sweep % 2 == 0 {
@@ -358,16 +374,27 @@ impl HullSolver {
 
     /// Contacts of all that touches, or would in this substep.
     fn make_contacts(&mut self, state: &State<'_>, rows: &Rows<'_>, bodies: &Bodies, settings: &Settings) {
-        let HullSolver { hulls, pairs, others, touches, whole, outlines, contacts, .. } = self;
+        let HullSolver { hulls, pairs, others, touches, whole, outlines, contacts, before, .. } = self;
+        before.clear();
+        before.extend(contacts.iter().map(|contact| (contact.key, contact.impulses)));
         contacts.clear();
-        let mut add = |touch: &LoopTouch, side: &dyn Fn(usize, Vec2) -> Side, surface: Surface| {
-            for (&place, &separation) in touch.places.iter().zip(&touch.separations) {
+        let mut old = before.iter().peekable();
+        let mut add = |key: Key, touch: &LoopTouch, side: &dyn Fn(usize, Vec2) -> Side, surface: Surface| {
+            for (point, (&place, &separation)) in touch.places.iter().zip(&touch.separations).enumerate() {
                 if separation >= FAR {
                     continue;
                 }
+                let key = (key.0, key.1, key.2, key.3 + point as u16);
                 let sides = [side(0, place), side(1, place)];
                 let contact = Contact::new(touch.normal, sides, separation, surface, state, settings, rows);
-                contacts.extend(contact);
+                if let Some(mut contact) = contact {
+                    contact.key = key;
+                    while old.next_if(|(old, _)| *old < key).is_some() {}
+                    if let Some((_, impulses)) = old.next_if(|(old, _)| *old == key) {
+                        contact.impulses = *impulses;
+                    }
+                    contacts.push(contact);
+                }
             }
         };
         for (pair, touch) in pairs.iter().zip(&touches[..pairs.len()]) {
@@ -380,7 +407,7 @@ impl HullSolver {
                 let outward = if end == 0 { touch.normal } else { -touch.normal };
                 hull.side(&outlines[pair.hulls[end] as usize * OUTLINE_ROWS..], from + place, outward)
             };
-            add(touch, &side, pair.surface);
+            add((0, pair.hulls[0], pair.hulls[1], 0), touch, &side, pair.surface);
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
             if !whole[pair.hull as usize] {
@@ -394,7 +421,7 @@ impl HullSolver {
                     pair.side(hull, place, touch.normal, state, bodies)
                 }
             };
-            add(touch, &side, pair.surface);
+            add((1, pair.hull, pair.body, 2 * u16::from(pair.part)), touch, &side, pair.surface);
         }
     }
 }
@@ -615,8 +642,9 @@ impl Contact {
             if weight > 0.0 { 1.0 / weight } else { 0.0 }
         };
         let masses = [mass(0), mass(1)];
+        let key = Key::default();
         let mut contact =
-            Contact { normal, sides, surface, separation, masses, impulses: [0.0; 2], bounce: 0.0 };
+            Contact { key, normal, sides, surface, separation, masses, impulses: [0.0; 2], bounce: 0.0 };
         let speed = contact.relative(state.vel, 0);
         let touches = separation + rows.step * speed < 0.0;
         if separation > 4.0 * settings.slop && !touches {
