@@ -22,11 +22,14 @@
 //! they leave is read in item order.
 #![allow(unsafe_code)] // the published closure's lifetime, and slices shared by disjoint ranges
 
+use crate::trace::Trace;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+#[cfg(feature = "parallel")]
+use std::time::Instant;
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 
@@ -70,7 +73,7 @@ pub(crate) const MAX_SHARES: usize = 64;
 struct Share(AtomicU64);
 
 /// What the threads of one step share.
-struct Shared {
+struct Shared<'a> {
     shares: [Share; MAX_SHARES],
     threads: usize,
     /// Points to the stage's `Work`, which lives in `run`'s frame.
@@ -79,14 +82,18 @@ struct Shared {
     #[cfg(feature = "parallel")]
     stop: AtomicBool,
     panicked: AtomicBool,
+    #[cfg(feature = "parallel")]
+    trace: Option<&'a Trace>,
+    #[cfg(not(feature = "parallel"))]
+    trace: PhantomData<&'a ()>,
 }
 
 const ITEM_BITS: u32 = 24;
 const ITEM_MASK: u64 = (1 << ITEM_BITS) - 1;
 
-impl Shared {
+impl<'a> Shared<'a> {
     #[cfg(feature = "parallel")]
-    fn new(threads: usize) -> Self {
+    fn new(threads: usize, trace: Option<&'a Trace>) -> Self {
         Shared {
             shares: [const { Share(AtomicU64::new(0)) }; MAX_SHARES],
             threads,
@@ -94,6 +101,7 @@ impl Shared {
             done: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             panicked: AtomicBool::new(false),
+            trace,
         }
     }
 
@@ -122,7 +130,7 @@ impl Shared {
 
     fn do_item(&self, item: usize) {
         /// Counts the item as done even if it panics, so that nobody waits for it for ever.
-        struct Done<'a>(&'a Shared);
+        struct Done<'a>(&'a Shared<'a>);
         impl Drop for Done<'_> {
             fn drop(&mut self) {
                 if std::thread::panicking() {
@@ -142,19 +150,29 @@ impl Shared {
     #[cfg(feature = "parallel")]
     fn serve(&self, worker: usize) {
         let mut backoff = Backoff::new();
+        // When it began to be busy without a break.
+        let mut busy = None;
         while !self.stop.load(Ordering::Acquire) {
+            let now = self.trace.map(|_| Instant::now());
             if self.work_once(worker) {
+                busy = busy.or(now);
                 backoff = Backoff::new();
             } else {
+                if let (Some(trace), Some(start)) = (self.trace, busy.take()) {
+                    trace.busy(worker, start);
+                }
                 backoff.wait();
             }
+        }
+        if let (Some(trace), Some(start)) = (self.trace, busy) {
+            trace.busy(worker, start);
         }
     }
 }
 
 /// The threads of one step, seen from the thread that leads it.
 pub(crate) struct Crew<'a> {
-    shared: Option<&'a Shared>,
+    shared: Option<&'a Shared<'a>>,
     epoch: Cell<u64>,
 }
 
@@ -186,7 +204,7 @@ impl Crew<'_> {
             share.0.store(epoch << (2 * ITEM_BITS) | end << ITEM_BITS | next, Ordering::Release);
         }
         /// Waits for the items in other threads' hands, also when an item of this thread's panics.
-        struct Wait<'a>(&'a Shared, usize);
+        struct Wait<'a>(&'a Shared<'a>, usize);
         impl Drop for Wait<'_> {
             fn drop(&mut self) {
                 if std::thread::panicking() {
@@ -217,9 +235,10 @@ impl Crew<'_> {
     }
 }
 
-/// Calls `lead` with the crew that the current rayon pool can give; alone if there is none.
+/// Calls `lead` with the crew that the current rayon pool can give; alone if there is none. `trace` gets what the
+/// others do.
 #[cfg(feature = "parallel")]
-pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
+pub(crate) fn with_crew<R: Send>(trace: Option<&Trace>, lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
     let threads = match rayon::current_thread_index() {
         None => 1,
         Some(_) if OVERSUBSCRIBE.load(Ordering::Relaxed) => rayon::current_num_threads(),
@@ -229,20 +248,20 @@ pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R 
     if threads <= 1 {
         return lead(&Crew { shared: None, epoch: Cell::new(0) });
     }
-    struct Stop<'a>(&'a Shared);
+    struct Stop<'a>(&'a Shared<'a>);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {
             self.0.stop.store(true, Ordering::Release);
         }
     }
-    fn recruit(shared: &Shared, workers: usize) {
+    fn recruit(shared: &Shared<'_>, workers: usize) {
         if workers == 1 {
             shared.serve(1);
         } else {
             rayon::join(|| shared.serve(workers), || recruit(shared, workers - 1));
         }
     }
-    let shared = Shared::new(threads);
+    let shared = Shared::new(threads, trace);
     rayon::join(
         || {
             let _stop = Stop(&shared);
@@ -255,7 +274,7 @@ pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R 
 
 /// Without the feature `parallel` the crew is the caller.
 #[cfg(not(feature = "parallel"))]
-pub(crate) fn with_crew<R: Send>(lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
+pub(crate) fn with_crew<R: Send>(_trace: Option<&Trace>, lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
     lead(&Crew { shared: None, epoch: Cell::new(0) })
 }
 
@@ -318,7 +337,7 @@ mod tests {
         for threads in [1, 2, 3, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| {
-                with_crew(|crew| {
+                with_crew(None, |crew| {
                     for items in (0..200).chain([5000]) {
                         let counts: Vec<AtomicU32> = (0..items).map(|_| AtomicU32::new(0)).collect();
                         crew.run(items, |i| {
@@ -335,7 +354,8 @@ mod tests {
     #[test]
     fn a_panic_reaches_the_caller() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
-        let step = || pool.install(|| with_crew(|crew| crew.run(1000, |i| assert!(i != 500, "planted"))));
+        let step =
+            || pool.install(|| with_crew(None, |crew| crew.run(1000, |i| assert!(i != 500, "planted"))));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(step));
         assert!(result.is_err());
     }

@@ -24,6 +24,7 @@ use crate::settings::{Lanes, Settings};
 use crate::solver::hulls::HullSolver;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
+use crate::trace::Trace;
 use glam::Vec2;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -142,6 +143,7 @@ pub struct World {
     step_count: u64,
     quarantined: Vec<Quarantine>,
     timings: Timings,
+    pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
 }
 
@@ -193,6 +195,7 @@ impl World {
             step_count: 0,
             quarantined: Vec::new(),
             timings: Timings::default(),
+            trace: None,
             fault: None,
         })
     }
@@ -202,39 +205,44 @@ impl World {
     /// Work is shared among the threads of the rayon pool that the caller runs in, if any
     /// (`pool.install(|| world.step())`), at most one per core. The result does not depend on them.
     pub fn step(&mut self) {
-        with_crew(|crew| {
-            let start = Instant::now();
-            let mut clock = Clock { last: start };
+        let mut trace = self.trace.take();
+        let start = Instant::now();
+        with_crew(trace.as_deref(), |crew| {
+            let mut clock = Clock { last: start, trace: trace.as_deref() };
             let mut timings = Timings::default();
             self.start_particles();
             self.check_velocities();
             let rebuild = self.dirty || !(self.bounds_hold || self.loosen());
-            timings.broadphase += clock.lap();
+            timings.broadphase += clock.lap(Stage::Broadphase);
             if rebuild {
                 self.verlet.slots_moved = true;
                 self.carry_out(crew);
-                timings.contacts += clock.lap();
+                timings.contacts += clock.lap(Stage::Contacts);
                 self.find_pairs(crew);
-                timings.broadphase += clock.lap();
+                timings.broadphase += clock.lap(Stage::Broadphase);
                 self.build_contacts(crew);
-                timings.contacts += clock.lap();
+                timings.contacts += clock.lap(Stage::Contacts);
             }
             self.plant(Stage::Broadphase);
             self.fill_mirror(crew);
             self.plant(Stage::Bounds);
-            timings.bounds += clock.lap();
+            timings.bounds += clock.lap(Stage::Bounds);
             self.update_contacts(crew);
-            timings.narrowphase += clock.lap();
+            timings.narrowphase += clock.lap(Stage::Narrowphase);
             self.find_events();
-            timings.contacts += clock.lap();
+            timings.contacts += clock.lap(Stage::Contacts);
             self.solve(crew);
             self.finish(crew);
-            timings.solver += clock.lap();
+            timings.solver += clock.lap(Stage::Solver);
             timings.total = start.elapsed().as_secs_f64();
             self.timings = timings;
             self.step_count += 1;
             self.fault = None;
         });
+        if let Some(trace) = &mut trace {
+            trace.finish(start);
+        }
+        self.trace = trace;
     }
 
     /// Pairs the bodies that have left their margin anew, if they are few and nothing else speaks for a new
@@ -474,13 +482,18 @@ impl World {
 }
 
 /// Laps of a stopwatch.
-struct Clock {
+struct Clock<'a> {
     last: Instant,
+    trace: Option<&'a Trace>,
 }
 
-impl Clock {
-    fn lap(&mut self) -> f64 {
+impl Clock<'_> {
+    /// The time of the stage that ends.
+    fn lap(&mut self, stage: Stage) -> f64 {
         let now = Instant::now();
+        if let Some(trace) = self.trace {
+            trace.stage_ends(stage, now);
+        }
         let lap = now.duration_since(self.last).as_secs_f64();
         self.last = now;
         lap

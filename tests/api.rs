@@ -532,3 +532,37 @@ fn a_world_can_be_emptied_and_refilled() {
         assert!((x - 2.0 * i as f32).abs() < 1e-4, "{x}");
     }
 }
+
+/// Contract: spans are recorded only while asked for; those of the leading thread follow each other and fill the step,
+/// those of the others lie within it; tracing changes no result.
+#[test]
+fn spans_fill_the_step() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let build = || granule::scene::builtin("packed", 3000, 1).unwrap().build().unwrap();
+    let (mut traced, mut plain) = (build(), build());
+    pool.install(|| {
+        plain.step();
+        traced.step();
+        assert!(traced.spans().is_empty());
+        traced.set_tracing(true);
+        for _ in 0..20 {
+            plain.step();
+            traced.step();
+            let total = traced.timings().total;
+            let mut end = 0.0_f64;
+            for span in traced.spans() {
+                assert!(span.duration >= 0.0 && span.start + span.duration <= total + 1.0e-4, "{span:?}");
+                if span.worker == 0 {
+                    assert!((span.start - end).abs() < 1.0e-9, "{span:?} begins where the last ended, {end}");
+                    end = span.start + span.duration;
+                }
+            }
+            assert!((end - total).abs() < 1.0e-3, "{end} of {total}");
+        }
+        traced.set_tracing(false);
+        traced.step();
+        plain.step();
+        assert!(traced.spans().is_empty());
+    });
+    assert_eq!(traced.state_hash(), plain.state_hash());
+}
