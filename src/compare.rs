@@ -2,7 +2,7 @@
 
 use crate::body::BodyHandle;
 use crate::broadphase::sweep::Pair;
-use crate::contacts::Tile;
+use crate::contacts::{SecondPoint, Tile};
 use crate::world::{Stage, World};
 
 /// The first difference between the last steps of two worlds.
@@ -132,10 +132,10 @@ impl Comparison<'_> {
     }
 
     /// The first pair for which one of the values differs.
-    fn lanes(
+    fn lanes<const N: usize>(
         &self,
         stage: Stage,
-        values: impl Fn(&Tile, usize, usize) -> [(&'static str, f32); 3],
+        values: impl Fn(&Tile, usize, usize) -> [(&'static str, f32); N],
     ) -> Option<Difference> {
         self.tiles().find_map(|(one, two)| {
             (0..one.pairs().len().min(two.pairs().len())).find_map(|i| {
@@ -156,6 +156,7 @@ impl Comparison<'_> {
                 ("normal_x", normal.normal_x[lane]),
                 ("normal_y", normal.normal_y[lane]),
                 ("separation", normal.separation[lane]),
+                ("second_separation", second(tile, block).map_or(0.0, |point| point.separation[lane])),
             ]
         })
     }
@@ -166,6 +167,7 @@ impl Comparison<'_> {
             [
                 ("lane", place),
                 ("normal_mass", tile.normal[block].normal_mass[lane]),
+                ("second_normal_mass", second(tile, block).map_or(0.0, |point| point.normal_mass[lane])),
                 ("touching", f32::from(tile.info[block].touching >> lane & 1)),
             ]
         })
@@ -175,7 +177,13 @@ impl Comparison<'_> {
         let impulses = self.lanes(Stage::Solver, |tile, block, lane| {
             let impulse = tile.normal[block].normal_impulse[lane];
             let tangent = tile.friction[block].tangent_impulse[lane];
-            [("normal_impulse", impulse), ("tangent_impulse", tangent), ("", 0.0)]
+            let point = second(tile, block);
+            [
+                ("normal_impulse", impulse),
+                ("tangent_impulse", tangent),
+                ("second_normal_impulse", point.map_or(0.0, |point| point.normal_impulse[lane])),
+                ("second_tangent_impulse", point.map_or(0.0, |point| point.tangent_impulse[lane])),
+            ]
         });
         let (c, d) = (&self.one.bodies.columns, &self.two.bodies.columns);
         let (one, two) = (self.one.bodies.len, self.two.bodies.len);
@@ -192,4 +200,9 @@ impl Comparison<'_> {
             .find_map(|(field, a, b)| self.columns(Stage::Solver, field, &a[..one], &b[..two]))
         })
     }
+}
+
+/// The second points of a block, where its contacts have two.
+fn second(tile: &Tile, block: usize) -> Option<&SecondPoint> {
+    tile.general_of(block).map(|general| &general.second)
 }
