@@ -3,6 +3,7 @@
 //! The field names and their order are the schema [`SCHEMA`]; fields may be added, never renamed.
 //! [`write()`] files a record in a directory and renews the page that lists the directory's records.
 
+pub mod history;
 mod machine;
 mod page;
 mod store;
