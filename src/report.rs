@@ -3,12 +3,18 @@
 //! The field names and their order are the schema [`SCHEMA`]; fields may be added, never renamed.
 //! [`write()`] files a record in a directory and renews the page that lists the directory's records.
 
+pub mod compare;
+mod configuration;
+pub mod export;
 pub mod history;
 mod machine;
+mod merge;
 mod page;
 mod store;
 
+pub use configuration::{Configuration, grouped};
 pub use machine::{Machine, commit, isa, peak_rss_bytes, rustc, unix_time};
+pub use merge::Merged;
 pub use store::{Filed, Skipped, Store};
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +24,9 @@ use std::path::{Path, PathBuf};
 
 /// Version of the record's schema.
 pub const SCHEMA: &str = "granule.run/1";
+
+/// The same as a JSON schema (draft 2020-12), with units.
+pub const JSON_SCHEMA: &str = include_str!("report/run.schema.json");
 
 /// One run. Times are per step, over the measured steps; counts and quality are those of the final state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
