@@ -1,5 +1,9 @@
 //! The arguments, as clap reads them.
 
+use super::compare::CompareArgs;
+use super::export::ExportArgs;
+use super::merge::MergeArgs;
+use super::sweep::SweepArgs;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use granule::scene::MAX_BODIES;
@@ -25,6 +29,14 @@ pub enum Command {
     Run(RunArgs),
     /// Step two configurations side by side: identical, or where they part
     Verify(VerifyArgs),
+    /// Run a grid of scenes, sizes and settings, a record a line
+    Sweep(SweepArgs),
+    /// Put records together, once each
+    Merge(MergeArgs),
+    /// Compare two sets of records: what became slower; exit code 1 if anything did
+    Compare(CompareArgs),
+    /// Write records in the formats of dashboards, tables and trace viewers
+    Export(ExportArgs),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -94,6 +106,12 @@ pub struct RunArgs {
     /// File the run record in this directory, and renew the page there
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// Write a profile of the measured steps: protobuf, for pprof and speedscope
+    #[arg(long, value_name = "FILE")]
+    pub pprof: Option<PathBuf>,
+    /// Write the same as a flame graph
+    #[arg(long, value_name = "FILE.svg")]
+    pub flamegraph: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -115,11 +133,11 @@ pub struct VerifyArgs {
     pub plant: Option<Fault>,
 }
 
-fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
+pub fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(min..=max)
 }
 
-fn lanes(text: &str) -> Result<Lanes, String> {
+pub fn lanes(text: &str) -> Result<Lanes, String> {
     let width = text.parse().ok().and_then(Lanes::from_width);
     width.ok_or_else(|| "the lane width is 1, 4, 8 or 16".to_owned())
 }

@@ -9,6 +9,8 @@ mod github;
 mod markdown;
 pub mod trace;
 
+pub use markdown::escaped as escaped_markdown;
+
 use super::RunRecord;
 use super::configuration::{Configuration, grouped};
 use super::history::{Quartiles, median};

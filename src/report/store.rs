@@ -77,12 +77,12 @@ impl Skipped {
     }
 }
 
+/// Takes a file, a line of it, and the text there.
+type Visitor<'a> = dyn FnMut(&Path, Option<usize>, io::Result<&[u8]>) + 'a;
+
 /// Shows the text of what may be a record, with its file and its line in one of JSON lines: of a file, or of all in a
 /// directory, in the order of their names. A file of a directory that can't be read is shown as that error.
-pub(super) fn visit(
-    path: &Path,
-    see: &mut dyn FnMut(&Path, Option<usize>, io::Result<&[u8]>),
-) -> io::Result<()> {
+pub(super) fn visit(path: &Path, see: &mut Visitor) -> io::Result<()> {
     if !path.is_dir() {
         visit_file(path, &fs::read(path)?, see);
         return Ok(());
@@ -99,7 +99,7 @@ pub(super) fn visit(
     Ok(())
 }
 
-fn visit_file(path: &Path, bytes: &[u8], see: &mut dyn FnMut(&Path, Option<usize>, io::Result<&[u8]>)) {
+fn visit_file(path: &Path, bytes: &[u8], see: &mut Visitor) {
     if !is_lines(path) {
         see(path, None, Ok(bytes));
         return;
