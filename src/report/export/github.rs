@@ -42,7 +42,7 @@ fn benchmark(entry: &Entry, what: &str, unit: &'static str, spread: Spread) -> B
         name: format!("{} {what}", entry.configuration),
         unit,
         value,
-        range: Some(format!("± {deviation:.4}")),
+        range: Some(format!("± {deviation:.6}")),
         extra: extra(entry),
     }
 }
