@@ -9,6 +9,7 @@ pub mod cpu;
 mod input;
 mod list;
 mod progress;
+mod report;
 mod run;
 mod style;
 mod summary;
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::main(&args),
         Some(Command::Run(args)) => run::main(&args, args.report.as_deref()),
         Some(Command::Verify(args)) => verify::main(&args),
+        Some(Command::Report(args)) => report::main(&args),
     })
 }
 

@@ -3,12 +3,15 @@
 //! The field names and their order are the schema [`SCHEMA`]; fields may be added, never renamed.
 //! [`write()`] files a record in a directory and renews the page that lists the directory's records.
 
+pub mod criterion;
 pub mod history;
 mod machine;
 mod page;
+pub mod peers;
 mod store;
 
 pub use machine::{Machine, commit, isa, peak_rss_bytes, rustc, unix_time};
+pub use page::{Page, PageError, Written};
 pub use store::{Filed, Skipped, Store};
 
 use serde::{Deserialize, Serialize};
