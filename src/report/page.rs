@@ -48,7 +48,7 @@ const CHARTS: &[(&str, &str, &str)] = &[
     (
         "history",
         "History",
-        "Median step by commit, in the order in which they were first run, against the series' first. Regressions are ringed.",
+        "Undisturbed step (10th percentile; median of the runs) by commit, in the order in which they were first run. Regressions are ringed, suspects with dashes.",
     ),
     (
         "peers",

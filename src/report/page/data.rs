@@ -122,7 +122,7 @@ fn data(content: &Content) -> Data<'_> {
         let points = points.iter().map(|point| Point {
             commit: place[&*point.commit],
             runs: point.records.clone(),
-            ms: point.p50_ms,
+            ms: point.ms,
             ratio: point.verdict.map(|v| [v.ratio.ratio, v.ratio.low, v.ratio.high]),
             beyond: point.verdict.is_some_and(|verdict| verdict.beyond),
             regressed: point.verdict.is_some_and(|verdict| verdict.is_regression()),

@@ -269,7 +269,7 @@ const charts = {
       summary: found.map(line => { const marked = line.points.filter(point => point.beyond);
         return `${label(line)}: ${plural(line.points.length, 'commit')}, ` + (marked.length
           ? marked.map(point => `${verdict(point)} at ${data.commits[point.commit]} (${times(point.ratio[0])})`).join(', ') : 'no regression'); }).join('; ') + '.',
-      head: ['series', 'commit', 'runs', 'p50 ms', 'ratio to the runs before', '99 % interval', 'verdict'],
+      head: ['series', 'commit', 'runs', 'p10 ms', 'ratio to the runs before', '99 % interval', 'verdict'],
       rows: found.flatMap(line => line.points.map(point => [label(line), data.commits[point.commit], point.runs.length, format(point.ms),
         point.ratio ? times(point.ratio[0]) : '–', point.ratio ? `${format(point.ratio[1])}–${format(point.ratio[2])}` : '–', verdict(point)])),
     };
@@ -376,7 +376,7 @@ function axes(spec, width) {
     const turned = widest > room - 6;
     const every = turned ? Math.ceil(17 / room) : 1;
     x = { splits: () => names.map((_, i) => i).filter(i => i % every === 0), values: (_, at) => at.map(i => names[i]),
-      rotate: turned ? -55 : 0, size: turned ? 14 + widest * .83 : 24, grid: { show: false } };
+      rotate: turned ? 55 : 0, size: turned ? 14 + widest * .83 : 24, grid: { show: false } };
   } else if (spec.x.kind === 'log') {
     x = { splits: (u, _, min, max) => ticks(min, max, Math.max(3, width / 58)), filter: (_, at) => at, values: (_, at) => at.map(text), size: 24 };
   } else {
@@ -488,7 +488,7 @@ function draw(id, spec) {
   const marks = (spec.marks ?? []).length;
   const [axisX, axisY] = axes(spec, width);
   const options = {
-    width, height: (width < 420 ? 250 : 290) + Math.max(0, (axisX.size ?? 24) - 24),
+    width, height: width < 420 ? 290 : 330,
     padding: [marks ? 8 + 14 * marks : 10, 14, 0, 4],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, points: { show: spec.series.every(series => series.kind === 'line') } },
@@ -567,7 +567,7 @@ function tiles() {
   if (base) {
     const ratio = base.now.ms / base.ms;
     const kind = base.now.regressed ? 'bad' : ratio < .97 ? 'good' : '';
-    add('To the baseline', times(ratio), `${data.commits[run.commit]} by ${data.commits[base.commit]}, medians`, kind);
+    add('To the baseline', times(ratio), `undisturbed step, ${data.commits[run.commit]} by ${data.commits[base.commit]}`, kind);
   } else {
     add('To the baseline', '–', 'no earlier commit has this configuration');
   }

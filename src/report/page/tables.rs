@@ -104,8 +104,9 @@ pub(super) fn regressions(html: &mut String, series: &[(Config, Vec<Point>)]) {
         _ => "These",
     };
     let note = format!(
-        "{found} of {judgements} judgements. A commit is marked where its median step is beyond Q3 + 3·IQR of \
-         the configuration's runs before it, and the whole 99 % confidence interval of its ratio to them is \
+        "{found} of {judgements} judgements. What is judged is the time that the fastest tenth of a run's steps \
+         do not exceed, which noise changes least. A commit is marked where the median of its runs is beyond \
+         Q3 + 3·IQR of the configuration's runs before it, and the whole 99 % confidence interval of its ratio to them is \
          above 1. With fewer than five runs it is a suspect, which more runs may clear. A judgement needs five \
          earlier runs of the same configuration on the same machine."
     );
@@ -118,7 +119,7 @@ pub(super) fn regressions(html: &mut String, series: &[(Config, Vec<Point>)]) {
             ("bodies", false),
             ("threads", false),
             ("lanes", false),
-            ("p50 ms", false),
+            ("ms", false),
             ("limit ms", false),
             ("ratio", false),
             ("99 % interval", false),
@@ -135,7 +136,7 @@ pub(super) fn regressions(html: &mut String, series: &[(Config, Vec<Point>)]) {
                 (config.bodies[0] + config.particles[0]).to_string(),
                 config.threads.to_string(),
                 config.lanes.to_string(),
-                format!("{:.3}", point.p50_ms),
+                format!("{:.3}", point.ms),
                 format!("{:.3}", verdict.fence),
                 format!("{:.3}", ratio.ratio),
                 format!("{:.3}–{:.3}", ratio.low, ratio.high),
