@@ -14,6 +14,7 @@ mod merge;
 mod output;
 mod profile;
 mod progress;
+mod report;
 mod run;
 mod style;
 mod summary;
@@ -73,6 +74,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::main(&args),
         Some(Command::Run(args)) => run::main(&args, args.report.as_deref()),
         Some(Command::Verify(args)) => verify::main(&args),
+        Some(Command::Report(args)) => report::main(&args),
         Some(Command::Sweep(args)) => sweep::main(&args),
         Some(Command::Merge(args)) => merge::main(&args),
         Some(Command::Compare(args)) => compare::main(&args),

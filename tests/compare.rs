@@ -43,15 +43,17 @@ fn compared(dir: &Path, base: &[Value], new: &[Value], options: &[&str]) -> (i32
     (run.code, serde_json::from_str(&run.out).unwrap_or_else(|_| panic!("{}", run.err)))
 }
 
-/// A planted slowdown of 20 % gives exit code 1, with one run a side as with repeats, and its row says by how much;
-/// a speed-up of 20 % does not.
+/// A planted slowdown of 20 % gives exit code 1, with repeats and, if asked for, with one run a side, and its row
+/// says by how much; a speed-up of 20 % does not.
 #[test]
 fn planted_slowdown() {
     let dir = temporary();
     for count in [1, 3, 5] {
         for seed in 1..=5 {
             let base = repeats("packed", seed, count, 1.0);
-            let (code, report) = compared(dir.path(), &base, &repeats("packed", seed + 50, count, 1.2), &[]);
+            let options: &[&str] = if count == 1 { &["--single-runs"] } else { &[] };
+            let new = repeats("packed", seed + 50, count, 1.2);
+            let (code, report) = compared(dir.path(), &base, &new, options);
             let row = &report["rows"][0];
             assert_eq!((code, &row["verdict"]), (1, &json!("slower")), "{count} runs, seed {seed}: {report}");
             let number = |place: &str| row.pointer(place).and_then(Value::as_f64).expect("a number");
@@ -73,7 +75,8 @@ fn noise_is_no_regression() {
             for factor in [1.0, 1.02] {
                 let base = repeats("packed", seed, count, 1.0);
                 let new = repeats("packed", seed + 50, count, factor);
-                let (code, report) = compared(dir.path(), &base, &new, &[]);
+                let options: &[&str] = if count == 1 { &["--single-runs"] } else { &[] };
+                let (code, report) = compared(dir.path(), &base, &new, options);
                 let verdict = report["rows"][0]["verdict"].as_str().expect("a verdict");
                 assert_eq!(code, 0, "{count} runs, seed {seed}: {report}");
                 assert!(["no_difference", "cannot_tell"].contains(&verdict), "{report}");
@@ -146,12 +149,30 @@ fn states_are_compared() {
     assert!(human.out.contains("  differs\n"), "{}", human.out);
 }
 
+/// One run a side says nothing of how runs differ: there is an interval, and no verdict unless asked for.
+#[test]
+fn single_runs() {
+    let dir = temporary();
+    let (base, new) = (repeats("packed", 1, 1, 1.0), repeats("packed", 2, 1, 1.5));
+    let (code, report) = compared(dir.path(), &base, &new, &[]);
+    let row = &report["rows"][0];
+    assert_eq!(
+        (code, &row["verdict"], &row["measure"]),
+        (0, &json!("cannot_tell"), &json!("median")),
+        "{row}"
+    );
+    assert!(row["interval"]["low"].as_f64().is_some_and(|low| low > 1.3), "{row}");
+    let human = granule(dir.path(), &["compare", "base.jsonl", "new.jsonl"]);
+    assert!(human.out.contains("single runs can't tell"), "{}", human.out);
+    assert_eq!(compared(dir.path(), &base, &new, &["--single-runs"]).0, 1);
+}
+
 /// Too few steps, or a record of before steps had times: no interval and no verdict, with the ratio all the same.
 #[test]
 fn too_little_to_tell() {
     let dir = temporary();
     let (base, new) = ([made_up("packed", &[1.0, 1.1, 1.05])], [made_up("packed", &[2.0, 2.1, 2.05])]);
-    let (code, report) = compared(dir.path(), &base, &new, &[]);
+    let (code, report) = compared(dir.path(), &base, &new, &["--single-runs"]);
     assert_eq!((code, &report["rows"][0]["verdict"]), (0, &json!("cannot_tell")));
     assert_eq!(report["rows"][0]["interval"], Value::Null);
     assert!(
@@ -160,7 +181,7 @@ fn too_little_to_tell() {
     );
     let mut older = repeats("packed", 1, 1, 1.0);
     older[0].as_object_mut().expect("an object").remove("samples_ms");
-    let (code, report) = compared(dir.path(), &older, &repeats("packed", 2, 1, 2.0), &[]);
+    let (code, report) = compared(dir.path(), &older, &repeats("packed", 2, 1, 2.0), &["--single-runs"]);
     assert_eq!((code, &report["rows"][0]["verdict"]), (0, &json!("cannot_tell")));
 }
 

@@ -291,8 +291,11 @@ fn trace_validator() -> Validator {
                        "traceEvents": {"type": "array", "items": {"oneOf": [complete, metadata]}}}}))
 }
 
-/// Spans of each process and thread, in the order of the file: name, start, end.
-fn threads(trace: &Value) -> BTreeMap<(u64, u64), Vec<(String, f64, f64)>> {
+/// Name, start and end of a span.
+type Named = (String, f64, f64);
+
+/// Spans of each process and thread, in the order of the file.
+fn threads(trace: &Value) -> BTreeMap<(u64, u64), Vec<Named>> {
     let mut threads: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for event in trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] == "X") {
         let number = |key: &str| event[key].as_f64().expect("a number");
@@ -304,7 +307,7 @@ fn threads(trace: &Value) -> BTreeMap<(u64, u64), Vec<(String, f64, f64)>> {
 }
 
 /// On one thread, spans start in their order and are one inside the other or apart, to the last bit.
-fn assert_nested(spans: &[(String, f64, f64)]) {
+fn assert_nested(spans: &[Named]) {
     let mut open: Vec<f64> = Vec::new();
     let mut last = 0.0;
     for (name, start, end) in spans {
@@ -335,7 +338,7 @@ fn trace_events() {
         trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] == "M").collect();
     assert_eq!(names.iter().filter(|event| event["name"] == "process_name").count(), 4);
     assert_eq!(names.iter().filter(|event| event["name"] == "thread_name").count(), 4);
-    let of = |spans: &[(String, f64, f64)], name: &str| -> Vec<f64> {
+    let of = |spans: &[Named], name: &str| -> Vec<f64> {
         spans.iter().filter(|span| span.0 == name).map(|span| (span.2 - span.1) / 1e3).collect()
     };
     // The real record is the newest, and comes last.

@@ -29,6 +29,8 @@ pub enum Command {
     Run(RunArgs),
     /// Step two configurations side by side: identical, or where they part
     Verify(VerifyArgs),
+    /// Write the page of a directory of records
+    Report(ReportArgs),
     /// Run a grid of scenes, sizes and settings, a record a line
     Sweep(SweepArgs),
     /// Put records together, once each
@@ -131,6 +133,22 @@ pub struct VerifyArgs {
     /// Plant a wrong value: STEP:STAGE:BODY:ULPS
     #[arg(long, value_name = "STEP:STAGE:BODY:ULPS", value_parser = fault, hide = true)]
     pub plant: Option<Fault>,
+}
+
+#[derive(Args)]
+pub struct ReportArgs {
+    /// The directory of the records
+    #[arg(value_name = "DIR", default_value = super::REPORT_DIR)]
+    pub dir: PathBuf,
+    /// The page [default: index.html in DIR]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// criterion's results, which `cargo bench` leaves in target/criterion
+    #[arg(long, value_name = "DIR")]
+    pub criterion: Option<PathBuf>,
+    /// The comparison with other engines [default: peers.json in DIR]
+    #[arg(long, value_name = "FILE")]
+    pub peers: Option<PathBuf>,
 }
 
 pub fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {

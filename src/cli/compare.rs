@@ -4,7 +4,7 @@ use super::output::name_skipped;
 use super::style::Style;
 use super::{Failure, Outcome, bad_file, bad_input, check_failed, emit, emit_json, note};
 use clap::{Args, ValueEnum};
-use granule::report::compare::{CONFIDENCE, Comparison, Row, Verdict};
+use granule::report::compare::{CONFIDENCE, Comparison, Measure, Row, Rules, Verdict};
 use granule::report::export::escaped_markdown;
 use granule::report::{RunRecord, Skipped, Store};
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub struct CompareArgs {
     /// Relative difference that does not matter, as 5% or 0.05
     #[arg(long, value_name = "T", value_parser = threshold, default_value = "5%")]
     threshold: f64,
+    /// Judge single runs, too, as if runs did not differ from each other
+    #[arg(long)]
+    single_runs: bool,
     /// Compare records of different machines, too
     #[arg(long)]
     any_machine: bool,
@@ -74,7 +77,11 @@ pub fn main(args: &CompareArgs) -> Outcome {
     }
     let skipped = [&base.skipped[..], &new.skipped].concat();
     name_skipped(&skipped);
-    let comparison = Comparison::new(records(&base), records(&new), args.threshold);
+    let comparison = Comparison::new(
+        records(&base),
+        records(&new),
+        Rules { threshold: args.threshold, single_runs: args.single_runs },
+    );
     for (side, missing) in [("NEW", &comparison.only_in_base), ("BASE", &comparison.only_in_new)] {
         for configuration in missing {
             note(&format!("not in {side}: {configuration}"));
@@ -130,8 +137,8 @@ fn table(comparison: &Comparison, threshold: f64, style: Style) -> String {
         let _ = writeln!(
             text,
             "{name:width$} {:>10.4} {:>10.4} {:>7}  {:15} {:>5}  {verdict}  {}",
-            row.base.median_ms,
-            row.new.median_ms,
+            row.base.ms,
+            row.new.ms,
             ratio(row),
             interval(row),
             format!("{}:{}", row.base.runs, row.new.runs),
@@ -154,8 +161,8 @@ fn markdown(comparison: &Comparison, threshold: f64) -> String {
             text,
             "| {} | {:.4} | {:.4} | {} | {} | {}:{} | {bold}{}{bold} | {} |",
             escaped_markdown(&row.configuration.to_string()),
-            row.base.median_ms,
-            row.new.median_ms,
+            row.base.ms,
+            row.new.ms,
             ratio(row),
             interval(row),
             row.base.runs,
@@ -189,7 +196,18 @@ fn state(row: &Row) -> &'static str {
 fn sentence(comparison: &Comparison, threshold: f64) -> String {
     let verdicts = [Verdict::Slower, Verdict::Faster, Verdict::NoDifference, Verdict::CannotTell];
     let counts = verdicts.map(|verdict| format!("{} {}", verdict.name(), comparison.count(verdict)));
-    format!("{}; differences up to {} do not count", counts.join(", "), percent(threshold))
+    let mut sentence =
+        format!("{}; differences up to {} do not count", counts.join(", "), percent(threshold));
+    let of = |measure: Measure| comparison.rows.iter().any(|row| row.measure == measure);
+    sentence.push_str(match (of(Measure::FastestTenth), of(Measure::Median)) {
+        (true, false) => "; times are of the fastest tenth of steps",
+        (false, _) => "; times are medians of steps",
+        (true, true) => "; times are of the fastest tenth of steps, of single runs and older records medians",
+    });
+    if comparison.rows.iter().any(|row| row.base.runs + row.new.runs == 2) {
+        sentence.push_str("; single runs can't tell: repeat them, three times or more");
+    }
+    sentence
 }
 
 fn percent(threshold: f64) -> String {

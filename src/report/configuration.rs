@@ -26,7 +26,8 @@ pub struct Configuration {
     pub iterations: u32,
     /// `soft` or `projection`.
     pub solver: String,
-    /// Iterations over the links per substep.
+    /// Iterations over the links per substep; 0 without links, where they do not matter and older records do not
+    /// say.
     pub link_iterations: u32,
     /// Seed of the built-in scene.
     pub seed: u64,
@@ -49,7 +50,7 @@ impl Configuration {
             substeps,
             iterations,
             solver: record.solver.clone(),
-            link_iterations: record.link_iterations,
+            link_iterations: if record.links > 0 { record.link_iterations } else { 0 },
             seed: record.seed,
             warmup: record.warmup,
             steps: record.steps,
@@ -89,8 +90,7 @@ impl fmt::Display for Configuration {
         if self.solver != "soft" {
             write!(f, "/solver={}", self.solver)?;
         }
-        // The usual number, which every scene without links has.
-        if self.link_iterations != 8 {
+        if ![0, 8].contains(&self.link_iterations) {
             write!(f, "/link_iterations={}", self.link_iterations)?;
         }
         if self.seed != 1 {

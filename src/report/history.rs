@@ -12,14 +12,27 @@
 //!    slowdown "by a fifth" means). The variance is pooled, so that one new run is enough: the interval is then
 //!    that of a prediction from the history. What is outside the history's own outer fences is left out.
 //!
-//! The unit is a *run* (the median of its steps), not a step: steps of one run share its luck (layout in
-//! memory, frequency, neighbours) and their spread says nothing of that of runs. Where there is only one run a
+//! And there must be [`MIN_RUNS`] of it; with fewer it is suspected only.
+//!
+//! The unit is a *run*, not a step: steps of one run share its luck (layout in memory, frequency, neighbours)
+//! and their spread says nothing of that of runs. What is judged of a run is [`undisturbed_ms`], the fastest
+//! tenth of its steps. With the median, commits of five of the recorded repeats were marked for noise alone (3 of
+//! 60), and a fifth more was found in 24 of 60; with the tenth it is none, and 44. Where there is only one run a
 //! side, [`ratio_of_steps`] says how sure the medians of its steps are, and no more.
+
+use super::{Filed, Machine, RunRecord};
+use std::collections::{BTreeMap, HashMap};
 
 /// How sure an interval is by which a regression is marked.
 pub const CONFIDENCE: f64 = 0.99;
 /// Fewer runs before a commit are no history: quartiles of four values are the values.
 pub const MIN_HISTORY: usize = 5;
+/// A commit with fewer runs is suspected, not marked: somebody else's work lasts for longer than a run, and some
+/// runs in a row may all be slow by it. In the busy half of `tests/data/repeats.csv` that makes 3 of 24 single runs
+/// suspects, and 4 of 22 threes; no five.
+pub const MIN_RUNS: usize = 5;
+/// Runs before a commit that make its history; older ones are forgotten.
+pub const MAX_HISTORY: usize = 50;
 
 /// Quartiles of a sample, with linear interpolation (type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in
 /// statistical packages", 1996).
@@ -195,7 +208,21 @@ pub struct Verdict {
     /// New over history, with its interval of [`CONFIDENCE`].
     pub ratio: Ratio,
     /// The new median is above the fence, and the interval above 1.
-    pub regressed: bool,
+    pub beyond: bool,
+    /// The new runs.
+    pub runs: usize,
+}
+
+impl Verdict {
+    /// Beyond what is plausible, by [`MIN_RUNS`] runs.
+    pub fn is_regression(&self) -> bool {
+        self.beyond && self.runs >= MIN_RUNS
+    }
+
+    /// Beyond what is plausible, by too few runs to be sure.
+    pub fn is_suspect(&self) -> bool {
+        self.beyond && self.runs < MIN_RUNS
+    }
 }
 
 /// Judges the times of a commit's runs by those of earlier ones; none where there are fewer than
@@ -209,7 +236,123 @@ pub fn judge(history: &[f64], new: &[f64]) -> Option<Verdict> {
     let inside = quartiles.lower_fence()..=fence;
     let usual: Vec<f64> = history.iter().copied().filter(|time| inside.contains(time)).collect();
     let ratio = ratio_of_runs(&usual, new, CONFIDENCE)?;
-    Some(Verdict { fence, ratio, regressed: median(new)? > fence && ratio.low > 1.0 })
+    let beyond = median(new)? > fence && ratio.low > 1.0;
+    Some(Verdict { fence, ratio, beyond, runs: logarithms(new).len() })
+}
+
+/// What must be the same in two runs for their times to be comparable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Config {
+    /// Name of the scene.
+    pub scene: String,
+    /// Moving, and others.
+    pub bodies: [usize; 2],
+    /// Particles, and links.
+    pub particles: [usize; 2],
+    /// Size of the thread pool.
+    pub threads: usize,
+    /// Lane width.
+    pub lanes: usize,
+    /// `soft` or `projection`.
+    pub solver: String,
+    /// Substeps, iterations, and those over the links.
+    pub iterations: [u32; 3],
+    /// Warm-up, and measured ones.
+    pub steps: [u32; 2],
+    /// Seed of the built-in scene.
+    pub seed: u64,
+    /// Instruction set.
+    pub isa: String,
+    /// Processor, its cores, and the system.
+    pub machine: (String, usize, String),
+}
+
+impl Config {
+    /// That of a run.
+    pub fn of(record: &RunRecord) -> Config {
+        let Machine { cpu, cores, os } = record.machine.clone();
+        Config {
+            scene: record.scene.clone(),
+            bodies: [record.bodies, record.static_bodies],
+            particles: [record.particles, record.links],
+            threads: record.threads,
+            lanes: record.lanes,
+            solver: record.solver.clone(),
+            // Older records do not say what does not matter without links.
+            iterations: [
+                record.substeps,
+                record.iterations,
+                if record.links > 0 { record.link_iterations } else { 0 },
+            ],
+            steps: [record.warmup, record.steps],
+            seed: record.seed,
+            isa: record.isa.clone(),
+            machine: (cpu, cores, os),
+        }
+    }
+}
+
+/// A configuration's runs of one commit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The commit.
+    pub commit: String,
+    /// Which of the records these are.
+    pub records: Vec<usize>,
+    /// Median of what the runs took, ms; see [`undisturbed_ms`].
+    pub ms: f64,
+    /// What it is against the runs before; none where these are too few.
+    pub verdict: Option<Verdict>,
+}
+
+/// The time that the fastest tenth of a run's steps do not exceed: a step that nothing came in between of. None
+/// where the record has no times of single steps. (What only rare steps do, it does not see.)
+pub fn undisturbed_ms(record: &RunRecord) -> Option<f64> {
+    let steps = sorted(&record.samples_ms.step);
+    Some(steps[steps.len().checked_sub(1)? / 10])
+}
+
+/// The commits of the records, in the order in which they were first run. What that is of branches is for the
+/// reader to know: a record has no parent.
+pub fn commits(records: &[Filed]) -> Vec<String> {
+    let mut first: HashMap<&str, u64> = HashMap::new();
+    for Filed { record, .. } in records {
+        let time = first.entry(&record.commit).or_insert(record.unix_time);
+        *time = record.unix_time.min(*time);
+    }
+    let mut commits: Vec<(u64, &str)> = first.into_iter().map(|(commit, time)| (time, commit)).collect();
+    commits.sort_unstable();
+    commits.into_iter().map(|(_, commit)| commit.to_owned()).collect()
+}
+
+/// Each configuration's times over the commits, judged; runs of no step have none. Where a configuration has a
+/// run without times of single steps, medians take the place of [`undisturbed_ms`] in all of its runs.
+pub fn series(records: &[Filed]) -> BTreeMap<Config, Vec<Point>> {
+    let commits = commits(records);
+    let place: HashMap<&str, usize> = commits.iter().enumerate().map(|(i, commit)| (&**commit, i)).collect();
+    let mut groups: BTreeMap<Config, BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
+    for (index, Filed { record, .. }) in records.iter().enumerate().filter(|(_, r)| r.record.steps > 0) {
+        let runs = groups.entry(Config::of(record)).or_default();
+        runs.entry(place[&*record.commit]).or_default().push(index);
+    }
+    let undisturbed: Vec<Option<f64>> = records.iter().map(|filed| undisturbed_ms(&filed.record)).collect();
+    let judged = |runs: BTreeMap<usize, Vec<usize>>| {
+        let all_have_steps = runs.values().flatten().all(|&index| undisturbed[index].is_some());
+        let time = |&index: &usize| {
+            let p50 = records[index].record.step_ms.p50;
+            if all_have_steps { undisturbed[index].unwrap_or(p50) } else { p50 }
+        };
+        let mut history: Vec<f64> = Vec::new();
+        let point = |(commit, indices): (usize, Vec<usize>)| {
+            let times: Vec<f64> = indices.iter().map(time).collect();
+            let verdict = judge(&history[history.len().saturating_sub(MAX_HISTORY)..], &times);
+            let ms = median(&times).unwrap_or(f64::NAN);
+            history.extend_from_slice(&times);
+            Point { commit: commits[commit].clone(), records: indices, ms, verdict }
+        };
+        runs.into_iter().map(point).collect()
+    };
+    groups.into_iter().map(|(config, runs)| (config, judged(runs))).collect()
 }
 
 #[cfg(test)]
@@ -284,11 +427,96 @@ mod tests {
     #[test]
     fn judgement() {
         let history = [1.00, 1.02, 0.99, 1.01, 1.03, 0.98, 1.00, 9.0];
-        let regressed = |new: &[f64]| judge(&history, new).expect("a verdict").regressed;
-        assert!(regressed(&[1.2]) && regressed(&[1.2, 1.22, 1.19]));
-        assert!(!regressed(&[1.04]) && !regressed(&[0.8]));
-        assert!(!regressed(&[1.0, 5.0, 1.0]), "one bad run of three");
+        let beyond = |new: &[f64]| judge(&history, new).expect("a verdict").beyond;
+        assert!(beyond(&[1.2]) && beyond(&[1.2, 1.22, 1.19]));
+        assert!(!beyond(&[1.04]) && !beyond(&[0.8]));
+        assert!(!beyond(&[1.0, 5.0, 1.0]), "one bad run of three");
+        let verdict = judge(&history, &[1.2]).expect("a verdict");
+        assert!(verdict.is_suspect() && !verdict.is_regression());
+        let verdict = judge(&history, &[1.2, 1.22, 1.19, 1.2, 1.21]).expect("a verdict");
+        assert!(verdict.is_regression() && !verdict.is_suspect());
         assert_eq!(judge(&history[..4], &[2.0]), None);
         assert_eq!(judge(&history, &[]), None);
+    }
+
+    /// What recorded repeats of a scene took, which is the same work each time.
+    fn recorded(machine: &str, scene: &str) -> Vec<f64> {
+        let rows = include_str!("../../tests/data/repeats.csv").lines();
+        let cells = rows.map(|row| row.split(',').collect::<Vec<&str>>());
+        let wanted = cells.filter(|cells| cells[..2.min(cells.len())] == [machine, scene]);
+        wanted.map(|cells| cells[2].parse().expect("a time")).collect()
+    }
+
+    /// Takes every five successive repeats for a commit, `slower` times as slow, and for its history the rest,
+    /// or those before. How many of how many are marked?
+    fn marked(times: &[f64], slower: f64, rest: bool) -> (usize, usize) {
+        let commits = if rest { 0 } else { MIN_HISTORY }..times.len() + 1 - MIN_RUNS;
+        let is_marked = |&first: &usize| {
+            let new: Vec<f64> = times[first..first + MIN_RUNS].iter().map(|time| slower * time).collect();
+            let after = if rest { &times[first + MIN_RUNS..] } else { &[] };
+            judge(&[&times[..first], after].concat(), &new).expect("a verdict").is_regression()
+        };
+        (commits.clone().filter(is_marked).count(), commits.len())
+    }
+
+    /// In recorded repeats, noise is never marked: neither on a machine that does nothing else, nor on one that
+    /// compiles. A slowdown of a fifth always is, and one of a tenth, on one thread, on either.
+    #[test]
+    fn recorded_repeats() {
+        for machine in ["quiet", "busy"] {
+            for scene in ["packed", "pile"] {
+                let times = recorded(machine, scene);
+                assert_eq!(times.len(), 24);
+                assert_eq!(marked(&times, 1.0, true), (0, 20), "{machine}, {scene}");
+                assert_eq!(marked(&times, 1.0, false), (0, 15), "{machine}, {scene}");
+            }
+            for slower in [1.1, 1.2] {
+                let times = recorded(machine, "packed");
+                assert_eq!(marked(&times, slower, true), (20, 20), "{machine}, {slower}");
+                assert_eq!(marked(&times, slower, false), (15, 15), "{machine}, {slower}");
+            }
+        }
+        // Two threads on two busy cores: what is found there is no more than a part.
+        assert_eq!(marked(&recorded("quiet", "pile"), 1.2, true), (16, 20));
+        assert_eq!(marked(&recorded("busy", "pile"), 1.2, true), (0, 20));
+    }
+
+    /// A series is one configuration on one machine over the commits in their order of time, and a planted
+    /// slowdown of one of them is the only one that is marked; with single runs, a suspect.
+    #[test]
+    fn series_over_commits() {
+        let mut records: Vec<Filed> = Vec::new();
+        for (index, ms) in recorded("quiet", "packed").into_iter().enumerate() {
+            let mut record = RunRecord::sample("packed", 10_000);
+            let commit = index / 5;
+            record.commit = ["z", "y", "x", "slow", "last"][commit].to_owned();
+            record.unix_time = 1000 + index as u64;
+            record.step_ms.p50 = f64::NAN;
+            record.samples_ms.step = vec![9.0, if commit == 3 { 1.2 * ms } else { ms }, 9.0];
+            records.push(Filed { path: "x.json".into(), line: None, record });
+        }
+        assert_eq!(commits(&records), ["z", "y", "x", "slow", "last"]);
+        let mut other = records[0].clone();
+        other.record.machine.cpu.push_str(" II");
+        records.push(other);
+        let all = series(&records);
+        assert_eq!(all.len(), 2);
+        let points = all.values().find(|points| points.len() == 5).expect("all commits");
+        let regressed = points.iter().filter(|p| p.verdict.is_some_and(|v| v.is_regression()));
+        assert_eq!(regressed.map(|p| &*p.commit).collect::<Vec<_>>(), ["slow"]);
+        assert_eq!(points[0].verdict, None);
+        assert_eq!(points.iter().map(|point| point.records.len()).sum::<usize>(), 24);
+
+        records.truncate(16);
+        let all = series(&records);
+        let verdict = all.values().next().and_then(|points| points[3].verdict).expect("a verdict");
+        assert!(verdict.is_suspect(), "{verdict:?}");
+
+        // A run that has no steps to show makes medians of all.
+        for Filed { record, .. } in &mut records {
+            record.step_ms.p50 = 3.0;
+        }
+        records[4].record.samples_ms = super::super::Samples::default();
+        assert!(series(&records).values().flatten().all(|point| point.ms == 3.0));
     }
 }
