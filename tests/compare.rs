@@ -60,7 +60,7 @@ fn planted_slowdown() {
             let (low, ratio, high) = (number("/interval/low"), number("/ratio"), number("/interval/high"));
             assert!(1.05 < low && low < ratio && ratio < high && (ratio - 1.2).abs() < 0.06, "{row}");
             let (code, report) =
-                compared(dir.path(), &base, &repeats("packed", seed + 50, count, 1.0 / 1.2), &[]);
+                compared(dir.path(), &base, &repeats("packed", seed + 50, count, 1.0 / 1.2), options);
             assert_eq!((code, &report["rows"][0]["verdict"]), (0, &json!("faster")), "{report}");
         }
     }
