@@ -265,7 +265,7 @@ fn every_chart_is_drawn() {
     assert_eq!(flatness, [3, 3, 4]);
     assert_eq!(page.chart("threads"), [3, 3, 3, 3], "three scenes, and the ideal");
     assert_eq!(page.chart("lanes"), [4, 4, 4]);
-    let configurations = 3 * 7 + 1;
+    let configurations = 3 * 8 + 1;
     assert_eq!(page.chart("penetration"), [configurations, 2, 1, 1]);
     assert_eq!(page.chart("history"), [5]);
     assert_eq!(page.chart("peers"), [2, 2]);

@@ -162,7 +162,7 @@ const charts = {
       x: { kind: 'names', names: bars.map(label), label: all ? '' : 'bodies' },
       y: { label: 'ns per body and step', zero: true },
       xs: bars.map((_, i) => i), series: series.reverse(), fixed: true,
-      note: all ? 'Of each scene, the run of the most bodies.' : labels(latest())(bars[0]).includes(',') ? setting(bars[0]) : '',
+      note: all ? 'Of each scene, the run of the most bodies.' : `${plural(bars[0].threads, 'thread')}, ${plural(bars[0].lanes, 'lane')}, ${data.settings[bars[0].settings]}.`,
       summary: bars.map(run => `${label(run)}: ` + STAGES.map((stage, i) => `${stage} ${format(perBody(run, i))}`).join(', '))
         .join('; ') + ' (ns per body).',
       head: [all ? 'scene' : 'bodies', ...(all ? ['bodies'] : []), ...STAGES.map(stage => stage + ' ns'), 'all ns'],
@@ -401,8 +401,6 @@ function paths(series) {
   return uPlot.paths.linear();
 }
 
-const translucent = (context, style, alpha) => { context.save(); context.globalAlpha = alpha; style(); context.restore(); };
-
 // How many rows the labels of an axis of logarithms need above the plot, or one more.
 function rows(spec) {
   const [min, max] = scale(spec.x, spec.xs).range.map(Math.log);
@@ -424,7 +422,8 @@ function annotate(u, spec) {
   ctx.save();
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'alphabetic';
-  const ends = [];
+  ctx.textAlign = 'left';
+  const [ends, labels] = [[], []];
   for (const mark of [...spec.marks ?? []].sort(by(mark => mark.x))) {
     const x = Math.round(u.valToPos(mark.x, 'x', true));
     const width = ctx.measureText(mark.text).width;
@@ -440,6 +439,15 @@ function annotate(u, spec) {
     ctx.moveTo(x, y + 2 * ratio);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
+    labels.push([mark, left, y]);
+  }
+  // Over all lines, on a ground of their own.
+  ctx.setLineDash([]);
+  for (const [mark, left, y] of labels) {
+    ctx.strokeStyle = colour('panel');
+    ctx.lineWidth = 4 * ratio;
+    ctx.strokeText(mark.text, left, y);
+    ctx.fillStyle = colour(mark.colour);
     ctx.fillText(mark.text, left, y);
   }
   for (const level of spec.levels ?? []) {
@@ -610,7 +618,7 @@ function choose() {
 
 function show() {
   const style = getComputedStyle(root);
-  palette = Object.fromEntries(['text', 'dim', 'line', 'grid', 'bad', 's0', 's1', 's2', 's3', 's4', 's5', 's6', 's7']
+  palette = Object.fromEntries(['text', 'dim', 'line', 'grid', 'panel', 'bad', 's0', 's1', 's2', 's3', 's4', 's5', 's6', 's7']
     .map(name => [name, style.getPropertyValue('--' + name).trim()]));
   // All charts are of one width.
   width = $('chart-distribution').querySelector('.plot').clientWidth;
