@@ -31,8 +31,9 @@ pub const MIN_HISTORY: usize = 5;
 /// runs in a row may all be slow by it. In the busy half of `tests/data/repeats.csv` that makes 3 of 24 single runs
 /// suspects, and 4 of 22 threes; no five.
 pub const MIN_RUNS: usize = 5;
-/// Runs before a commit that make its history; older ones are forgotten.
-pub const MAX_HISTORY: usize = 50;
+/// Runs before a commit that make its history; older ones are forgotten, as is all that was before a commit that
+/// made it faster: old, slow times would hide that some of it was lost again.
+pub const MAX_HISTORY: usize = 25;
 
 /// Quartiles of a sample, with linear interpolation (type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in
 /// statistical packages", 1996).
@@ -209,6 +210,8 @@ pub struct Verdict {
     pub ratio: Ratio,
     /// The new median is above the fence, and the interval above 1.
     pub beyond: bool,
+    /// The same below, and not by too few runs.
+    pub improved: bool,
     /// The new runs.
     pub runs: usize,
 }
@@ -236,8 +239,10 @@ pub fn judge(history: &[f64], new: &[f64]) -> Option<Verdict> {
     let inside = quartiles.lower_fence()..=fence;
     let usual: Vec<f64> = history.iter().copied().filter(|time| inside.contains(time)).collect();
     let ratio = ratio_of_runs(&usual, new, CONFIDENCE)?;
-    let beyond = median(new)? > fence && ratio.low > 1.0;
-    Some(Verdict { fence, ratio, beyond, runs: logarithms(new).len() })
+    let (middle, runs) = (median(new)?, logarithms(new).len());
+    let beyond = middle > fence && ratio.low > 1.0;
+    let improved = middle < quartiles.lower_fence() && ratio.high < 1.0 && runs >= MIN_RUNS;
+    Some(Verdict { fence, ratio, beyond, improved, runs })
 }
 
 /// What must be the same in two runs for their times to be comparable.
@@ -347,6 +352,9 @@ pub fn series(records: &[Filed]) -> BTreeMap<Config, Vec<Point>> {
             let times: Vec<f64> = indices.iter().map(time).collect();
             let verdict = judge(&history[history.len().saturating_sub(MAX_HISTORY)..], &times);
             let ms = median(&times).unwrap_or(f64::NAN);
+            if verdict.is_some_and(|verdict| verdict.improved) {
+                history.clear();
+            }
             history.extend_from_slice(&times);
             Point { commit: commits[commit].clone(), records: indices, ms, verdict }
         };
@@ -492,7 +500,7 @@ mod tests {
             record.commit = ["z", "y", "x", "slow", "last"][commit].to_owned();
             record.unix_time = 1000 + index as u64;
             record.step_ms.p50 = f64::NAN;
-            record.samples_ms.step = vec![9.0, if commit == 3 { 1.2 * ms } else { ms }, 9.0];
+            record.samples_ms.step = vec![if commit == 3 { 1.2 * ms } else { ms }, 9.0, 9.0];
             records.push(Filed { path: "x.json".into(), line: None, record });
         }
         assert_eq!(commits(&records), ["z", "y", "x", "slow", "last"]);
@@ -506,6 +514,17 @@ mod tests {
         assert_eq!(regressed.map(|p| &*p.commit).collect::<Vec<_>>(), ["slow"]);
         assert_eq!(points[0].verdict, None);
         assert_eq!(points.iter().map(|point| point.records.len()).sum::<usize>(), 24);
+
+        // What a commit won, the next one may not lose, even if it is no slower than the first.
+        for (index, Filed { record, .. }) in records[..24].iter_mut().enumerate() {
+            if (10..20).contains(&index) {
+                record.samples_ms.step[0] *= 0.7;
+            }
+        }
+        let points = &series(&records)[&Config::of(&records[0].record)];
+        let regressed = |point: &Point| point.verdict.is_some_and(|verdict| verdict.is_regression());
+        assert_eq!(points.iter().map(regressed).collect::<Vec<_>>(), [false, false, false, true, false]);
+        assert!(points[2].verdict.is_some_and(|verdict| verdict.improved), "{:?}", points[2]);
 
         records.truncate(16);
         let all = series(&records);

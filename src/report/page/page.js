@@ -2,11 +2,13 @@
 // (axes, series, text, table), and one function draws them all; a chart without data says what would give it some.
 //
 // Every figure says what has been drawn: data-drawn, data-series, data-points (a number a series) and, if the
-// address ends in ?check, data-ink: the pixels that are of each series' colour.
+// address has ?check, data-ink: the pixels that are of each series' colour.
 'use strict';
 (() => {
 const data = JSON.parse(document.getElementById('data').textContent);
-const check = location.search === '?check';
+// ?scene=NAME chooses a scene, ?check counts pixels.
+const query = new URLSearchParams(location.search);
+const check = query.has('check');
 const root = document.documentElement;
 root.dataset.errors = '0';
 window.addEventListener('error', () => { root.dataset.errors = String(+root.dataset.errors + 1); });
@@ -25,7 +27,9 @@ const el = (tag, attributes, ...children) => {
   node.append(...children);
   return node;
 };
-const colour = name => getComputedStyle(root).getPropertyValue('--' + name).trim();
+// Asked for once a drawing: each question after a change makes the browser style the whole page.
+let palette = {};
+const colour = name => palette[name];
 const unique = list => [...new Set(list)];
 const by = (...keys) => (a, b) => keys.reduce((order, key) => order || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0), 0);
 const sum = list => list.reduce((total, value) => total + value, 0);
@@ -158,7 +162,7 @@ const charts = {
       x: { kind: 'names', names: bars.map(label), label: all ? '' : 'bodies' },
       y: { label: 'ns per body and step', zero: true },
       xs: bars.map((_, i) => i), series: series.reverse(), fixed: true,
-      note: all ? 'Of each scene, the run of the most bodies.' : labels(latest())(bars[0]).includes(',') ? setting(bars[0]) : '',
+      note: all ? 'Of each scene, the run of the most bodies.' : `${plural(bars[0].threads, 'thread')}, ${plural(bars[0].lanes, 'lane')}, ${data.settings[bars[0].settings]}.`,
       summary: bars.map(run => `${label(run)}: ` + STAGES.map((stage, i) => `${stage} ${format(perBody(run, i))}`).join(', '))
         .join('; ') + ' (ns per body).',
       head: [all ? 'scene' : 'bodies', ...(all ? ['bodies'] : []), ...STAGES.map(stage => stage + ' ns'), 'all ns'],
@@ -333,6 +337,7 @@ const baseline = run => {
 // ---- Drawing
 
 const drawn = {};
+let width = 0;
 
 const ticks = (from, to, most) => {
   const sets = [[1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1, 3], [1]];
@@ -363,7 +368,7 @@ function scale(axis, values) {
   return { time: false, range: [min - pad, max + pad] };
 }
 
-function axes(spec, width) {
+function axes(spec) {
   const common = { stroke: colour('dim'), font: FONT, labelFont: FONT, grid: { stroke: colour('grid'), width: 1 },
     ticks: { stroke: colour('line'), size: 4 }, gap: 4 };
   const named = axis => ({ label: axis.label || undefined, labelSize: axis.label ? 18 : 0, labelGap: 0 });
@@ -396,7 +401,19 @@ function paths(series) {
   return uPlot.paths.linear();
 }
 
-const translucent = (context, style, alpha) => { context.save(); context.globalAlpha = alpha; style(); context.restore(); };
+// How many rows the labels of an axis of logarithms need above the plot, or one more.
+function rows(spec) {
+  const [min, max] = scale(spec.x, spec.xs).range.map(Math.log);
+  const ends = [];
+  for (const mark of [...spec.marks].sort(by(mark => mark.x))) {
+    const x = (Math.log(mark.x) - min) / (max - min) * (width - 70);
+    const half = measure(mark.text) / 2 + 8;
+    const row = ends.findIndex(end => end < x - half);
+    ends[row < 0 ? ends.length : row] = x + half;
+  }
+  // Labels are moved in from the edges, which may push them together.
+  return Math.min(ends.length + 1, spec.marks.length);
+}
 
 // Lines at an x with a label above the plot, in as many rows as they need not to meet; lines at a y with one in it.
 function annotate(u, spec) {
@@ -405,7 +422,8 @@ function annotate(u, spec) {
   ctx.save();
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'alphabetic';
-  const ends = [];
+  ctx.textAlign = 'left';
+  const [ends, labels] = [[], []];
   for (const mark of [...spec.marks ?? []].sort(by(mark => mark.x))) {
     const x = Math.round(u.valToPos(mark.x, 'x', true));
     const width = ctx.measureText(mark.text).width;
@@ -421,6 +439,15 @@ function annotate(u, spec) {
     ctx.moveTo(x, y + 2 * ratio);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
+    labels.push([mark, left, y]);
+  }
+  // Over all lines, on a ground of their own.
+  ctx.setLineDash([]);
+  for (const [mark, left, y] of labels) {
+    ctx.strokeStyle = colour('panel');
+    ctx.lineWidth = 4 * ratio;
+    ctx.strokeText(mark.text, left, y);
+    ctx.fillStyle = colour(mark.colour);
     ctx.fillText(mark.text, left, y);
   }
   for (const level of spec.levels ?? []) {
@@ -482,14 +509,13 @@ function draw(id, spec) {
   if (spec.note) legend.before(el('p', { className: 'status', textContent: spec.note }));
 
   spec.series.forEach((series, i) => { series.colour ??= 's' + i % 8; series.dash ??= series.kind === 'line' ? DASHES[(i >> 1) % DASHES.length] : []; });
-  const width = plot.clientWidth;
   const values = legendItems(spec, legend, id);
   const colours = spec.series.map(series => colour(series.colour));
   const marks = (spec.marks ?? []).length;
-  const [axisX, axisY] = axes(spec, width);
+  const [axisX, axisY] = axes(spec);
   const options = {
     width, height: width < 420 ? 290 : 330,
-    padding: [marks ? 8 + 14 * marks : 10, 14, 0, 4],
+    padding: [marks ? 8 + 14 * rows(spec) : 10, 14, 0, 4],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, points: { show: spec.series.every(series => series.kind === 'line') } },
     scales: { x: scale(spec.x, spec.xs), y: scale(spec.y, spec.series.flatMap(series => series.values)) },
@@ -591,6 +617,11 @@ function choose() {
 }
 
 function show() {
+  const style = getComputedStyle(root);
+  palette = Object.fromEntries(['text', 'dim', 'line', 'grid', 'panel', 'bad', 's0', 's1', 's2', 's3', 's4', 's5', 's6', 's7']
+    .map(name => [name, style.getPropertyValue('--' + name).trim()]));
+  // All charts are of one width.
+  width = $('chart-distribution').querySelector('.plot').clientWidth;
   tiles();
   for (const id in charts) draw(id, charts[id]());
 }
@@ -615,7 +646,8 @@ function sortable() {
 
 function start() {
   const all = scenes.map(scene => [scene, data.scenes[scene]]).sort(by(([, text]) => text));
-  if (scenes.length === 1) state.scene = scenes[0];
+  const asked = scenes.find(scene => data.scenes[scene] === query.get('scene'));
+  state.scene = asked ?? (scenes.length === 1 ? scenes[0] : -1);
   fill($('scene'), scenes.length === 1 ? all : [[-1, 'all scenes'], ...all], state.scene);
   fill($('machine'), unique(runs.map(run => run.machine)).map(machine => [machine, data.machines[machine]]), state.machine);
   $('scene').addEventListener('change', event => { state.scene = +event.target.value; choose(); });
@@ -626,10 +658,10 @@ function start() {
   choose();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show);
   matchMedia('print').addEventListener('change', show);
-  let width = innerWidth;
-  window.addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; show(); } });
-  // uPlot draws in a microtask.
-  setTimeout(() => {
+  let before = innerWidth;
+  window.addEventListener('resize', () => { if (innerWidth !== before) { before = innerWidth; show(); } });
+  // uPlot draws in a microtask, which is before this.
+  window.addEventListener('load', () => {
     root.dataset.requests = String(performance.getEntriesByType('resource').length);
     root.dataset.ready = String(Math.round(performance.now()));
   });
