@@ -5,13 +5,20 @@
 
 mod alloc;
 mod args;
+mod compare;
 pub mod cpu;
+mod export;
 mod input;
 mod list;
+mod merge;
+mod output;
+mod profile;
 mod progress;
+mod report;
 mod run;
 mod style;
 mod summary;
+mod sweep;
 mod verify;
 
 use args::{Cli, Command, RunArgs};
@@ -67,6 +74,11 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::main(&args),
         Some(Command::Run(args)) => run::main(&args, args.report.as_deref()),
         Some(Command::Verify(args)) => verify::main(&args),
+        Some(Command::Report(args)) => report::main(&args),
+        Some(Command::Sweep(args)) => sweep::main(&args),
+        Some(Command::Merge(args)) => merge::main(&args),
+        Some(Command::Compare(args)) => compare::main(&args),
+        Some(Command::Export(args)) => export::main(&args),
     })
 }
 

@@ -3,11 +3,21 @@
 //! The field names and their order are the schema [`SCHEMA`]; fields may be added, never renamed.
 //! [`write()`] files a record in a directory and renews the page that lists the directory's records.
 
+pub mod compare;
+mod configuration;
+pub mod criterion;
+pub mod export;
+pub mod history;
 mod machine;
+mod merge;
 mod page;
+pub mod peers;
 mod store;
 
+pub use configuration::{Configuration, grouped};
 pub use machine::{Machine, commit, isa, peak_rss_bytes, rustc, unix_time};
+pub use merge::Merged;
+pub use page::{Page, PageError, Written};
 pub use store::{Filed, Skipped, Store};
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +27,9 @@ use std::path::{Path, PathBuf};
 
 /// Version of the record's schema.
 pub const SCHEMA: &str = "granule.run/1";
+
+/// The same as a JSON schema (draft 2020-12), with units.
+pub const JSON_SCHEMA: &str = include_str!("report/run.schema.json");
 
 /// One run. Times are per step, over the measured steps; counts and quality are those of the final state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -300,6 +313,46 @@ fn create_new(dir: &Path, stem: &str) -> io::Result<(PathBuf, File)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl RunRecord {
+        /// A record of no step, to be filled in.
+        pub(crate) fn sample(scene: &str, bodies: usize) -> RunRecord {
+            RunRecord {
+                schema: SCHEMA.to_owned(),
+                scene: scene.to_owned(),
+                bodies,
+                static_bodies: 0,
+                particles: 0,
+                links: 0,
+                link_iterations: 8,
+                steps: 100,
+                warmup: 0,
+                substeps: 4,
+                iterations: 1,
+                solver: "soft".to_owned(),
+                threads: 1,
+                lanes: 8,
+                isa: "avx2".to_owned(),
+                seed: 1,
+                step_ms: StepTimes::default(),
+                phases_ms: PhaseTimes::default(),
+                pairs: 0,
+                contacts: 0,
+                ns_per_body_step: 0.0,
+                quality: QualityRecord::default(),
+                quarantined: 0,
+                state_hash: "0".repeat(16),
+                peak_rss_bytes: 0,
+                allocations_per_step: 0.0,
+                machine: Machine::default(),
+                version: "0.1.0".to_owned(),
+                commit: "unknown".to_owned(),
+                rustc: "unknown".to_owned(),
+                unix_time: 0,
+                samples_ms: Samples::default(),
+            }
+        }
+    }
 
     /// Percentiles are by nearest rank: always one of the samples.
     #[test]

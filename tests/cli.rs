@@ -274,8 +274,10 @@ fn report() {
     assert_eq!(names.len(), 4, "{names:?}");
     assert!(names.contains(&"index.html".to_owned()), "{names:?}");
     let page = fs::read_to_string(dir.path().join("made/for/it/index.html")).expect("the page");
-    assert_eq!(page.matches("packed").count(), 3);
-    assert!(!page.contains("http"), "the page needs no network");
+    assert_eq!(page.matches("<td class=\"text\">packed</td>").count(), 3);
+    for loading in ["src=", "href=\"http", "@import", "url(http"] {
+        assert!(!page.contains(loading), "the page needs no network: {loading}");
+    }
 }
 
 /// Without arguments: the default scene with tens of thousands of bodies, a summary, and a record and a page

@@ -1,5 +1,9 @@
 //! The arguments, as clap reads them.
 
+use super::compare::CompareArgs;
+use super::export::ExportArgs;
+use super::merge::MergeArgs;
+use super::sweep::SweepArgs;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use granule::scene::MAX_BODIES;
@@ -25,6 +29,16 @@ pub enum Command {
     Run(RunArgs),
     /// Step two configurations side by side: identical, or where they part
     Verify(VerifyArgs),
+    /// Write the page of a directory of records
+    Report(ReportArgs),
+    /// Run a grid of scenes, sizes and settings, a record a line
+    Sweep(SweepArgs),
+    /// Put records together, once each
+    Merge(MergeArgs),
+    /// Compare two sets of records: what became slower; exit code 1 if anything did
+    Compare(CompareArgs),
+    /// Write records in the formats of dashboards, tables and trace viewers
+    Export(ExportArgs),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -94,6 +108,12 @@ pub struct RunArgs {
     /// File the run record in this directory, and renew the page there
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// Write a profile of the measured steps: protobuf, for pprof and speedscope
+    #[arg(long, value_name = "FILE")]
+    pub pprof: Option<PathBuf>,
+    /// Write the same as a flame graph
+    #[arg(long, value_name = "FILE.svg")]
+    pub flamegraph: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -115,11 +135,27 @@ pub struct VerifyArgs {
     pub plant: Option<Fault>,
 }
 
-fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
+#[derive(Args)]
+pub struct ReportArgs {
+    /// The directory of the records
+    #[arg(value_name = "DIR", default_value = super::REPORT_DIR)]
+    pub dir: PathBuf,
+    /// The page [default: index.html in DIR]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// criterion's results, which `cargo bench` leaves in target/criterion
+    #[arg(long, value_name = "DIR")]
+    pub criterion: Option<PathBuf>,
+    /// The comparison with other engines [default: peers.json in DIR]
+    #[arg(long, value_name = "FILE")]
+    pub peers: Option<PathBuf>,
+}
+
+pub fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(min..=max)
 }
 
-fn lanes(text: &str) -> Result<Lanes, String> {
+pub fn lanes(text: &str) -> Result<Lanes, String> {
     let width = text.parse().ok().and_then(Lanes::from_width);
     width.ok_or_else(|| "the lane width is 1, 4, 8 or 16".to_owned())
 }

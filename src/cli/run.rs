@@ -2,6 +2,7 @@
 
 use super::args::{Format, RunArgs};
 use super::input::{self, Input};
+use super::profile::{self, Profile, Taken};
 use super::progress::Progress;
 use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
 use granule::report::{self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, Samples, StepTimes};
@@ -20,11 +21,12 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     if args.dump.is_some() && args.dump == args.dump_particles {
         return Err(bad_input("--dump and --dump-particles name the same file"));
     }
+    profile::check(args)?;
     let input = Input::new(&args.scene)?;
     let mut world = input.world()?;
     let pool = input::pool(input.threads)?;
 
-    let mut measured = pool.install(|| measure(&mut world, &input));
+    let mut measured = pool.install(|| measure(&mut world, &input, args));
     let record = record(&input, &world, &mut measured);
 
     if let Some(path) = &args.dump {
@@ -32,6 +34,9 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     }
     if let Some(path) = &args.dump_particles {
         dump(path, |out| write_particles(out, &input.scene, &world))?;
+    }
+    if let Some(profile) = measured.profile.take() {
+        profile.write(args)?;
     }
     let filed =
         report.map(|dir| report::write(dir, &record).map_err(|error| bad_file(dir, &error))).transpose()?;
@@ -53,9 +58,10 @@ struct Measured {
     phases_ms: PhaseTimes,
     samples: Samples,
     allocations: u64,
+    profile: Option<Taken>,
 }
 
-fn measure(world: &mut World, input: &Input) -> Measured {
+fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let progress = Progress::new(u64::from(input.warmup) + u64::from(input.steps));
     progress.phase("warm-up");
     for _ in 0..input.warmup {
@@ -68,7 +74,9 @@ fn measure(world: &mut World, input: &Input) -> Measured {
         phases_ms: PhaseTimes::default(),
         samples: Samples::with_capacity(input.steps as usize),
         allocations: 0,
+        profile: None,
     };
+    let profile = Profile::start(args);
     for _ in 0..input.steps {
         // The progress bar allocates, too: what is counted is the step alone.
         let before = alloc::count();
@@ -83,6 +91,7 @@ fn measure(world: &mut World, input: &Input) -> Measured {
         measured.samples.push(step_ms, &phases);
         progress.step();
     }
+    measured.profile = profile.map(Profile::stop);
     measured
 }
 

@@ -1,104 +1,271 @@
-//! The page of a directory of records: one self-contained HTML file with a table, newest run first.
+//! The page of a directory of records: one self-contained HTML file. Its charts are drawn by uPlot, which is in
+//! it; the content security policy lets it load nothing at all.
+//!
+//! What the charts need of each record is embedded as JSON ([`data`]); the tables are HTML as it stands, and
+//! are read without a script, too ([`tables`]).
 
-use super::{RunRecord, Store};
+mod data;
+mod tables;
+
+use super::criterion::{self, Benchmark};
+use super::peers::{self, Peers};
+use super::{Filed, Skipped, Store, history};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const NAME: &str = "index.html";
 /// Begins every page that is ours; anything else of that name is somebody's own.
 const MARK: &str = "<!doctype html><!-- granule.run/1 page -->";
 
-const STYLE: &str = "\
-:root{color-scheme:light dark}\
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 1rem}\
-h1{font-size:1.4rem}\
-.scroll{overflow-x:auto}\
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}\
-th,td{padding:.35rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid #8884}\
-th{position:sticky;top:0;background:Canvas}\
-.text{text-align:left}\
-code{font-size:.9em}";
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+const UPLOT: &str = include_str!("page/vendor/uPlot.iife.min.js");
+const UPLOT_STYLE: &str = include_str!("page/vendor/uPlot.min.css");
+const UPLOT_LICENCE: &str = include_str!("page/vendor/LICENSE-uPlot");
 
-/// A column: its heading, whether it is text, and its cell.
-type Column = (&'static str, bool, fn(&RunRecord) -> String);
+/// Everything is in the file: nothing may be loaded, sent or framed.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
 
-const COLUMNS: &[Column] = &[
-    ("scene", true, |r| escape(&r.scene)),
-    ("bodies", false, |r| r.bodies.to_string()),
-    ("contacts", false, |r| r.contacts.to_string()),
-    ("threads", false, |r| r.threads.to_string()),
-    ("lanes", false, |r| r.lanes.to_string()),
-    ("solver", true, |r| escape(&r.solver)),
-    ("substeps × iterations", false, |r| format!("{} × {}", r.substeps, r.iterations)),
-    ("steps", false, |r| r.steps.to_string()),
-    ("p50 ms", false, |r| format!("{:.3}", r.step_ms.p50)),
-    ("p95 ms", false, |r| format!("{:.3}", r.step_ms.p95)),
-    ("p99 ms", false, |r| format!("{:.3}", r.step_ms.p99)),
-    ("max ms", false, |r| format!("{:.3}", r.step_ms.max)),
-    ("ns per body and step", false, |r| format!("{:.1}", r.ns_per_body_step)),
-    ("mean penetration m", false, |r| format!("{:.4}", r.quality.mean_penetration)),
-    ("max m", false, |r| format!("{:.4}", r.quality.max_penetration)),
-    ("allocations per step", false, |r| format!("{:.1}", r.allocations_per_step)),
-    ("state hash", true, |r| format!("<code>{}</code>", escape(&r.state_hash))),
-    ("commit", true, |r| format!("<code>{}</code>", escape(&r.commit.chars().take(12).collect::<String>()))),
-    ("machine", true, |r| {
-        format!("{}, {} cores, {}", escape(&r.machine.cpu), r.machine.cores, escape(&r.isa))
-    }),
-    ("time (UTC)", true, |r| utc(r.unix_time)),
+/// The charts: name, title, and what they say.
+const CHARTS: &[(&str, &str, &str)] = &[
+    (
+        "distribution",
+        "Time of a step",
+        "How many of the run's steps took how long, with percentiles and the frame at 60 Hz.",
+    ),
+    ("stages", "Stages", "Mean time of each stage by body and step, stacked."),
+    ("flatness", "Cost per body", "Mean time by body and step against the number of bodies: flat is best."),
+    ("threads", "Threads", "Speed-up of the median step against one thread."),
+    ("lanes", "Lanes", "Speed-up of the median step against one lane."),
+    (
+        "penetration",
+        "Penetration against time",
+        "Mean penetration of the final state against the median step: lower left is best.",
+    ),
+    (
+        "history",
+        "History",
+        "Undisturbed step (10th percentile; median of the runs) by commit, in the order in which they were first run. Regressions are ringed, suspects with dashes.",
+    ),
+    (
+        "peers",
+        "Other engines",
+        "Median step of each engine, as a multiple of Granule's, on the same bodies and threads.",
+    ),
+    ("criterion", "criterion", "Times of the benchmarks, with confidence intervals in the table."),
 ];
 
-/// Writes the page of `dir` anew: beside the old one first, then over it, so that it is never half there.
-pub(super) fn renew(dir: &Path) -> io::Result<()> {
-    let path = dir.join(NAME);
-    let ours = match fs::read(&path) {
-        Ok(page) => page.starts_with(MARK.as_bytes()),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    if !ours {
-        return Ok(());
-    }
-    let draft = dir.join(format!(".{NAME}.{}", std::process::id()));
-    fs::write(&draft, render(&records(dir)?))?;
-    fs::rename(&draft, &path)
+/// A page to be written.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The directory of the records.
+    pub dir: PathBuf,
+    /// The page; `index.html` in `dir` if there is none.
+    pub out: Option<PathBuf>,
+    /// criterion's directory, `target/criterion`.
+    pub criterion: Option<PathBuf>,
+    /// The comparison with other engines; `peers.json` in `dir`, where that exists, if there is none.
+    pub peers: Option<PathBuf>,
 }
 
-/// The records of a directory, newest first.
-fn records(dir: &Path) -> io::Result<Vec<RunRecord>> {
-    let mut records: Vec<RunRecord> =
-        Store::read(dir)?.records.into_iter().map(|filed| filed.record).collect();
-    let key = |r: &RunRecord| (std::cmp::Reverse(r.unix_time), r.scene.clone(), r.bodies, r.threads, r.lanes);
-    records.sort_by_cached_key(key);
-    Ok(records)
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The page.
+    pub path: PathBuf,
+    /// Records on it.
+    pub records: usize,
+    /// Commits that are marked as regressions of a configuration.
+    pub regressions: usize,
+    /// What was not used.
+    pub skipped: Vec<Skipped>,
 }
 
-fn render(records: &[RunRecord]) -> String {
-    let mut html = format!(
-        "{MARK}\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\">\
-         <title>Granule runs</title><style>{STYLE}</style></head>\n\
-         <body><h1>Granule runs</h1>\n<div class=\"scroll\"><table>\n<thead><tr>"
-    );
-    for (heading, text, _) in COLUMNS {
-        let _ = write!(html, "<th{}>{heading}</th>", class(*text));
+/// Why there is no page: a file or directory, and what is wrong with it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+pub struct PageError {
+    path: PathBuf,
+    #[source]
+    error: io::Error,
+}
+
+impl PageError {
+    /// Whether there is a file of that name that is no page of ours, which was left alone.
+    pub fn is_foreign(&self) -> bool {
+        self.error.kind() == io::ErrorKind::AlreadyExists
     }
-    html.push_str("</tr></thead>\n<tbody>\n");
-    for record in records {
-        html.push_str("<tr>");
-        for (_, text, cell) in COLUMNS {
-            let _ = write!(html, "<td{}>{}</td>", class(*text), cell(record));
+
+    /// Without the path.
+    pub fn into_io(self) -> io::Error {
+        self.error
+    }
+}
+
+/// Everything that is on the page.
+struct Content {
+    store: Store,
+    series: Vec<(history::Config, Vec<history::Point>)>,
+    peers: Peers,
+    quality: Peers,
+    benchmarks: Vec<Benchmark>,
+    /// The directory that links start from.
+    base: PathBuf,
+}
+
+impl Page {
+    /// The page `index.html` of a directory.
+    pub fn of(dir: &Path) -> Page {
+        Page { dir: dir.to_owned(), out: None, criterion: None, peers: None }
+    }
+
+    /// Reads what there is, and writes the page: beside the old one first, then over it, so that it is never
+    /// half there. A file of that name that is no page of ours is left alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system; a foreign file in the page's place.
+    pub fn write(&self) -> Result<Written, PageError> {
+        let path = self.out.clone().unwrap_or_else(|| self.dir.join(NAME));
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            |error| PageError { path, error }
+        };
+        check_ours(&path).map_err(at(&path))?;
+        let content = self.content()?;
+        // The name may have any bytes, and `path` no directory in front.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let draft = parent.unwrap_or(Path::new(".")).join(format!(".{NAME}.{}", std::process::id()));
+        let written = fs::write(&draft, render(&content)).and_then(|()| fs::rename(&draft, &path));
+        written.map_err(|error| {
+            // There is a worse error to report than one of tidying up.
+            let _ = fs::remove_file(&draft);
+            at(&path)(error)
+        })?;
+        let points = content.series.iter().flat_map(|(_, points)| points);
+        let regressions = points.filter(|point| point.verdict.is_some_and(|verdict| verdict.is_regression()));
+        Ok(Written {
+            path,
+            records: content.store.records.len(),
+            regressions: regressions.count(),
+            skipped: content.store.skipped,
+        })
+    }
+
+    fn content(&self) -> Result<Content, PageError> {
+        let mut store =
+            Store::read(&self.dir).map_err(|error| PageError { path: self.dir.clone(), error })?;
+        let mut report = |path: PathBuf| {
+            let skip = |reason| Skipped { place: path.display().to_string(), reason };
+            peers::read(&path).map_err(|reason| store.skipped.push(skip(reason))).ok().flatten()
+        };
+        let found = report(self.peers.clone().unwrap_or_else(|| self.dir.join("peers.json")));
+        let quality = report(self.dir.join("peers-quality.json")).unwrap_or_default();
+        let mut benchmarks = Vec::new();
+        if let Some(dir) = &self.criterion {
+            let read = criterion::read(dir).map_err(|error| PageError { path: dir.clone(), error })?;
+            benchmarks = read.0;
+            store.skipped.extend(read.1);
         }
-        html.push_str("</tr>\n");
+        let out = self.out.as_deref().and_then(Path::parent).unwrap_or(&self.dir);
+        let out = if out.as_os_str().is_empty() { Path::new(".") } else { out };
+        Ok(Content {
+            series: history::series(&store.records).into_iter().collect(),
+            store,
+            peers: found.unwrap_or_default(),
+            quality,
+            benchmarks,
+            base: out.to_owned(),
+        })
     }
-    html.push_str("</tbody></table></div></body></html>\n");
+}
+
+/// An error where there is a file that does not begin as our pages do.
+fn check_ours(path: &Path) -> io::Result<()> {
+    match fs::read(path) {
+        Ok(page) if page.starts_with(MARK.as_bytes()) => Ok(()),
+        Ok(_) => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "not written: there is a file that is no page of granule's",
+        )),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renews the page of `dir`, if it is ours.
+pub(super) fn renew(dir: &Path) -> io::Result<()> {
+    match Page::of(dir).write() {
+        Err(error) if !error.is_foreign() => Err(error.into_io()),
+        _ => Ok(()),
+    }
+}
+
+fn render(content: &Content) -> String {
+    let records = &content.store.records;
+    let mut html = format!(
+        "{MARK}\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>Granule runs</title>\n<style>{UPLOT_STYLE}</style>\n<style>{STYLE}</style></head>\n<body>\n\
+         <a class=\"skip\" href=\"#runs\">Skip to the table of runs</a>\n\
+         <header><h1>Granule runs</h1>\n<p>{}</p></header>\n<main>\n",
+        summary(records)
+    );
+    html.push_str(
+        "<form id=\"filters\" aria-label=\"Filters\">\
+         <label>Scene <select id=\"scene\"></select></label>\
+         <label>Machine <select id=\"machine\"></select></label>\
+         <label>Run <select id=\"run\"></select></label></form>\n\
+         <noscript><p>The charts need a script, which is in this file; the tables do not.</p></noscript>\n\
+         <dl id=\"tiles\" aria-live=\"polite\"></dl>\n<div class=\"charts\">\n",
+    );
+    for (name, title, note) in CHARTS {
+        let _ = writeln!(
+            html,
+            "<figure id=\"chart-{name}\"><figcaption><h2>{title}</h2><p>{note}</p></figcaption>\
+             <div class=\"plot\" role=\"img\"></div><ul class=\"legend\"></ul>\
+             <details><summary>Data</summary><div class=\"scroll\"></div></details></figure>"
+        );
+    }
+    html.push_str("</div>\n");
+    tables::regressions(&mut html, &content.series);
+    tables::machines(&mut html, records, &content.peers);
+    tables::skipped(&mut html, &content.store.skipped);
+    tables::runs(&mut html, records, &content.base);
+    let _ = write!(
+        html,
+        "</main>\n<footer><details><summary>Charts by uPlot, under the MIT licence</summary><pre>{}</pre></details>\
+         </footer>\n<script type=\"application/json\" id=\"data\">{}</script>\n\
+         <script>{UPLOT}</script>\n<script>{SCRIPT}</script>\n</body></html>\n",
+        escape(UPLOT_LICENCE),
+        data::json(content)
+    );
     html
 }
 
-fn class(text: bool) -> &'static str {
-    if text { " class=\"text\"" } else { "" }
+fn summary(records: &[Filed]) -> String {
+    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    let mut scenes: Vec<&str> = records.iter().map(|filed| &*filed.record.scene).collect();
+    scenes.sort_unstable();
+    scenes.dedup();
+    let newest = records.last().map_or(0, |filed| filed.record.unix_time);
+    let counts = [
+        count(records.len(), "run"),
+        count(scenes.len(), "scene"),
+        count(history::commits(records).len(), "commit"),
+    ];
+    match records {
+        [] => "No run yet: <code>granule run --report</code> with this directory files one.".to_owned(),
+        _ => format!("{}; the newest of {} UTC", counts.join(", "), tables::utc(newest)),
+    }
 }
 
+/// Text that may stand in an element or an attribute.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -113,37 +280,21 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// `2024-02-29 12:34:56`. Days to a date after H. Hinnant, "chrono-compatible low-level date algorithms":
-/// years begin in March, so that the leap day is the last.
-fn utc(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Dates are those of the Gregorian calendar, leap days and century included.
-    #[test]
-    fn dates() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00");
-        assert_eq!(utc(951_827_696), "2000-02-29 12:34:56");
-        assert_eq!(utc(1_709_210_096), "2024-02-29 12:34:56");
-        assert_eq!(utc(4_107_542_400), "2100-03-01 00:00:00");
-    }
 
     /// What a record says is shown as text and never becomes markup.
     #[test]
     fn markup_is_escaped() {
         assert_eq!(escape("<b>&\"x\""), "&lt;b&gt;&amp;&quot;x&quot;");
+    }
+
+    /// Scripts and styles that are put into the page do not end their elements.
+    #[test]
+    fn inlined_text_stays_inside() {
+        for text in [STYLE, SCRIPT, UPLOT, UPLOT_STYLE] {
+            assert!(!text.contains("</") && !text.contains("<!--"));
+        }
     }
 }

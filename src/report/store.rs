@@ -46,20 +46,11 @@ impl Store {
     /// Those of the file system, for the directory or file itself.
     pub fn read(path: &Path) -> io::Result<Store> {
         let mut store = Store::default();
-        if path.is_dir() {
-            let mut paths = fs::read_dir(path)?
-                .map(|entry| entry.map(|entry| entry.path()))
-                .collect::<io::Result<Vec<PathBuf>>>()?;
-            paths.sort_unstable();
-            for path in paths.iter().filter(|path| is_json(path) || is_lines(path)) {
-                match fs::read(path) {
-                    Ok(bytes) => store.add_file(path, &bytes),
-                    Err(error) => store.skip(path, None, error.to_string()),
-                }
-            }
-        } else {
-            store.add_file(path, &fs::read(path)?);
-        }
+        visit(path, &mut |path, line, json| match json.map_err(|error| error.to_string()).and_then(parse) {
+            Ok(Some(record)) => store.records.push(Filed { path: path.to_owned(), line, record }),
+            Ok(None) => {}
+            Err(reason) => store.skipped.push(Skipped::new(path, line, reason)),
+        })?;
         store.records.sort_by_key(|filed| filed.record.unix_time);
         Ok(store)
     }
@@ -73,39 +64,55 @@ impl Store {
             } else {
                 let Machine { cpu, cores, os } = &filed.record.machine;
                 let reason = format!("from another machine: {cpu}, {cores} cores, {os}");
-                self.skip(&filed.path, filed.line, reason);
+                self.skipped.push(Skipped::new(&filed.path, filed.line, reason));
             }
         }
     }
+}
 
-    fn add_file(&mut self, path: &Path, bytes: &[u8]) {
-        if !is_lines(path) {
-            self.add(path, None, bytes);
-            return;
-        }
-        for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-            if !line.trim_ascii().is_empty() {
-                self.add(path, Some(index + 1), line);
-            }
-        }
-    }
-
-    fn add(&mut self, path: &Path, line: Option<usize>, json: &[u8]) {
-        match parse(json) {
-            Ok(Some(record)) => self.records.push(Filed { path: path.to_owned(), line, record }),
-            Ok(None) => {}
-            Err(reason) => self.skip(path, line, reason),
-        }
-    }
-
-    fn skip(&mut self, path: &Path, line: Option<usize>, reason: String) {
+impl Skipped {
+    pub(super) fn new(path: &Path, line: Option<usize>, reason: String) -> Skipped {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        self.skipped.push(Skipped { place: format!("{}{line}", path.display()), reason });
+        Skipped { place: format!("{}{line}", path.display()), reason }
+    }
+}
+
+/// Takes a file, a line of it, and the text there.
+type Visitor<'a> = dyn FnMut(&Path, Option<usize>, io::Result<&[u8]>) + 'a;
+
+/// Shows the text of what may be a record, with its file and its line in one of JSON lines: of a file, or of all in a
+/// directory, in the order of their names. A file of a directory that can't be read is shown as that error.
+pub(super) fn visit(path: &Path, see: &mut Visitor) -> io::Result<()> {
+    if !path.is_dir() {
+        visit_file(path, &fs::read(path)?, see);
+        return Ok(());
+    }
+    let entries = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<io::Result<Vec<PathBuf>>>()?;
+    paths.sort_unstable();
+    for path in paths.iter().filter(|path| is_json(path) || is_lines(path)) {
+        match fs::read(path) {
+            Ok(bytes) => visit_file(path, &bytes, see),
+            Err(error) => see(path, None, Err(error)),
+        }
+    }
+    Ok(())
+}
+
+fn visit_file(path: &Path, bytes: &[u8], see: &mut Visitor) {
+    if !is_lines(path) {
+        see(path, None, Ok(bytes));
+        return;
+    }
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        if !line.trim_ascii().is_empty() {
+            see(path, Some(index + 1), Ok(line));
+        }
     }
 }
 
 /// The record; none where it is something else of this project's; or what is wrong with it.
-fn parse(json: &[u8]) -> Result<Option<RunRecord>, String> {
+pub(super) fn parse(json: &[u8]) -> Result<Option<RunRecord>, String> {
     let value: Value = serde_json::from_slice(json).map_err(|error| {
         if error.is_eof() { "truncated, or empty".to_owned() } else { format!("not JSON: {error}") }
     })?;

@@ -1,0 +1,103 @@
+//! Profiles of the measured steps: where the processor's time went, as samples of the call stack.
+
+use super::args::RunArgs;
+use super::{Outcome, bad_input, input};
+
+/// Refuses what can't be done, before a long run.
+pub fn check(args: &RunArgs) -> Outcome {
+    input::check_file("--pprof", args.pprof.as_deref())?;
+    input::check_file("--flamegraph", args.flamegraph.as_deref())?;
+    let wanted = args.pprof.as_ref().or(args.flamegraph.as_ref());
+    if cfg!(not(unix)) && wanted.is_some() {
+        return Err(bad_input(
+            "--pprof, --flamegraph: profiles are taken by a signal that this system lacks",
+        ));
+    }
+    if args.pprof.is_some() && args.pprof == args.flamegraph {
+        return Err(bad_input("--pprof and --flamegraph name the same file"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub use elsewhere::{Profile, Taken};
+#[cfg(unix)]
+pub use unix::{Profile, Taken};
+
+/// No profiles: [`check`] has refused them.
+#[cfg(not(unix))]
+mod elsewhere {
+    use super::{Outcome, RunArgs};
+
+    pub struct Profile;
+    pub struct Taken;
+
+    impl Profile {
+        pub fn start(_: &RunArgs) -> Option<Profile> {
+            None
+        }
+
+        pub fn stop(self) -> Taken {
+            Taken
+        }
+    }
+
+    impl Taken {
+        pub fn write(self, _: &RunArgs) -> Outcome {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::super::output::write_file;
+    use super::super::{Outcome, bad_input, note};
+    use super::RunArgs;
+    use pprof::protos::Message;
+    use pprof::{ProfilerGuard, ProfilerGuardBuilder, Report};
+    use std::io::{self, Write};
+
+    /// Samples per second of processor time, of all threads together. No round number, so that nothing keeps
+    /// step with it.
+    const FREQUENCY: i32 = 997;
+    /// Where a stack is not unwound: the unwinder takes locks that these may hold.
+    const NOT_IN: [&str; 4] = ["libc", "libgcc", "pthread", "vdso"];
+
+    /// A profile that is being taken, or what came in between.
+    pub struct Profile(pprof::Result<ProfilerGuard<'static>>);
+
+    impl Profile {
+        /// Starts to take samples, if that was asked for.
+        pub fn start(args: &RunArgs) -> Option<Profile> {
+            args.pprof.as_ref().or(args.flamegraph.as_ref())?;
+            Some(Profile(ProfilerGuardBuilder::default().frequency(FREQUENCY).blocklist(&NOT_IN).build()))
+        }
+
+        /// No more samples: what was taken.
+        pub fn stop(self) -> Taken {
+            Taken(self.0.and_then(|guard| guard.report().build()))
+        }
+    }
+
+    /// A profile that was taken.
+    pub struct Taken(pprof::Result<Report>);
+
+    impl Taken {
+        /// Writes the files that were asked for.
+        pub fn write(self, args: &RunArgs) -> Outcome {
+            let report = self.0.map_err(|error| bad_input(format!("no profile: {error}")))?;
+            if report.data.is_empty() {
+                note("the profile is empty: the measured steps took less than a sample's time");
+            }
+            if let Some(path) = &args.pprof {
+                let profile = report.pprof().map_err(|error| bad_input(format!("no profile: {error}")))?;
+                write_file(path, |out| out.write_all(&profile.encode_to_vec()))?;
+            }
+            if let Some(path) = &args.flamegraph {
+                write_file(path, |out| report.flamegraph(out).map_err(io::Error::other))?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The cells of a sweep, and the order in which they are run.
+
+use super::SweepArgs;
+use granule::scene::BUILTIN;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One run of a sweep: what is asked for. What is not given is left to the run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cell {
+    pub scene: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bodies: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substeps: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    pub seed: u64,
+    /// Which of the repeats, from 0.
+    pub repeat: u32,
+}
+
+/// The lists whose combinations are the cells.
+pub struct Grid {
+    scenes: Vec<String>,
+    bodies: Vec<Option<u32>>,
+    threads: Vec<Option<u32>>,
+    lanes: Vec<Option<u32>>,
+    substeps: Vec<Option<u32>>,
+    repeats: u32,
+    /// What all cells have in common.
+    common: Cell,
+}
+
+impl Grid {
+    pub fn of(args: &SweepArgs) -> Grid {
+        let lanes: Vec<u32> = args.lanes.iter().map(|lanes| lanes.width() as u32).collect();
+        Grid {
+            scenes: once_each(args.scenes.iter().cloned()),
+            bodies: axis(&args.bodies),
+            threads: axis(&args.threads),
+            lanes: axis(&lanes),
+            substeps: axis(&args.substeps),
+            repeats: args.repeats,
+            common: Cell {
+                scene: String::new(),
+                bodies: None,
+                threads: None,
+                lanes: None,
+                substeps: None,
+                warmup: args.warmup,
+                steps: args.steps,
+                seed: args.seed,
+                repeat: 0,
+            },
+        }
+    }
+
+    /// All of them; scenes vary slowest, repeats fastest. A cell's index is its place here.
+    pub fn cells(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for scene in &self.scenes {
+            for &bodies in &self.bodies {
+                for &threads in &self.threads {
+                    for &lanes in &self.lanes {
+                        for &substeps in &self.substeps {
+                            cells.extend((0..self.repeats).map(|repeat| Cell {
+                                scene: scene.clone(),
+                                bodies,
+                                threads,
+                                lanes,
+                                substeps,
+                                repeat,
+                                ..self.common
+                            }));
+                        }
+                    }
+                }
+            }
+        }
+        cells
+    }
+}
+
+/// The values of an option; without one there is a single cell, which leaves it to the run.
+fn axis(values: &[u32]) -> Vec<Option<u32>> {
+    if values.is_empty() { vec![None] } else { once_each(values.iter().copied().map(Some)) }
+}
+
+fn once_each<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut kept = Vec::new();
+    for value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
+}
+
+impl Cell {
+    /// Of the command that runs it.
+    pub fn arguments(&self) -> Vec<String> {
+        let mut arguments =
+            vec!["run".to_owned(), "--format=json".to_owned(), format!("--seed={}", self.seed)];
+        let options = [
+            ("bodies", self.bodies),
+            ("threads", self.threads),
+            ("lanes", self.lanes),
+            ("substeps", self.substeps),
+            ("warmup", self.warmup),
+            ("steps", self.steps),
+        ];
+        let given = |(name, value): (&str, Option<u32>)| value.map(|value| format!("--{name}={value}"));
+        arguments.extend(options.into_iter().filter_map(given));
+        arguments.extend(["--".to_owned(), self.scene.clone()]);
+        arguments
+    }
+
+    /// Roughly how long it takes compared with others: steps of all bodies, by threads and lanes. Only the
+    /// estimate of the time left depends on it.
+    pub fn work(&self) -> f64 {
+        let builtin = BUILTIN.iter().find(|builtin| builtin.name == self.scene);
+        let default = |of: fn(&granule::scene::Builtin) -> u32, file| builtin.map_or(file, of);
+        let bodies = self.bodies.unwrap_or(default(|builtin| builtin.bodies as u32, 1000));
+        let warmup = self.warmup.unwrap_or(default(|builtin| builtin.warmup, 0));
+        let steps = self.steps.unwrap_or(default(|builtin| builtin.steps, 600));
+        // Measured: one lane takes three times as long as eight, two threads half of one's time, and a process
+        // starts in a few ms, which is a few thousand bodies' step.
+        let slowdown = if self.lanes == Some(1) { 3.0 } else { 1.0 };
+        let processors = super::input::processors() as u32;
+        let threads = self.threads.unwrap_or(processors).min(processors).max(1);
+        let substeps = f64::from(self.substeps.unwrap_or(4)) / 4.0;
+        let stepped = f64::from(bodies) * (f64::from(warmup) + f64::from(steps));
+        5e4 + stepped * slowdown * substeps / f64::from(threads)
+    }
+}
+
+/// `packed, bodies 1000, threads 2, repeat 0`
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.scene)?;
+        let named = [
+            ("bodies", self.bodies),
+            ("threads", self.threads),
+            ("lanes", self.lanes),
+            ("substeps", self.substeps),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value {
+                write!(f, ", {name} {value}")?;
+            }
+        }
+        write!(f, ", repeat {}", self.repeat)
+    }
+}
+
+/// `0..count` in an order that looks random and depends on the seed alone: sorted by a hash, the mixer of
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let hash = |index: usize| {
+        let mut z = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&index| hash(index));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order has every cell once, depends on the seed, and is that of the grid for neither.
+    #[test]
+    fn order_is_shuffled() {
+        let (one, two) = (shuffled(50, 1), shuffled(50, 2));
+        assert!(one != two && !one.is_sorted() && !two.is_sorted());
+        assert_eq!(one, shuffled(50, 1));
+        for mut order in [one, two] {
+            order.sort_unstable();
+            assert_eq!(order, (0..50).collect::<Vec<_>>());
+        }
+    }
+}
