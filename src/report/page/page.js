@@ -514,7 +514,7 @@ function draw(id, spec) {
   const marks = (spec.marks ?? []).length;
   const [axisX, axisY] = axes(spec);
   const options = {
-    width, height: width < 420 ? 290 : 330,
+    width, height: 310,
     padding: [marks ? 8 + 14 * rows(spec) : 10, 14, 0, 4],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, points: { show: spec.series.every(series => series.kind === 'line') } },
