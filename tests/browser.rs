@@ -342,3 +342,42 @@ fn thousand_records() {
     println!("1,000 records: written in {written} ms, {} KiB, loaded and drawn in {ready} ms", size / 1024);
     assert!(ready < 1000, "{ready} ms");
 }
+
+/// Without a browser: what `report` can't use is refused with one line and exit code 2, and nothing is written; a
+/// file in the page's place that is no page stays as it is.
+#[test]
+fn refusals() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path();
+    fs::create_dir(path.join("records")).expect("a directory");
+    fs::write(path.join("mine.html"), "mine").expect("a file");
+    fs::write(path.join("peers.json"), r#"{"schema":"granule.run/1"}"#).expect("a file");
+    for (arguments, expected) in [
+        (&["missing"][..], "missing: there is no directory of that name"),
+        (&["mine.html"], "mine.html: there is no directory of that name"),
+        (
+            &["records", "--out", "mine.html"],
+            "mine.html: not written: there is a file that is no page of granule's",
+        ),
+        (&["records", "--out", "no/page.html"], "--out no/page.html: there is no directory no"),
+        (&["records", "--criterion", "none"], "--criterion none: no such file or directory"),
+        (&["records", "--peers", "none"], "--peers none: no such file or directory"),
+    ] {
+        let run = granule(path, &[&["report"], arguments].concat());
+        let error = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(
+            (run.status.code(), &*error),
+            (Some(2), &*format!("granule: {expected}\n")),
+            "{arguments:?}"
+        );
+        assert!(run.stdout.is_empty(), "{arguments:?}");
+    }
+    assert_eq!(fs::read_to_string(path.join("mine.html")).expect("the file"), "mine");
+    assert_eq!(fs::read_dir(path.join("records")).expect("a directory").count(), 0);
+
+    // A comparison that is none is named, and the page made without it.
+    let run = granule(path, &["report", "records", "--out", "page.html", "--peers", "peers.json"]);
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "page.html: 0 records, 0 regressions, 1 skipped\n");
+    let error = String::from_utf8_lossy(&run.stderr);
+    assert!(error.starts_with("granule: skipped: peers.json: of the schema \"granule.run/1\""), "{error}");
+}

@@ -112,6 +112,8 @@ struct Content {
     peers: Peers,
     quality: Peers,
     benchmarks: Vec<Benchmark>,
+    /// The directory of the records.
+    dir: PathBuf,
     /// The directory that links start from.
     base: PathBuf,
 }
@@ -178,6 +180,7 @@ impl Page {
             peers: found.unwrap_or_default(),
             quality,
             benchmarks,
+            dir: self.dir.clone(),
             base: out.to_owned(),
         })
     }
@@ -235,7 +238,7 @@ fn render(content: &Content) -> String {
     html.push_str("</div>\n");
     tables::regressions(&mut html, &content.series);
     tables::machines(&mut html, records, &content.peers);
-    tables::skipped(&mut html, &content.store.skipped);
+    tables::skipped(&mut html, &content.store.skipped, &content.dir);
     tables::runs(&mut html, records, &content.base);
     let _ = write!(
         html,

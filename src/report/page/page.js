@@ -309,7 +309,7 @@ const charts = {
     if (!found.length) return { empty: 'This needs granule report --criterion target/criterion, after cargo bench.' };
     const few = found.length <= 24;
     return {
-      x: { kind: 'names', names: found.map((item, i) => few ? item.name : String(i + 1)), label: few ? '' : 'row of the table' },
+      x: { kind: 'names', names: found.map((item, i) => !few ? String(i + 1) : item.name.length > 18 ? '…' + item.name.slice(-17) : item.name), label: few ? '' : 'row of the table' },
       y: { kind: 'log', label: 'µs', pad: 1.3 }, xs: found.map((_, i) => i),
       series: [{ label: 'time of an iteration', values: found.map(item => item.ns / 1e3), kind: 'points', unit: ' µs' }],
       summary: found.map(item => `${item.name} ${format(item.ns / 1e3)} µs`).join('; ') + '.',
@@ -514,7 +514,7 @@ function draw(id, spec) {
   const marks = (spec.marks ?? []).length;
   const [axisX, axisY] = axes(spec);
   const options = {
-    width, height: width < 420 ? 290 : 330,
+    width, height: 310,
     padding: [marks ? 8 + 14 * rows(spec) : 10, 14, 0, 4],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false, points: { show: spec.series.every(series => series.kind === 'line') } },

@@ -195,8 +195,8 @@ pub(super) fn machines(html: &mut String, records: &[Filed], peers: &Peers) {
     html.push_str("</section>\n");
 }
 
-/// What was not used, and why.
-pub(super) fn skipped(html: &mut String, skipped: &[Skipped]) {
+/// What was not used, and why. Where `dir` lies is nobody's business.
+pub(super) fn skipped(html: &mut String, skipped: &[Skipped], dir: &Path) {
     let note = match skipped.len() {
         0 => "Nothing was skipped.",
         _ => "These could not be used.",
@@ -205,7 +205,8 @@ pub(super) fn skipped(html: &mut String, skipped: &[Skipped]) {
     if !skipped.is_empty() {
         html.push_str("<ul>\n");
         for Skipped { place, reason } in skipped {
-            let _ = writeln!(html, "<li><code>{}</code>: {}</li>", escape(place), escape(reason));
+            let inside = Path::new(place).strip_prefix(dir).map_or(place.into(), Path::to_string_lossy);
+            let _ = writeln!(html, "<li><code>{}</code>: {}</li>", escape(&inside), escape(reason));
         }
         html.push_str("</ul>\n");
     }
