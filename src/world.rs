@@ -48,17 +48,22 @@ impl Stage {
     /// All stages, in order.
     pub const ALL: [Stage; 5] =
         [Stage::Bounds, Stage::Broadphase, Stage::Narrowphase, Stage::Contacts, Stage::Solver];
-}
 
-impl std::fmt::Display for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+    /// As in run records.
+    pub const fn name(self) -> &'static str {
+        match self {
             Stage::Bounds => "bounds",
             Stage::Broadphase => "broadphase",
             Stage::Narrowphase => "narrowphase",
             Stage::Contacts => "contacts",
             Stage::Solver => "solver",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

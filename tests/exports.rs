@@ -385,6 +385,31 @@ fn trace_of_workers() {
     assert_valid(&trace_validator(), &serde_json::from_slice(&empty).expect("JSON"), "no spans");
 }
 
+/// `run --trace` writes what both workers were busy with: every step with its stages on the first, and pieces of these on
+/// the second, all within the steps. A world too small to share has one worker.
+#[test]
+fn trace_of_a_run() {
+    let dir = temporary();
+    let run =
+        ["run", "packed", "--bodies", "20000", "--steps", "6", "--warmup", "2", "--trace", "trace.json"];
+    succeeds(dir.path(), &[&run[..], &["--threads", "2", "--format", "json"]].concat());
+    let text = fs::read_to_string(dir.path().join("trace.json")).expect("the trace");
+    let trace: Value = serde_json::from_str(&text).expect("one JSON object");
+    assert_valid(&trace_validator(), &trace, "trace");
+    let threads = threads(&trace);
+    let count = |tid: u64, name: &str| threads[&(1, tid)].iter().filter(|span| span.0 == name).count();
+    assert_eq!((count(1, "step"), count(1, "solver"), count(1, "bounds")), (6, 6, 6));
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
+        assert!(count(2, "solver") > 0 && count(2, "step") == 0, "{text}");
+    }
+    threads.values().for_each(|spans| assert_nested(spans));
+    refused(
+        dir.path(),
+        &["run", "gas", "--trace", "nowhere/trace.json"],
+        "--trace nowhere/trace.json: there is no",
+    );
+}
+
 /// Records without a measured step have no time: they are in the table, and in no dashboard's numbers.
 #[test]
 fn no_steps_no_time() {

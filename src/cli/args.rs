@@ -108,6 +108,9 @@ pub struct RunArgs {
     /// File the run record in this directory, and renew the page there
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// Write what each worker was busy with in the measured steps: Chrome trace events, for Perfetto and speedscope
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
     /// Write a profile of the measured steps: protobuf, for pprof and speedscope
     #[arg(long, value_name = "FILE")]
     pub pprof: Option<PathBuf>,

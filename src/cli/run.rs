@@ -2,9 +2,11 @@
 
 use super::args::{Format, RunArgs};
 use super::input::{self, Input};
+use super::output::write_file;
 use super::profile::{self, Profile, Taken};
 use super::progress::Progress;
 use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
+use granule::report::export::trace::{self, Span};
 use granule::report::{self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, Samples, StepTimes};
 use granule::scene::Scene;
 use granule::{BodyState, Solver, World};
@@ -22,6 +24,7 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
         return Err(bad_input("--dump and --dump-particles name the same file"));
     }
     profile::check(args)?;
+    input::check_file("--trace", args.trace.as_deref())?;
     let input = Input::new(&args.scene)?;
     let mut world = input.world()?;
     let pool = input::pool(input.threads)?;
@@ -34,6 +37,9 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     }
     if let Some(path) = &args.dump_particles {
         dump(path, |out| write_particles(out, &input.scene, &world))?;
+    }
+    if let Some(path) = &args.trace {
+        write_file(path, |out| trace::write(out, &input.scene.name, &measured.spans))?;
     }
     if let Some(profile) = measured.profile.take() {
         profile.write(args)?;
@@ -59,6 +65,8 @@ struct Measured {
     samples: Samples,
     allocations: u64,
     profile: Option<Taken>,
+    /// With `--trace`.
+    spans: Vec<Span>,
 }
 
 fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
@@ -75,8 +83,11 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
         samples: Samples::with_capacity(input.steps as usize),
         allocations: 0,
         profile: None,
+        spans: Vec::new(),
     };
+    world.set_tracing(args.trace.is_some());
     let profile = Profile::start(args);
+    let begin = Instant::now();
     for _ in 0..input.steps {
         // The progress bar allocates, too: what is counted is the step alone.
         let before = alloc::count();
@@ -89,6 +100,16 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
         measured.step_ms.push(step_ms);
         measured.phases_ms.add(&phases);
         measured.samples.push(step_ms, &phases);
+        if args.trace.is_some() {
+            let start_us = 1e6 * start.duration_since(begin).as_secs_f64();
+            measured.spans.push(Span { name: "step", worker: 0, start_us, duration_us: 1e3 * step_ms });
+            measured.spans.extend(world.spans().iter().map(|span| Span {
+                name: span.stage.name(),
+                worker: span.worker,
+                start_us: start_us + 1e6 * span.start,
+                duration_us: 1e6 * span.duration,
+            }));
+        }
         progress.step();
     }
     measured.profile = profile.map(Profile::stop);
