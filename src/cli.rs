@@ -8,8 +8,11 @@ mod args;
 pub mod cpu;
 mod input;
 mod list;
+mod manual;
 mod progress;
+mod render;
 mod run;
+mod sheet;
 mod style;
 mod summary;
 mod verify;
@@ -67,6 +70,9 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::main(&args),
         Some(Command::Run(args)) => run::main(&args, args.report.as_deref()),
         Some(Command::Verify(args)) => verify::main(&args),
+        Some(Command::Render(args)) => render::main(&args),
+        Some(Command::Completions(args)) => manual::completions(&args),
+        Some(Command::Man(args)) => manual::man(&args),
     })
 }
 

@@ -1,5 +1,7 @@
 //! The arguments, as clap reads them.
 
+use super::manual::{CompletionsArgs, ManArgs};
+use super::render::RenderArgs;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use granule::scene::MAX_BODIES;
@@ -25,6 +27,12 @@ pub enum Command {
     Run(RunArgs),
     /// Step two configurations side by side: identical, or where they part
     Verify(VerifyArgs),
+    /// Draw a scene: pictures, a GIF, or raw frames for a pipe
+    Render(Box<RenderArgs>),
+    /// Print the script from which a shell completes
+    Completions(CompletionsArgs),
+    /// Print the manual's first page, or write all of its pages
+    Man(ManArgs),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -52,7 +60,7 @@ pub struct SceneArgs {
     /// Moving bodies of a built-in scene [default: the scene's]
     #[arg(long, value_name = "N", value_parser = count(1, MAX_BODIES as u64))]
     pub bodies: Option<u32>,
-    /// Steps that are measured [default: the scene's; a file's: 600]
+    /// Steps that are measured, or from the first frame to the last [default: the scene's; a file's: 600]
     #[arg(long, value_name = "S", value_parser = count(0, 10_000_000))]
     pub steps: Option<u32>,
     /// Steps before those [default: the scene's; a file's: 0]
