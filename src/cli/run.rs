@@ -59,8 +59,11 @@ fn measure(world: &mut World, input: &Input) -> Measured {
     let progress = Progress::new(u64::from(input.warmup) + u64::from(input.steps));
     progress.phase("warm-up");
     for _ in 0..input.warmup {
+        let start = Instant::now();
         world.step();
+        let elapsed = start.elapsed();
         progress.step();
+        progress.figures(world, elapsed);
     }
     progress.phase("measuring");
     let mut measured = Measured {
@@ -82,6 +85,7 @@ fn measure(world: &mut World, input: &Input) -> Measured {
         measured.phases_ms.add(&phases);
         measured.samples.push(step_ms, &phases);
         progress.step();
+        progress.figures(world, elapsed);
     }
     measured
 }

@@ -7,6 +7,8 @@ use glam::Vec2;
 
 /// Of the picture's smaller side, left free around what is looked at.
 const MARGIN: f32 = 0.03;
+/// By how much of the height that is left over the bodies are moved down from the middle.
+const LIFT: f32 = 0.3;
 /// Part of the bodies that may be left out at each side, if they lie far out.
 const OUTLIERS: f32 = 0.005;
 /// Fewer bodies than this have no outliers.
@@ -100,7 +102,11 @@ impl Survey {
         let size = (upper - lower).max(Vec2::splat(1.0e-3));
         let half_size = 0.5 * Vec2::new(pixels_wide as f32, pixels_high as f32);
         let free = 2.0 * (half_size - Vec2::splat(2.0 * MARGIN * half_size.min_element()));
-        let camera = Camera { centre: 0.5 * (lower + upper), scale: (free / size).min_element(), half_size };
+        let scale = (free / size).min_element();
+        let mut centre = 0.5 * (lower + upper);
+        // What room is left is better above, where bodies come from, than below the floor.
+        centre.y += LIFT * (free.y / scale - size.y);
+        let camera = Camera { centre, scale, half_size };
         let top_impulse = if self.top_impulse > 0.0 { self.top_impulse } else { 1.0 };
         View { camera, top_speed: self.top_speed.max(MIN_TOP_SPEED), top_impulse }
     }
@@ -116,7 +122,7 @@ fn all_but(values: &mut [f32], part: f32) -> f32 {
 }
 
 fn bounds(world: &World) -> Option<Bounds> {
-    let (mut moving, mut fixed) = (Vec::new(), Vec::new());
+    let (mut moving, mut driven, mut fixed) = (Vec::new(), Vec::new(), Vec::new());
     let c = &world.bodies.columns;
     for slot in 0..world.bodies.len {
         let kind = c.kind[slot];
@@ -128,13 +134,14 @@ fn bounds(world: &World) -> Option<Bounds> {
         let extent = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
         let one = Bounds { lower: at - extent, upper: at + extent };
         match kind.motion() {
-            Motion::Dynamic | Motion::Kinematic => moving.push(one),
+            Motion::Dynamic => moving.push(one),
+            Motion::Kinematic => driven.push(one),
             Motion::Static => fixed.push(one),
             Motion::Quarantined | Motion::Dead => {}
         }
     }
     if moving.is_empty() {
-        return fixed.into_iter().reduce(Bounds::with);
+        return driven.into_iter().chain(fixed).reduce(Bounds::with);
     }
     let axis = |axis: usize| {
         let ends = moving.iter().map(|one| (one.lower[axis], one.upper[axis]));
@@ -143,6 +150,8 @@ fn bounds(world: &World) -> Option<Bounds> {
     };
     let ((left, right), (bottom, top)) = (axis(0), axis(1));
     let bodies = Bounds { lower: Vec2::new(left, bottom), upper: Vec2::new(right, top) };
+    // What is driven is few and meant to be seen: none of it counts as far out.
+    let bodies = driven.into_iter().fold(bodies, Bounds::with);
     let beside = 0.5 * (bodies.upper - bodies.lower);
     let around = Bounds { lower: bodies.lower - beside, upper: bodies.upper + beside };
     Some(fixed.into_iter().filter(|one| around.holds(*one)).fold(bodies, Bounds::with))

@@ -11,11 +11,14 @@
 //! little wider than it is ([`MIN_HALF`]), so that it is seen.
 
 use super::{Image, Rgb};
+use crate::lane::{Eight, Lane};
 use crate::polygon::Polygon;
 use glam::Vec2;
 
 /// Rows of a band: some tens of them a picture, so that threads share evenly.
 const BAND: usize = 24;
+/// Pixels of a row that are worked on together.
+const LANES: usize = 8;
 /// A stamp is at least this large, from its centre, in pixels.
 pub(super) const MIN_HALF: f32 = 0.6;
 
@@ -55,8 +58,8 @@ pub(super) struct Hull {
     pub radius: f32,
 }
 
-/// How much of a pixel lies in the shape, and how much within the outline.
-type Cover = (f32, f32);
+/// How much of each pixel lies in the shape, and how much within the outline.
+type Cover = (Eight, Eight);
 
 pub(super) fn paint(stamps: &[Stamp], image: &mut Image) {
     let (width, height) = (image.width, image.height);
@@ -99,56 +102,78 @@ struct Band<'a> {
 
 impl Stamp {
     fn paint(&self, band: &mut Band<'_>) {
-        let Stamp { half, border, inset, .. } = *self;
+        let lanes = Eight::splat;
+        let (half_x, half_y) = (lanes(self.half.x), lanes(self.half.y));
+        let (inset, border) = (lanes(self.inset), lanes(self.border));
+        let round = |distance: Eight| {
+            let distance = distance + inset;
+            (coverage(distance), coverage(distance + border))
+        };
         match self.form {
-            Form::Disc => self.scan(band, |p| round(p.length() - half.x, inset, border)),
-            Form::MarkedDisc(mark) => self.scan(band, |p| {
-                let (cover, within) = round(p.length() - half.x, inset, border);
-                (cover, if p.x > 0.0 { within.min(coverage(mark - p.y.abs())) } else { within })
-            }),
-            Form::Box => self.scan(band, |p| {
-                let apart = p.abs() - half + Vec2::splat(inset);
-                let within = apart + Vec2::splat(border);
-                (coverage(apart.x) * coverage(apart.y), coverage(within.x) * coverage(within.y))
+            Form::Disc => self.scan(band, |x, y| round((x * x + y * y).sqrt() - half_x)),
+            Form::MarkedDisc(mark) => {
+                let (mark, nothing) = (lanes(mark), lanes(0.0));
+                self.scan(band, |x, y| {
+                    let (cover, within) = round((x * x + y * y).sqrt() - half_x);
+                    let beside = within.min(coverage(mark - y.abs()));
+                    (cover, Eight::select(x.gt(nothing), beside, within))
+                });
+            }
+            Form::Box => self.scan(band, |x, y| {
+                let (x, y) = (x.abs() - half_x + inset, y.abs() - half_y + inset);
+                (coverage(x) * coverage(y), coverage(x + border) * coverage(y + border))
             }),
             Form::Capsule => {
-                let straight = half.x - half.y;
-                self.scan(band, |p| {
-                    let beyond = Vec2::new((p.x.abs() - straight).max(0.0), p.y);
-                    round(beyond.length() - half.y, inset, border)
+                let (straight, nothing) = (half_x - half_y, lanes(0.0));
+                self.scan(band, |x, y| {
+                    let x = (x.abs() - straight).max(nothing);
+                    round((x * x + y * y).sqrt() - half_y)
                 });
             }
             Form::Hull(hull) if hull.radius > 0.0 => {
-                self.scan(band, |p| round(hull.distance(p) - hull.radius, inset, border));
+                let radius = lanes(hull.radius);
+                self.scan(band, |x, y| round(hull.distance(x, y) - radius));
             }
             Form::Hull(hull) => {
                 let sides = hull.sides();
                 let sides = &sides[..usize::from(hull.count)];
-                self.scan(band, |p| {
-                    let distance = sides.iter().map(|&(normal, offset)| normal.dot(p) - offset);
-                    round(distance.fold(f32::MIN, f32::max), inset, border)
+                self.scan(band, |x, y| {
+                    let distance = |&[normal_x, normal_y, offset]: &[f32; 3]| {
+                        lanes(normal_x) * x + lanes(normal_y) * y - lanes(offset)
+                    };
+                    round(sides.iter().map(distance).fold(lanes(f32::MIN), Lane::max))
                 });
             }
         }
     }
 
-    /// Blends the stamp into the band; `cover` takes a point in the stamp's axes.
+    /// Blends the stamp into the band, eight columns at a time; `cover` takes points in the stamp's axes.
     #[inline(always)]
-    fn scan(&self, band: &mut Band<'_>, cover: impl Fn(Vec2) -> Cover) {
+    fn scan(&self, band: &mut Band<'_>, cover: impl Fn(Eight, Eight) -> Cover) {
         let [x_axis, y_axis] = self.axes;
         let reach = x_axis.y.abs() * self.half.x + y_axis.y.abs() * self.half.y + 1.0;
         let end = band.top + band.rows.len() / band.width;
         let first = ((self.centre.y - reach).max(0.0) as usize).max(band.top);
         let last = ((self.centre.y + reach).max(0.0) as usize + 1).min(end);
+        let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255].map(i32::from);
+        let (fill, edge) = (opaque(self.fill), opaque(self.edge));
+        let step = Eight::load(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        let scale = Eight::splat(256.0);
         for row in first..last {
             let y = row as f32 + 0.5 - self.centre.y;
             let (from, to) = self.columns(y, band.width);
             let start = (row - band.top) * band.width;
-            for (column, pixel) in (from..to).zip(&mut band.rows[start + from..start + to]) {
-                let at = Vec2::new(column as f32 + 0.5 - self.centre.x, y);
-                let (covered, within) = cover(Vec2::new(x_axis.dot(at), y_axis.dot(at)));
-                if covered > 0.0 {
-                    self.blend(pixel, covered, within);
+            let pixels = &mut band.rows[start + from..start + to];
+            let at_y = [x_axis.y * y, y_axis.y * y].map(Eight::splat);
+            for (chunk, pixels) in pixels.chunks_mut(LANES).enumerate() {
+                let x = Eight::splat((from + chunk * LANES) as f32 + 0.5 - self.centre.x) + step;
+                let along = |axis: Vec2, at_y: Eight| Eight::splat(axis.x) * x + at_y;
+                let (covered, within) = cover(along(x_axis, at_y[0]), along(y_axis, at_y[1]));
+                let (mut inks, mut parts) = ([0.0; LANES], [0.0; LANES]);
+                (scale * covered).store(&mut parts);
+                (scale * within).store(&mut inks);
+                for (pixel, (part, ink)) in pixels.iter_mut().zip(parts.into_iter().zip(inks)) {
+                    *pixel = blend(*pixel, part as i32, ink as i32, &fill, &edge);
                 }
             }
         }
@@ -172,53 +197,55 @@ impl Stamp {
         let to = ((to + self.centre.x + 1.0) as usize).clamp(from, width);
         (from, to)
     }
+}
 
-    #[inline]
-    fn blend(&self, pixel: &mut [u8; 4], covered: f32, within: f32) {
-        let (covered, within) = ((256.0 * covered) as i32, (256.0 * within) as i32);
-        for channel in 0..3 {
-            let (edge, fill) = (i32::from(self.edge[channel]), i32::from(self.fill[channel]));
-            let ink = edge + ((fill - edge) * within >> 8);
-            let old = i32::from(pixel[channel]);
-            pixel[channel] = (old + ((ink - old) * covered >> 8)) as u8;
-        }
+/// A pixel with ink over it; how much of it is covered, and how much of the ink is the inside's, in 256ths.
+#[inline(always)]
+fn blend(pixel: [u8; 4], covered: i32, within: i32, fill: &[i32; 4], edge: &[i32; 4]) -> [u8; 4] {
+    let mut new = pixel;
+    for channel in 0..4 {
+        let ink = edge[channel] + ((fill[channel] - edge[channel]) * within >> 8);
+        let old = i32::from(pixel[channel]);
+        new[channel] = (old + ((ink - old) * covered >> 8)) as u8;
     }
+    new
 }
 
 impl Hull {
     /// Outward unit normals, and the sides' distances from the centre along them.
-    fn sides(&self) -> [(Vec2, f32); Polygon::MAX_VERTICES] {
+    fn sides(&self) -> [[f32; 3]; Polygon::MAX_VERTICES] {
         let count = usize::from(self.count);
         std::array::from_fn(|index| {
             let from = self.vertices[index % count];
             let along = self.vertices[(index + 1) % count] - from;
             let normal = Vec2::new(along.y, -along.x).normalize_or_zero();
-            (normal, normal.dot(from))
+            [normal.x, normal.y, normal.dot(from)]
         })
     }
 
-    /// Signed distance from the polygon's outline.
-    fn distance(&self, point: Vec2) -> f32 {
+    /// Signed distance from the polygon's outline: to the nearest side, and negative inside of all of them.
+    #[inline(always)]
+    fn distance(&self, x: Eight, y: Eight) -> Eight {
+        let (lanes, zero) = (Eight::splat, Eight::splat(0.0));
         let count = usize::from(self.count);
-        let (mut nearest, mut side) = (f32::MAX, f32::MIN);
+        let (mut nearest, mut side) = (lanes(f32::MAX), lanes(f32::MIN));
         for index in 0..count {
             let from = self.vertices[index];
             let along = self.vertices[(index + 1) % count] - from;
-            let to_point = point - from;
-            let part = (to_point.dot(along) / along.length_squared()).clamp(0.0, 1.0);
-            nearest = nearest.min((to_point - part * along).length_squared());
-            side = side.max(along.y * to_point.x - along.x * to_point.y);
+            let (x, y) = (x - lanes(from.x), y - lanes(from.y));
+            let (along_x, along_y) = (lanes(along.x), lanes(along.y));
+            let part = (x * along_x + y * along_y) * lanes(along.length_squared().recip());
+            let part = part.max(zero).min(lanes(1.0));
+            let (x_off, y_off) = (x - part * along_x, y - part * along_y);
+            nearest = nearest.min(x_off * x_off + y_off * y_off);
+            side = side.max(along_y * x - along_x * y);
         }
-        if side > 0.0 { nearest.sqrt() } else { -nearest.sqrt() }
+        let distance = nearest.sqrt();
+        Eight::select(side.gt(zero), distance, -distance)
     }
 }
 
-#[inline]
-fn round(distance: f32, inset: f32, border: f32) -> Cover {
-    (coverage(distance + inset), coverage(distance + inset + border))
-}
-
-#[inline]
-fn coverage(distance: f32) -> f32 {
-    (0.5 - distance).clamp(0.0, 1.0)
+#[inline(always)]
+fn coverage(distance: Eight) -> Eight {
+    (Eight::splat(0.5) - distance).max(Eight::splat(0.0)).min(Eight::splat(1.0))
 }
