@@ -42,7 +42,7 @@ mod text;
 pub use camera::{Camera, Survey, View};
 pub use colour::{By, Palette, Rgb, Theme};
 pub use encode::{Gif, delays};
-pub use text::{GLYPH_HEIGHT, GLYPH_WIDTH, caption};
+pub use text::{GLYPH_HEIGHT, GLYPH_WIDTH, caption, caption_height};
 
 use crate::World;
 

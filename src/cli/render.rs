@@ -6,7 +6,9 @@ use super::progress::Progress;
 use super::{Outcome, bad_file, bad_input, emit, note, sheet};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use granule::render::{By, Camera, Gif, Image, Look, Survey, Theme, View, caption, delays, draw};
+use granule::render::{
+    By, Camera, Gif, Image, Look, Survey, Theme, View, caption, caption_height, delays, draw,
+};
 use granule::{Vec2, World};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -275,7 +277,8 @@ impl Clip {
 
     fn view(&self, survey: &Survey) -> View {
         let (width, height) = self.size;
-        let mut view = survey.view(width, height);
+        let above = if self.plain { 0 } else { caption_height(height) };
+        let mut view = survey.view_below(above, width, height);
         if let Some(place) = self.place {
             view.camera = Camera::looking_at(place.centre, place.width, width, height);
         }

@@ -27,21 +27,21 @@ pub struct Camera {
     pub centre: Vec2,
     /// Pixels per metre.
     pub scale: f32,
-    /// Half the picture's size, in pixels.
-    pub(super) half_size: Vec2,
+    /// The picture's place of `centre`, in pixels.
+    pub(super) middle: Vec2,
 }
 
 impl Camera {
     /// A camera that shows `width` metres of the world about `centre` in a picture of this many pixels.
     pub fn looking_at(centre: Vec2, width: f32, pixels_wide: usize, pixels_high: usize) -> Camera {
-        let half_size = 0.5 * Vec2::new(pixels_wide as f32, pixels_high as f32);
-        Camera { centre, scale: pixels_wide as f32 / width, half_size }
+        let middle = 0.5 * Vec2::new(pixels_wide as f32, pixels_high as f32);
+        Camera { centre, scale: pixels_wide as f32 / width, middle }
     }
 
     /// Where a point of the world is in the picture, in pixels from its top left corner.
     pub fn place(&self, point: Vec2) -> Vec2 {
         let from_centre = self.scale * (point - self.centre);
-        self.half_size + Vec2::new(from_centre.x, -from_centre.y)
+        self.middle + Vec2::new(from_centre.x, -from_centre.y)
     }
 }
 
@@ -97,6 +97,12 @@ impl Survey {
 
     /// The view that has all of it in a picture of this many pixels.
     pub fn view(&self, pixels_wide: usize, pixels_high: usize) -> View {
+        self.view_below(0, pixels_wide, pixels_high)
+    }
+
+    /// The same with some rows at the top left free, for a caption.
+    pub fn view_below(&self, above: usize, pixels_wide: usize, pixels_high: usize) -> View {
+        let pixels_high = pixels_high.saturating_sub(above).max(1);
         let unit = Bounds { lower: Vec2::splat(-1.0), upper: Vec2::splat(1.0) };
         let Bounds { lower, upper } = self.bounds.unwrap_or(unit);
         let size = (upper - lower).max(Vec2::splat(1.0e-3));
@@ -106,7 +112,7 @@ impl Survey {
         let mut centre = 0.5 * (lower + upper);
         // What room is left is better above, where bodies come from, than below the floor.
         centre.y += LIFT * (free.y / scale - size.y);
-        let camera = Camera { centre, scale, half_size };
+        let camera = Camera { centre, scale, middle: half_size + Vec2::new(0.0, above as f32) };
         let top_impulse = if self.top_impulse > 0.0 { self.top_impulse } else { 1.0 };
         View { camera, top_speed: self.top_speed.max(MIN_TOP_SPEED), top_impulse }
     }

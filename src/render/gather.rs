@@ -120,10 +120,10 @@ impl Gather<'_> {
             stamp.edge = stamp.fill;
             stamps.push(stamp);
         }
-        let smallest = stamps[first..].iter().map(|stamp| stamp.half.min_element()).fold(f32::MAX, f32::min);
         for index in first..first + parts.len() {
-            let inset = (BORDER * smallest).min(MAX_BORDER);
-            stamps.push(Stamp { inset, fill, edge: fill, ..stamps[index] });
+            let stamp = stamps[index];
+            let inset = (BORDER * stamp.half.min_element()).min(MAX_BORDER);
+            stamps.push(Stamp { inset, fill, edge: fill, ..stamp });
         }
     }
 
@@ -187,7 +187,7 @@ impl Gather<'_> {
                 let normal = normal.normalize_or_zero();
                 let surface = frame.at + offset * normal;
                 let middle = camera.centre - normal.dot(camera.centre - surface) * normal;
-                let far = 8.0 * camera.half_size.max_element();
+                let far = 8.0 * camera.middle.max_element();
                 let out = Vec2::new(normal.x, -normal.y);
                 stamp.form = Form::Box;
                 stamp.axes = [Vec2::new(-out.y, out.x), out];
@@ -232,7 +232,7 @@ impl Gather<'_> {
     /// Points, and lines along the normals about them, as long as the impulse is large.
     fn contacts(&self, stamps: &mut Vec<Stamp>) {
         let camera = &self.view.camera;
-        let longest = 2.0 * IMPULSE * camera.half_size.y;
+        let longest = 2.0 * IMPULSE * camera.middle.y;
         let mut points = Vec::new();
         for contact in self.world.contacts() {
             let at = camera.place(contact.point);

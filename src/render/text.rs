@@ -72,13 +72,22 @@ impl Image {
 /// Colours of the scale of speeds in a caption.
 const SCALE_STEPS: usize = 48;
 
+/// Dots of a caption's letters are so many pixels wide.
+fn caption_dot(height: usize) -> usize {
+    1 + height / 600
+}
+
+/// Rows that a caption takes at the top of a picture of this height.
+pub fn caption_height(height: usize) -> usize {
+    2 * GLYPH_HEIGHT * caption_dot(height)
+}
+
 /// Writes a caption into the top left corner, and behind it, if bodies are coloured by speed, the scale of speeds.
 pub fn caption(image: &mut Image, text: &str, view: &View, look: &Look) {
     let colours = look.theme.colours();
-    let dot = 1 + image.height / 600;
+    let dot = caption_dot(image.height);
     let (letter, line) = (GLYPH_WIDTH * dot, GLYPH_HEIGHT * dot);
-    let y = line;
-    let mut x = letter;
+    let (y, mut x) = (line / 2, letter);
     let put = |image: &mut Image, text: &str, x: &mut usize| {
         let width = text.chars().count() * letter;
         image.rectangle((*x - dot, y - dot), (width + dot, line + 2 * dot), colours.background);
