@@ -128,9 +128,9 @@ pub fn main(args: &RenderArgs) -> Outcome {
     let pool = input::pool(input.threads)?;
     let drawn = pool.install(|| clip.draw(&input, &mut world))?;
     let Clip { frames, size: (width, height), .. } = clip;
-    let each = 1e3 * drawn.as_secs_f64() / f64::from(frames);
+    let each = 1e3 * drawn.as_secs_f64();
     let frames = if frames == 1 { "1 picture".to_owned() } else { format!("{frames} frames") };
-    let said = format!("{frames} of {width} x {height}, {each:.1} ms each to draw");
+    let said = format!("{frames} of {width} x {height}, {each:.1} ms to draw each");
     match &clip.target {
         Target::Raw => note(&said),
         Target::Gif(path) | Target::Png(path) => emit(&format!("{}: {said}\n", path.display()))?,
@@ -223,7 +223,7 @@ impl Clip {
         }
     }
 
-    /// Draws all frames; how long that took, without steps and files.
+    /// Draws all frames; how long one took, the median of them, without steps and files.
     fn draw(&self, input: &Input, world: &mut World) -> Result<Duration, super::Failure> {
         let steps = u64::from(self.frames - 1) * u64::from(self.every);
         let passes = if self.frames == 1 { 1 } else { 2 };
@@ -235,7 +235,7 @@ impl Clip {
             }
         };
         progress.phase("looking");
-        let mut survey = Survey::default();
+        let mut survey = Survey::new(&self.look);
         step(world, input.warmup);
         survey.add(world);
         for _ in 1..self.frames {
@@ -252,7 +252,7 @@ impl Clip {
         let mut sink = self.sink(input)?;
         let (width, height) = self.size;
         let mut image = Image::new(width, height);
-        let mut drawn = Duration::ZERO;
+        let mut drawn = Vec::with_capacity(self.frames as usize);
         for frame in 0..self.frames {
             if frame > 0 {
                 step(world, self.every);
@@ -262,17 +262,18 @@ impl Clip {
             if !self.plain {
                 caption(&mut image, &said(input, world), &view, &self.look);
             }
-            drawn += start.elapsed();
+            drawn.push(start.elapsed());
             match self.put(&mut sink, frame, &image) {
                 // A reader that stops reading early is no failure.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(drawn),
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
                 result => result.map_err(|error| self.failure(frame, &error))?,
             }
         }
         if let Sink::Gif(gif, _) = sink {
             gif.finish().map_err(|error| self.failure(0, &error))?;
         }
-        Ok(drawn)
+        drawn.sort_unstable();
+        Ok(drawn[drawn.len() / 2])
     }
 
     fn view(&self, survey: &Survey) -> View {

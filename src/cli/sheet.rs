@@ -72,7 +72,7 @@ fn sheet(look: &Look, seed: u64) -> Result<Image, Failure> {
             world.step();
             progress.step();
         }
-        let mut survey = Survey::default();
+        let mut survey = Survey::new(look);
         survey.add(&world);
         draw(&world, &survey.view(width, height), look, &mut image);
         let (x, y) = (GAP + place % COLUMNS * (width + GAP), GAP + place / COLUMNS * (height + NAME + GAP));

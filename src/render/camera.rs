@@ -1,5 +1,6 @@
 //! The camera: what is looked at, from where, and how a place in the world becomes one in the picture.
 
+use super::Look;
 use crate::body::Motion;
 use crate::shape::ShapeKind;
 use crate::world::World;
@@ -62,6 +63,7 @@ pub struct Survey {
     bounds: Option<Bounds>,
     top_speed: f32,
     top_impulse: f32,
+    with_contacts: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +83,11 @@ impl Bounds {
 }
 
 impl Survey {
+    /// For pictures of this look. `Survey::default()` does for those without contacts.
+    pub fn new(look: &Look) -> Survey {
+        Survey { with_contacts: look.contacts, ..Survey::default() }
+    }
+
     /// Takes the present state in: all bodies that move, but for a few that are far out; and of the static ones
     /// those that stand among them.
     pub fn add(&mut self, world: &World) {
@@ -91,8 +98,10 @@ impl Survey {
         let dynamic = (0..world.bodies.len).filter(|&slot| c.kind[slot].motion() == Motion::Dynamic);
         let mut speeds: Vec<f32> = dynamic.map(|slot| world.bodies.velocity(slot).length()).collect();
         self.top_speed = self.top_speed.max(all_but(&mut speeds, FASTEST));
-        let mut impulses: Vec<f32> = world.contacts().map(|contact| contact.normal_impulse).collect();
-        self.top_impulse = self.top_impulse.max(all_but(&mut impulses, FASTEST));
+        if self.with_contacts {
+            let mut impulses: Vec<f32> = world.contacts().map(|contact| contact.normal_impulse).collect();
+            self.top_impulse = self.top_impulse.max(all_but(&mut impulses, FASTEST));
+        }
     }
 
     /// The view that has all of it in a picture of this many pixels.

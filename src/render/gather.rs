@@ -14,7 +14,7 @@ use glam::Vec2;
 use std::ops::Range;
 
 /// Slots a task.
-const CHUNK: usize = 2048;
+const CHUNK: usize = 512;
 /// Width of an outline: this part of the body's smaller half extent, and at most so many pixels.
 const BORDER: f32 = 0.24;
 const MAX_BORDER: f32 = 1.4;
@@ -62,7 +62,7 @@ impl Gather<'_> {
         let bodies = &self.world.bodies;
         let tiles = self.tiles();
         let gather = |slots: Range<usize>| {
-            let mut stamps = Vec::new();
+            let mut stamps = Vec::with_capacity(slots.len());
             for slot in slots.filter(|&slot| choose(bodies.columns.kind[slot].motion())) {
                 self.body(slot, &tiles, &mut stamps);
             }

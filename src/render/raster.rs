@@ -17,6 +17,8 @@ use glam::Vec2;
 
 /// Rows of a band: some tens of them a picture, so that threads share evenly.
 const BAND: usize = 24;
+/// How far beyond its outline a stamp covers the centres of pixels, along its axes.
+const FRINGE: f32 = 0.5;
 /// Pixels of a row that are worked on together.
 const LANES: usize = 8;
 /// A stamp is at least this large, from its centre, in pixels.
@@ -83,7 +85,7 @@ pub(super) fn paint(stamps: &[Stamp], image: &mut Image) {
 fn bin(stamps: &[Stamp], height: usize) -> Vec<Vec<u32>> {
     let mut bands = vec![Vec::new(); height.div_ceil(BAND)];
     for (index, stamp) in stamps.iter().enumerate() {
-        let reach = stamp.axes[0].y.abs() * stamp.half.x + stamp.axes[1].y.abs() * stamp.half.y + 1.0;
+        let reach = stamp.reach();
         let (top, bottom) = (stamp.centre.y - reach, stamp.centre.y + reach);
         if bottom > 0.0 && top < height as f32 {
             let first = top.max(0.0) as usize / BAND;
@@ -151,10 +153,10 @@ impl Stamp {
     #[inline(always)]
     fn scan(&self, band: &mut Band<'_>, cover: impl Fn(Eight, Eight) -> Cover) {
         let [x_axis, y_axis] = self.axes;
-        let reach = x_axis.y.abs() * self.half.x + y_axis.y.abs() * self.half.y + 1.0;
+        let reach = self.reach();
         let end = band.top + band.rows.len() / band.width;
-        let first = ((self.centre.y - reach).max(0.0) as usize).max(band.top);
-        let last = ((self.centre.y + reach).max(0.0) as usize + 1).min(end);
+        let first = at_least(self.centre.y - reach).max(band.top);
+        let last = at_least(self.centre.y + reach).min(end);
         let opaque = |[red, green, blue]: Rgb| [red, green, blue, 255].map(i32::from);
         let (fill, edge) = (opaque(self.fill), opaque(self.edge));
         let step = Eight::load(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
@@ -179,12 +181,18 @@ impl Stamp {
         }
     }
 
+    /// How far up and down from the centre pixels can be covered.
+    fn reach(&self) -> f32 {
+        let [x_axis, y_axis] = self.axes;
+        x_axis.y.abs() * self.half.x + y_axis.y.abs() * self.half.y + 1.42 * FRINGE
+    }
+
     /// The columns of a row, y from the centre, that lie between the four sides.
     #[inline]
     fn columns(&self, y: f32, width: usize) -> (usize, usize) {
         let (mut from, mut to) = (f32::MIN, f32::MAX);
         for (axis, half) in self.axes.into_iter().zip([self.half.x, self.half.y]) {
-            let (middle, reach) = (axis.y * y, half + 1.0);
+            let (middle, reach) = (axis.y * y, half + FRINGE);
             if axis.x.abs() > 1.0e-6 {
                 let (one, other) = ((-reach - middle) / axis.x, (reach - middle) / axis.x);
                 (from, to) = (from.max(one.min(other)), to.min(one.max(other)));
@@ -192,11 +200,17 @@ impl Stamp {
                 return (0, 0);
             }
         }
-        // The casts saturate, at 0 too.
-        let from = ((from + self.centre.x) as usize).min(width);
-        let to = ((to + self.centre.x + 1.0) as usize).clamp(from, width);
+        let from = at_least(from + self.centre.x).min(width);
+        let to = at_least(to + self.centre.x).clamp(from, width);
         (from, to)
     }
+}
+
+/// The first pixel whose centre is not below this coordinate; the first of all for negative ones.
+#[inline(always)]
+fn at_least(coordinate: f32) -> usize {
+    // The cast saturates.
+    (coordinate - 0.5).ceil() as usize
 }
 
 /// A pixel with ink over it; how much of it is covered, and how much of the ink is the inside's, in 256ths.
@@ -204,9 +218,9 @@ impl Stamp {
 fn blend(pixel: [u8; 4], covered: i32, within: i32, fill: &[i32; 4], edge: &[i32; 4]) -> [u8; 4] {
     let mut new = pixel;
     for channel in 0..4 {
-        let ink = edge[channel] + ((fill[channel] - edge[channel]) * within >> 8);
+        let ink = edge[channel] + (((fill[channel] - edge[channel]) * within) >> 8);
         let old = i32::from(pixel[channel]);
-        new[channel] = (old + ((ink - old) * covered >> 8)) as u8;
+        new[channel] = (old + (((ink - old) * covered) >> 8)) as u8;
     }
     new
 }
