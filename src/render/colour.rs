@@ -142,8 +142,8 @@ fn viridis(t: f32) -> Rgb {
         [0.277_727_33, 0.005_407_344_5, 0.334_099_8],
         [0.105_093_04, 1.404_613_5, 1.384_590_2],
         [-0.330_861_83, 0.214_847_56, 0.095_095_16],
-        [-4.634_230_5, -5.799_101, -19.332_441],
-        [6.228_27, 14.179_933, 56.690_553],
+        [-4.634_230_5, -5.799_101, -19.332_44],
+        [6.228_27, 14.179_933, 56.690_55],
         [4.776_385, -13.745_145, -65.353_03],
         [-5.435_456, 4.645_852_6, 26.312_435],
     ];
@@ -197,7 +197,7 @@ impl Palette {
     }
 
     fn index(&mut self, colour: Rgb) -> u8 {
-        let key = colour.iter().fold(0, |key, channel| key << 6 | usize::from(channel >> 2));
+        let key = colour.iter().fold(0, |key, channel| (key << 6) | usize::from(channel >> 2));
         if self.nearest[key] == UNKNOWN {
             // The middle of those that share the key, so that their order does not matter.
             let middle = colour.map(|channel| i32::from(channel & !3) + 2);
@@ -238,7 +238,8 @@ mod tests {
             assert_eq!(palette.colours()[usize::from(drawn)], background);
             let speed = theme.colours().speed(0.4);
             if by == By::Speed {
-                let near = palette.colours()[usize::from(palette.index(speed))];
+                let drawn = palette.index(speed);
+                let near = palette.colours()[usize::from(drawn)];
                 assert!(near.iter().zip(speed).all(|(&a, b)| a.abs_diff(b) < 8), "{near:?} for {speed:?}");
             }
         }

@@ -53,7 +53,7 @@ impl Image {
             let glyph = glyph.unwrap_or(&GLYPHS[31]);
             let left = x + place * GLYPH_WIDTH * dot;
             for (column, bits) in glyph.iter().enumerate() {
-                for row in (0..GLYPH_HEIGHT).filter(|row| bits >> row & 1 == 1) {
+                for row in (0..GLYPH_HEIGHT).filter(|row| (bits >> row) & 1 == 1) {
                     self.rectangle((left + column * dot, y + row * dot), (dot, dot), colour);
                 }
             }
