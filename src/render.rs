@@ -15,8 +15,8 @@
 //! six pixels costs some sixty distances, and no path, no edge list, no allocation. The outline comes with
 //! it: it is where the distance is between −border and 0.
 //!
-//! Measured with 50,000 bodies at 1920 × 1080 on two threads: `packed` 25 ms a frame, `pyramid` 13, `mixed_shapes` 20;
-//! on one 48, 24 and 34. `granule render packed --bodies 50000 --size 1920x1080 --frames 15 --every 1 --out - >/dev/null`
+//! Measured with 50,000 bodies at 1920 × 1080 on two threads: `packed` 21 ms a frame, `pyramid` 12, `mixed_shapes` 18;
+//! on one 42, 20 and 31. `granule render packed --bodies 50000 --size 1920x1080 --frames 15 --every 1 --out - >/dev/null`
 //! says it again. 50,000 paths of circles of six pixels, without outlines, take tiny-skia 0.12 some 200 ms on the
 //! same machine.
 //!
