@@ -10,12 +10,15 @@ pub mod cpu;
 mod export;
 mod input;
 mod list;
+mod manual;
 mod merge;
 mod output;
 mod profile;
 mod progress;
+mod render;
 mod report;
 mod run;
+mod sheet;
 mod style;
 mod summary;
 mod sweep;
@@ -79,6 +82,9 @@ pub fn main() -> ExitCode {
         Some(Command::Merge(args)) => merge::main(&args),
         Some(Command::Compare(args)) => compare::main(&args),
         Some(Command::Export(args)) => export::main(&args),
+        Some(Command::Render(args)) => render::main(&args),
+        Some(Command::Completions(args)) => manual::completions(&args),
+        Some(Command::Man(args)) => manual::man(&args),
     })
 }
 

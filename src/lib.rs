@@ -54,7 +54,7 @@
 //!
 //! # Features
 //!
-//! `cli` (default): the `granule` command. `scene`: scene files and run records by serde. `parallel`
+//! `cli` (default): the `granule` command, and pictures (`render`). `scene`: scene files and run records by serde. `parallel`
 //! (default): rayon. A host that embeds the engine takes `default-features = false` and what it needs.
 
 mod assembly;
@@ -73,6 +73,8 @@ mod narrowphase;
 mod outline;
 mod polygon;
 mod query;
+#[cfg(feature = "cli")]
+pub mod render;
 #[cfg(feature = "scene")]
 pub mod report;
 pub mod scene;

@@ -2,7 +2,9 @@
 
 use super::compare::CompareArgs;
 use super::export::ExportArgs;
+use super::manual::{CompletionsArgs, ManArgs};
 use super::merge::MergeArgs;
+use super::render::RenderArgs;
 use super::sweep::SweepArgs;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -39,6 +41,12 @@ pub enum Command {
     Compare(CompareArgs),
     /// Write records in the formats of dashboards, tables and trace viewers
     Export(ExportArgs),
+    /// Draw a scene: pictures, a GIF, or raw frames for a pipe
+    Render(Box<RenderArgs>),
+    /// Print the script from which a shell completes
+    Completions(CompletionsArgs),
+    /// Print the manual's first page, or write all of its pages
+    Man(ManArgs),
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -66,7 +74,7 @@ pub struct SceneArgs {
     /// Moving bodies of a built-in scene [default: the scene's]
     #[arg(long, value_name = "N", value_parser = count(1, MAX_BODIES as u64))]
     pub bodies: Option<u32>,
-    /// Steps that are measured [default: the scene's; a file's: 600]
+    /// Steps that are measured, or from the first frame to the last [default: the scene's; a file's: 600]
     #[arg(long, value_name = "S", value_parser = count(0, 10_000_000))]
     pub steps: Option<u32>,
     /// Steps before those [default: the scene's; a file's: 0]

@@ -73,8 +73,11 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let progress = Progress::new(u64::from(input.warmup) + u64::from(input.steps));
     progress.phase("warm-up");
     for _ in 0..input.warmup {
+        let start = Instant::now();
         world.step();
+        let elapsed = start.elapsed();
         progress.step();
+        progress.figures(world, elapsed);
     }
     progress.phase("measuring");
     let mut measured = Measured {
@@ -111,6 +114,7 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
             }));
         }
         progress.step();
+        progress.figures(world, elapsed);
     }
     measured.profile = profile.map(Profile::stop);
     measured

@@ -1,0 +1,269 @@
+//! A world's bodies, links and contacts as stamps.
+
+use super::colour::{self, Colours};
+use super::raster::{Form, Hull, MIN_HALF, Stamp};
+use super::{By, Look, Rgb, View};
+use crate::body::Motion;
+use crate::compound::Compound;
+use crate::links::LinkKind;
+use crate::polygon::Polygon;
+use crate::shape::{Shape, ShapeKind};
+use crate::trig::sin_cos;
+use crate::world::World;
+use glam::Vec2;
+use std::ops::Range;
+
+/// Slots a task.
+const CHUNK: usize = 512;
+/// Width of an outline: this part of the body's smaller half extent, and at most so many pixels.
+const BORDER: f32 = 0.24;
+const MAX_BORDER: f32 = 1.4;
+/// A body larger than this, from its centre, in pixels, has an outline.
+const OUTLINED: f32 = 1.2;
+/// A disc from this radius on, in pixels, has a mark that shows how it has turned.
+const MARKED: f32 = 4.0;
+/// A polygon that is smaller than this, in pixels, is drawn as the disc of its area.
+const TINY: f32 = 1.75;
+/// Half the width of a segment and of a link, in pixels.
+const LINE: f32 = 0.75;
+/// Longest line of an impulse, as part of the picture's height.
+const IMPULSE: f32 = 0.04;
+
+/// All stamps, what is below first.
+pub(super) fn stamps(world: &World, view: &View, look: &Look) -> Vec<Stamp> {
+    let gather = Gather { world, view, look, colours: look.theme.colours() };
+    let mut stamps = Vec::with_capacity(world.bodies.len + world.link_count());
+    gather.bodies(|motion| motion == Motion::Static, &mut stamps);
+    gather.links(&mut stamps);
+    gather.bodies(|motion| !matches!(motion, Motion::Static | Motion::Dead), &mut stamps);
+    if look.contacts {
+        gather.contacts(&mut stamps);
+    }
+    stamps
+}
+
+struct Gather<'a> {
+    world: &'a World,
+    view: &'a View,
+    look: &'a Look,
+    colours: Colours,
+}
+
+/// A shape's frame: where it is in the world, and the sine and cosine of its angle there.
+#[derive(Clone, Copy)]
+struct Frame {
+    at: Vec2,
+    turn: (f32, f32),
+}
+
+impl Gather<'_> {
+    /// The bodies that are chosen, in the order of storage.
+    fn bodies(&self, choose: impl Fn(Motion) -> bool + Sync, stamps: &mut Vec<Stamp>) {
+        let bodies = &self.world.bodies;
+        let tiles = self.tiles();
+        let gather = |slots: Range<usize>| {
+            let mut stamps = Vec::with_capacity(slots.len());
+            for slot in slots.filter(|&slot| choose(bodies.columns.kind[slot].motion())) {
+                self.body(slot, &tiles, &mut stamps);
+            }
+            stamps
+        };
+        let chunks = bodies.len.div_ceil(CHUNK);
+        let chunk = |number: usize| number * CHUNK..((number + 1) * CHUNK).min(bodies.len);
+        // Outside any pool this would build the global one.
+        if rayon::current_thread_index().is_some() {
+            use rayon::prelude::*;
+            let parts: Vec<_> = (0..chunks).into_par_iter().map(|number| gather(chunk(number))).collect();
+            parts.into_iter().for_each(|part| stamps.extend(part));
+        } else {
+            (0..chunks).for_each(|number| stamps.extend(gather(chunk(number))));
+        }
+    }
+
+    /// Where the slots of each tile begin, if that is asked for.
+    fn tiles(&self) -> Vec<usize> {
+        let tiles = if self.look.by == By::Tile { self.world.contacts.tiles() } else { &[] };
+        tiles.iter().map(|tile| tile.slots.start).collect()
+    }
+
+    fn body(&self, slot: usize, tiles: &[usize], stamps: &mut Vec<Stamp>) {
+        let bodies = &self.world.bodies;
+        let c = &bodies.columns;
+        let fill = self.fill(slot, tiles);
+        // Its angle is not read by a body that does not turn.
+        let turn = if c.kind[slot].shape().turns() || c.kind[slot].shape() == ShapeKind::Circle {
+            sin_cos(c.angle[slot])
+        } else {
+            (0.0, 1.0)
+        };
+        let frame = Frame { at: bodies.position(slot), turn };
+        let parts = bodies.parts(slot);
+        if parts.is_empty() {
+            let mut stamp = self.stamp(&bodies.shape(slot), frame);
+            let smaller = stamp.half.min_element();
+            stamp.border = if smaller > OUTLINED { (BORDER * smaller).min(MAX_BORDER) } else { 0.0 };
+            stamp.fill = fill;
+            stamp.edge = self.colours.edge(fill);
+            stamps.push(stamp);
+            return;
+        }
+        // The outlines of all parts, then their insides over them: one outline around the whole.
+        let first = stamps.len();
+        for placed in parts {
+            let (offset, turn) = Compound::place(placed, frame.turn);
+            let part = Frame { at: frame.at + offset, turn };
+            let mut stamp = self.stamp(&placed.part.shape, part);
+            if let Form::MarkedDisc(_) = stamp.form {
+                stamp.form = Form::Disc;
+            }
+            stamp.fill = self.colours.edge(fill);
+            stamp.edge = stamp.fill;
+            stamps.push(stamp);
+        }
+        for index in first..first + parts.len() {
+            let stamp = stamps[index];
+            let inset = (BORDER * stamp.half.min_element()).min(MAX_BORDER);
+            stamps.push(Stamp { inset, fill, edge: fill, ..stamp });
+        }
+    }
+
+    fn fill(&self, slot: usize, tiles: &[usize]) -> Rgb {
+        let bodies = &self.world.bodies;
+        let kind = bodies.columns.kind[slot];
+        let plain = match kind.motion() {
+            Motion::Static => return self.colours.fixed,
+            Motion::Kinematic => return self.colours.kinematic,
+            Motion::Quarantined | Motion::Dead => return self.colours.quarantined,
+            Motion::Dynamic => match self.look.by {
+                By::Speed => self.colours.speed(bodies.velocity(slot).length() / self.view.top_speed),
+                By::Shape => colour::shape(kind.shape()),
+                By::Tile => colour::category(tiles.partition_point(|&start| start <= slot)),
+            },
+        };
+        colour::varied(plain, bodies.columns.handle[slot].index)
+    }
+
+    /// The shape, without colours.
+    fn stamp(&self, shape: &Shape, frame: Frame) -> Stamp {
+        let camera = &self.view.camera;
+        let (sin, cos) = frame.turn;
+        let px = |length: f32| camera.scale * length;
+        let at_least = |half: Vec2| half.max(Vec2::splat(MIN_HALF));
+        let mut stamp = Stamp {
+            centre: camera.place(frame.at),
+            // y is down in the picture.
+            axes: [Vec2::new(cos, -sin), Vec2::new(-sin, -cos)],
+            half: Vec2::splat(MIN_HALF),
+            form: Form::Disc,
+            inset: 0.0,
+            border: 0.0,
+            fill: [0; 3],
+            edge: [0; 3],
+        };
+        match *shape {
+            Shape::Circle { radius } => {
+                stamp.half = at_least(Vec2::splat(px(radius)));
+                if stamp.half.x >= MARKED {
+                    stamp.form = Form::MarkedDisc((0.1 * stamp.half.x).clamp(0.5, 1.5));
+                }
+            }
+            Shape::Particle { radius } => stamp.half = at_least(Vec2::splat(px(radius))),
+            Shape::Aabb { half_extents } | Shape::Box { half_extents } => {
+                stamp.form = Form::Box;
+                stamp.half = at_least(px(1.0) * half_extents);
+            }
+            Shape::Capsule { half_length, radius } => {
+                stamp.form = Form::Capsule;
+                stamp.half = at_least(Vec2::new(px(half_length + radius), px(radius)));
+            }
+            Shape::Segment { half_length } | Shape::ChainSegment { half_length, .. } => {
+                stamp.form = Form::Capsule;
+                stamp.half = Vec2::new(px(half_length) + LINE, LINE);
+            }
+            Shape::Polygon(polygon) => self.polygon(&polygon, &mut stamp),
+            Shape::HalfSpace { normal, offset } => {
+                // A box whose upper side is the surface, and whose other sides are beyond the picture: as near to the
+                // picture as can be, so that floats do.
+                let normal = normal.normalize_or_zero();
+                let surface = frame.at + offset * normal;
+                let middle = camera.centre - normal.dot(camera.centre - surface) * normal;
+                let far = 8.0 * camera.middle.max_element();
+                let out = Vec2::new(normal.x, -normal.y);
+                stamp.form = Form::Box;
+                stamp.axes = [Vec2::new(-out.y, out.x), out];
+                stamp.half = Vec2::splat(far);
+                stamp.centre = camera.place(middle) - far * out;
+            }
+        }
+        stamp
+    }
+
+    fn polygon(&self, polygon: &Polygon, stamp: &mut Stamp) {
+        let scale = self.view.camera.scale;
+        let corners = polygon.vertices();
+        let radius = scale * polygon.radius();
+        let half = corners.iter().fold(Vec2::ZERO, |most, corner| most.max(scale * corner.abs()));
+        stamp.half = half + Vec2::splat(radius);
+        if stamp.half.max_element() < TINY {
+            let area = Shape::Polygon(*polygon).area();
+            stamp.half = Vec2::splat((scale * (area / std::f32::consts::PI).sqrt()).max(MIN_HALF));
+            return;
+        }
+        let mut vertices = [Vec2::ZERO; Polygon::MAX_VERTICES];
+        vertices.iter_mut().zip(corners).for_each(|(vertex, corner)| *vertex = scale * *corner);
+        stamp.form = Form::Hull(Hull { vertices, count: corners.len() as u8, radius });
+    }
+
+    /// Limits are no strings: what keeps two points apart is left out.
+    fn links(&self, stamps: &mut Vec<Stamp>) {
+        for (_, link) in self.world.links().filter(|(_, link)| link.kind != LinkKind::Min) {
+            let ends = [(link.a, link.anchor_a), (link.b, link.anchor_b)].map(|(body, anchor)| {
+                let slot = self.world.bodies.slot_of(body).ok()?;
+                let (sin, cos) = sin_cos(self.world.bodies.columns.angle[slot]);
+                Some(self.world.bodies.position(slot) + Vec2::new(cos, sin).rotate(anchor))
+            });
+            if let [Some(a), Some(b)] = ends {
+                let [a, b] = [a, b].map(|end| self.view.camera.place(end));
+                stamps.push(line(a, b, LINE, self.colours.link));
+            }
+        }
+    }
+
+    /// Points, and lines along the normals about them, as long as the impulse is large.
+    fn contacts(&self, stamps: &mut Vec<Stamp>) {
+        let camera = &self.view.camera;
+        let longest = 2.0 * IMPULSE * camera.middle.y;
+        let mut points = Vec::new();
+        for contact in self.world.contacts() {
+            let at = camera.place(contact.point);
+            let along = Vec2::new(contact.normal.x, -contact.normal.y);
+            let length = longest * (contact.normal_impulse / self.view.top_impulse).min(1.0);
+            if length > 0.5 {
+                let half = 0.5 * length * along;
+                stamps.push(line(at - half, at + half, 0.6, self.colours.impulse));
+            }
+            // About to touch, but not yet: smaller.
+            let radius = if contact.normal_impulse > 0.0 { 1.5 } else { 0.8 };
+            points.push(Stamp {
+                half: Vec2::splat(radius),
+                form: Form::Disc,
+                ..line(at, at, 1.0, self.colours.contact)
+            });
+        }
+        stamps.append(&mut points);
+    }
+}
+
+fn line(a: Vec2, b: Vec2, half_width: f32, colour: Rgb) -> Stamp {
+    let along = (b - a).try_normalize().unwrap_or(Vec2::X);
+    Stamp {
+        centre: 0.5 * (a + b),
+        axes: [along, along.perp()],
+        half: Vec2::new(0.5 * (b - a).length() + half_width, half_width),
+        form: Form::Capsule,
+        inset: 0.0,
+        border: 0.0,
+        fill: colour,
+        edge: colour,
+    }
+}
