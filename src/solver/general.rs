@@ -125,11 +125,14 @@ fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
                 i,
                 lanes: PhantomData,
             };
+            let before: [L; 2] =
+                [0, 1].map(|point: usize| kernel.normal_impulse(if point < POINTS { point } else { 0 }));
             let normal_velocities = visit(&mut kernel, rough.as_deref_mut(), &mut bounces);
             if let Some(normal_velocities) = normal_velocities {
                 for (point, bounce) in bounces.iter_mut().take(POINTS).enumerate() {
                     if let Some(bounce) = bounce {
-                        info.bounces |= kernel.note_approach(point, bounce, normal_velocities[point]);
+                        info.bounces |=
+                            kernel.note_approach(point, bounce, normal_velocities[point], before[point]);
                     }
                 }
             }
@@ -331,7 +334,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
 
     /// As `Kernel::note_approach` of `impulse.rs`, for one point.
     #[inline(always)]
-    fn note_approach(&self, point: usize, bounce: &mut BounceBlock, normal_velocity: L) -> bool {
+    fn note_approach(&self, point: usize, bounce: &mut BounceBlock, normal_velocity: L, before: L) -> bool {
         let i = self.i;
         let threshold = L::splat(-self.rows.softness.restitution_threshold);
         let impulse = self.normal_impulse(point);
@@ -340,6 +343,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             return false;
         }
         let approach = L::load(&bounce.approach[i..]);
+        let fast = fast.and(before.le(L::splat(0.0)).or(approach.lt(L::splat(0.0))));
         L::select(fast, approach.min(normal_velocity), approach).store(&mut bounce.approach[i..]);
         true
     }

@@ -318,7 +318,7 @@ impl HullSolver {
                 contact.push(&mut state, axis, contact.impulses[axis]);
             }
         }
-        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step };
+        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / SWEEPS as f32 };
         for sweep in 0..SWEEPS {
             if sweep % 2 == 0 {
                 self.contacts.iter_mut().for_each(|contact| contact.solve(&mut state, rows.inv_step, push));

@@ -307,9 +307,10 @@ fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
         }
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
+            let before = L::load(kernel.normal_impulse);
             let normal_velocity = visit(&mut kernel, friction, bounce.as_deref_mut(), i);
             if let (Some(bounce), Some(normal_velocity)) = (&mut bounce, normal_velocity) {
-                info.bounces |= kernel.note_approach(bounce, normal_velocity, i);
+                info.bounces |= kernel.note_approach(bounce, normal_velocity, before, i);
             }
         }
     }
@@ -470,10 +471,15 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         None
     }
 
-    /// Notes the approach of contacts that take an impulse and are fast enough to bounce; whether there
+    /// Notes the approach of contacts that take their first impulse and are fast enough to bounce; whether there
     /// are any. Rarely so: what is at rest costs a comparison and leaves the bounce blocks out of the cache.
+    ///
+    /// A contact that bears a load already, `before`, does not bounce when its bodies are pressed together from elsewhere.
+    /// (As long as it did, it lost its impulse each time, and what was hit in a pile sank into what it lay on: of 20,000
+    /// bodies that fell 80 m, with a restitution of 0.1, 1,551 pairs ended more than 0.1 m inside each other, 152 now,
+    /// and the pile stirred for ever.)
     #[inline(always)]
-    fn note_approach(&self, bounce: &mut BounceBlock, normal_velocity: L, i: usize) -> bool {
+    fn note_approach(&self, bounce: &mut BounceBlock, normal_velocity: L, before: L, i: usize) -> bool {
         let threshold = L::splat(-self.rows.softness.restitution_threshold);
         let impulse = L::load(self.normal_impulse);
         let fast = impulse.gt(L::splat(0.0)).and(normal_velocity.lt(threshold));
@@ -481,6 +487,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             return false;
         }
         let approach = L::load(&bounce.approach[i..]);
+        let fast = fast.and(before.le(L::splat(0.0)).or(approach.lt(L::splat(0.0))));
         L::select(fast, approach.min(normal_velocity), approach).store(&mut bounce.approach[i..]);
         true
     }
