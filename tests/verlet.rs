@@ -241,12 +241,13 @@ fn soft_box_lands_on_a_side() {
     assert!(world.link_quality().max_stretch < 0.01);
 }
 
-/// Contract: the ragdolls come to rest, and no limb is longer than 1.1 times its length after 20 s.
+/// Contract: the ragdolls come to rest: after 40 s they move by less than 1 cm a second, and no limb is longer than 1.1 times its
+/// length.
 #[test]
 fn ragdolls_come_to_rest() {
     let mut world = scene::builtin("ragdolls", 650, 1).unwrap().build().unwrap();
     let points: Vec<BodyHandle> = world.handles().filter(|&body| world.is_particle(body).unwrap()).collect();
-    for _ in 0..1200 {
+    for _ in 0..2400 {
         world.step();
     }
     let places =
@@ -257,7 +258,7 @@ fn ragdolls_come_to_rest() {
     }
     let moved = places(&world).iter().zip(&before).map(|(a, b)| a.distance_squared(*b)).sum::<f32>();
     let moved = (moved / points.len() as f32).sqrt();
-    assert!(moved < 0.03, "{moved} m in a second");
+    assert!(moved < 0.01, "{moved} m in a second");
     assert!(world.link_quality().max_stretch < 0.1);
     assert!(world.quarantined().is_empty());
 }
