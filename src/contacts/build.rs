@@ -117,7 +117,8 @@ impl Build<'_> {
     /// Turns the counts of each class and colour into first lanes, and makes room.
     fn lay_out(&self, tile: &mut Tile, counts: &mut [[u32; COLOURS + 1]; CLASSES]) {
         let mut block = 0u32;
-        tile.info.clear();
+        let total: usize = counts.iter().flatten().map(|lanes| lanes.div_ceil(BLOCK as u32) as usize).sum();
+        make_room(&mut tile.info, total);
         let mut generals = 0;
         for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
             let is_general = PairKind::ALL[class / 2].is_general();
@@ -297,11 +298,16 @@ fn needs(shape: &ShapeRef) -> u8 {
 
 /// Sets a vector to `len` copies of `value`.
 fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
+    make_room(vec, len);
+    vec.resize(len, value);
+}
+
+/// Empties a vector, and lets it hold `len` values: a quarter more when it has to grow, so that this is rare.
+fn make_room<T>(vec: &mut Vec<T>, len: usize) {
     vec.clear();
     if len > vec.capacity() {
         vec.reserve(len + len / 4 + 16);
     }
-    vec.resize(len, value);
 }
 
 /// The lowest colour free at both bodies; at A alone where B is fixed.
