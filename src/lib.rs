@@ -72,6 +72,7 @@ mod material;
 mod narrowphase;
 mod outline;
 mod polygon;
+mod prefetch;
 mod query;
 #[cfg(feature = "cli")]
 pub mod render;

@@ -38,6 +38,7 @@ pub(crate) use general::{ShapeRows, separation as general_separation};
 use crate::body::Kind;
 use crate::contacts::{BLOCK, Tile};
 use crate::lane::{Lane, Mask, Row, RowOffset};
+use crate::prefetch::{AHEAD, prefetch};
 use crate::shape::ShapeKind;
 
 /// The separation of a pair that takes no part in this step. Finite, so that no kernel makes a NaN of it.
@@ -314,6 +315,7 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     let speculative = L::splat(step.speculative);
     let (far, zero) = (L::splat(FAR), L::splat(0.0));
     for index in tile.blocks_of(K::KIND) {
+        prefetch(&tile.normal, index + AHEAD);
         let block = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
         let info = &mut tile.info[index];

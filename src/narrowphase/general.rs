@@ -21,11 +21,18 @@ use super::{FAR, PairKind, Step, gather, hull_hull, hull_plane, round_hull};
 use crate::contacts::{Arms, BLOCK, FrictionBlock, GeneralBlock, NormalBlock, Tile};
 use crate::lane::{Lane, Mask, Row, RowOffset};
 use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
+use crate::prefetch::{GENERAL_AHEAD, prefetch};
 
 /// Updates all general contacts of a tile.
 pub(super) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     for kind in PairKind::GENERAL {
         for index in tile.blocks_of(kind) {
+            let ahead = index + GENERAL_AHEAD;
+            prefetch(&tile.normal, ahead);
+            prefetch(&tile.friction, ahead);
+            if let Some(info) = tile.info.get(ahead) {
+                prefetch(&tile.general, info.general as usize);
+            }
             match tile.info[index].capacity {
                 0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
                 2 => update_block::<L, Hulls, 2>(tile, step, kind, index),

@@ -22,6 +22,7 @@
 use super::impulse::{Pass, Rows, Velocities};
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, GeneralBlock, NormalBlock, RoughBlock, Tile};
 use crate::lane::{Lane, Mask, RowOffset};
+use crate::prefetch::{GENERAL_AHEAD, prefetch};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -101,6 +102,12 @@ fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
     ) -> Option<[L; 2]>,
 ) {
     for index in range {
+        let ahead = index + GENERAL_AHEAD;
+        if let Some(info) = tile.info.get(ahead).filter(|info| info.active != 0) {
+            prefetch(&tile.normal, ahead);
+            prefetch(&tile.friction, ahead);
+            prefetch(&tile.general, info.general as usize);
+        }
         let info = &mut tile.info[index];
         if info.active == 0 || (pass == Pass::Restitution && !info.bounces) {
             continue;

@@ -15,6 +15,7 @@ use super::{Integrate, general};
 use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset};
+use crate::prefetch::{AHEAD, prefetch};
 use crate::settings::Settings;
 use std::ops::Range;
 
@@ -291,6 +292,12 @@ fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
     ) -> Option<L>,
 ) {
     for index in range {
+        if tile.info.get(index + AHEAD).is_some_and(|info| info.active != 0) {
+            prefetch(&tile.normal, index + AHEAD);
+            if matches!(pass, Pass::WarmStart | Pass::Relax) {
+                prefetch(&tile.friction, index + AHEAD);
+            }
+        }
         let info = &mut tile.info[index];
         // What is skipped has no impulse, and a separation that no velocity closes.
         if info.active == 0 || (pass == Pass::Restitution && !info.bounces) {
