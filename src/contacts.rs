@@ -462,7 +462,6 @@ impl Tile {
         }
         at_least(&mut self.found.pairs, pairs);
         at_least(&mut self.lane_of, pairs);
-        self.scratch.reserve_blocks(pairs);
         self.found.reserve_large();
     }
 

@@ -408,6 +408,8 @@ fn trace_of_a_run() {
         &["run", "gas", "--trace", "nowhere/trace.json"],
         "--trace nowhere/trace.json: there is no",
     );
+    refused(dir.path(), &["run", "gas", "--trace", "trace.json"], "--trace trace.json: already there");
+    assert_eq!(fs::read_to_string(dir.path().join("trace.json")).expect("still there"), text);
 }
 
 /// Records without a measured step have no time: they are in the table, and in no dashboard's numbers.
@@ -483,4 +485,8 @@ fn profiles() {
         &["run", "packed", "--pprof", "a", "--flamegraph", "a"],
         "--pprof and --flamegraph name the same",
     );
+    refused(path, &["run", "packed", "--pprof", "run.pb"], "--pprof run.pb: already there");
+    refused(path, &["run", "packed", "--flamegraph", "run.svg"], "--flamegraph run.svg: already there");
+    succeeds(path, &[&arguments[..], &["--flamegraph", "run.svg", "--force"]].concat());
+    assert_ne!(fs::read_to_string(path.join("run.svg")).expect("the new flame graph"), graph);
 }

@@ -125,6 +125,9 @@ pub struct RunArgs {
     /// Write the same as a flame graph
     #[arg(long, value_name = "FILE.svg")]
     pub flamegraph: Option<PathBuf>,
+    /// Replace a trace, a profile or a flame graph that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Args)]

@@ -1,12 +1,16 @@
 //! Profiles of the measured steps: where the processor's time went, as samples of the call stack.
 
 use super::args::RunArgs;
-use super::{Outcome, bad_input, input};
+use super::output::check_new;
+use super::{Outcome, bad_input};
 
 /// Refuses what can't be done, before a long run.
 pub fn check(args: &RunArgs) -> Outcome {
-    input::check_file("--pprof", args.pprof.as_deref())?;
-    input::check_file("--flamegraph", args.flamegraph.as_deref())?;
+    for (option, path) in [("--pprof", &args.pprof), ("--flamegraph", &args.flamegraph)] {
+        if let Some(path) = path {
+            check_new(option, path, args.force)?;
+        }
+    }
     let wanted = args.pprof.as_ref().or(args.flamegraph.as_ref());
     if cfg!(not(unix)) && wanted.is_some() {
         return Err(bad_input(

@@ -2,7 +2,7 @@
 
 use super::args::{Format, RunArgs};
 use super::input::{self, Input};
-use super::output::write_file;
+use super::output::{check_new, write_file};
 use super::profile::{self, Profile, Taken};
 use super::progress::Progress;
 use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
@@ -24,7 +24,9 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
         return Err(bad_input("--dump and --dump-particles name the same file"));
     }
     profile::check(args)?;
-    input::check_file("--trace", args.trace.as_deref())?;
+    if let Some(path) = &args.trace {
+        check_new("--trace", path, args.force)?;
+    }
     let input = Input::new(&args.scene)?;
     let mut world = input.world()?;
     let pool = input::pool(input.threads)?;
