@@ -1,33 +1,13 @@
 //! The `granule` command, from outside: exit codes, what is on which stream, what is written.
 #![cfg(feature = "cli")]
 
+mod command;
+
+use command::{files, granule, temporary};
 use granule::scene::BUILTIN;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use tempfile::TempDir;
-
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-/// Runs the command in `dir`.
-fn granule(dir: &Path, arguments: &[&str]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_granule")).args(arguments).current_dir(dir).output();
-    let output = output.expect("the command starts");
-    Run {
-        code: output.status.code().expect("the command is not killed"),
-        out: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
-        err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
-    }
-}
-
-fn temporary() -> TempDir {
-    tempfile::tempdir().expect("a temporary directory")
-}
 
 /// Runs the command, which must succeed without a word on standard error, and parses its output, which
 /// must be one line.
@@ -36,15 +16,6 @@ fn json(arguments: &[&str]) -> Value {
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{arguments:?}");
     assert_eq!(run.out.matches('\n').count(), 1, "{arguments:?}");
     serde_json::from_str(&run.out).expect("one JSON object")
-}
-
-/// Names of the files in `dir`, sorted.
-fn files(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).expect("a directory");
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
 }
 
 /// Keys of an object in their order, which `Value` does not keep: as they stand in the text.

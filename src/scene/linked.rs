@@ -53,8 +53,9 @@ pub(super) fn cloth(particles: usize, _: &mut Random) -> Assembly {
 /// Ragdolls fall down a flight of stairs, in rows one above the other.
 pub(super) fn ragdolls(particles: usize, random: &mut Random) -> Assembly {
     const STAIRS: usize = 24;
-    // Clothes on stone. (With a friction of 0.5 and a restitution of 0.1 the heap crept by 1 cm a second for ever: what
-    // moves overlapping limbs apart stretches links, and these give speeds; 0.1 cm a second now.)
+    // Clothes on stone. With a friction of 0.5 and a restitution of 0.1 the heap crept on: what moves overlapping limbs apart
+    // stretches links, and these give speeds. The median figure of 50 moved by 13 mm a second (40 s to 60 s, median of seeds 1
+    // to 5), with these by 3 mm: see `ragdolls_calm_down` in `tests/verlet.rs`.
     let material = Material::new(1.0, 0.8, 0.0);
     let mut scene = Assembly::default();
     for stair in 0..STAIRS {

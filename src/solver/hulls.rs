@@ -40,9 +40,6 @@ use std::ops::Range;
 const SWEEPS: usize = 4;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
-/// The overlap that is left alone, over the settings' slop. What is moved apart stretches links, and these give speeds: at 1, a
-/// heap of 50 ragdolls creeps at 1 to 2 cm a second for ever, at 3 by less than half of that.
-const SLOP: f32 = 3.0;
 /// Pairs a task takes.
 const TASK: usize = 64;
 
@@ -321,8 +318,7 @@ impl HullSolver {
                 contact.push(&mut state, axis, contact.impulses[axis]);
             }
         }
-        let push =
-            Push { slop: SLOP * settings.slop, most: settings.push_out_speed * rows.step / SWEEPS as f32 };
+        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / SWEEPS as f32 };
         for sweep in 0..SWEEPS {
             if sweep % 2 == 0 {
                 self.contacts.iter_mut().for_each(|contact| contact.solve(&mut state, rows.inv_step, push));

@@ -189,3 +189,31 @@ fn elastic_gas_keeps_momentum_and_energy() {
         );
     });
 }
+
+/// What lies on the floor already does not hop when something lands on it: a contact that bears an impulse does not bounce.
+#[test]
+fn what_rests_does_not_bounce() {
+    at_both_lanes_and_solvers(|settings| {
+        for struck in [Shape::aabb(0.5, 0.5), Shape::oriented_box(0.5, 0.5)] {
+            for striker in [Shape::circle(0.5), struck] {
+                let material = Material::new(1.0, 0.5, 0.5);
+                let mut world = world(settings);
+                world.add_body(&floor(material)).unwrap();
+                let body = |shape, y| BodyDesc { material, ..BodyDesc::dynamic(shape, Vec2::new(0.0, y)) };
+                let below = world.add_body(&body(struck, 0.5)).unwrap();
+                steps(&mut world, 60);
+                let rest = state(&world, below).position.y;
+                let above = BodyDesc { velocity: Vec2::new(0.0, -5.0), ..body(striker, 1.6) };
+                let above = world.add_body(&above).unwrap();
+                let (mut rise, mut speed): (f32, f32) = (0.0, 0.0);
+                for _ in 0..30 {
+                    world.step();
+                    rise = rise.max(state(&world, below).position.y - rest);
+                    speed = speed.max(state(&world, above).velocity.y);
+                }
+                assert!(rise < 1e-3, "hops by {rise} m ({settings:?}, {struck:?} under {striker:?})");
+                assert!(speed > 0.5, "what landed bounces off at {speed} m/s ({settings:?}, {struck:?})");
+            }
+        }
+    });
+}
