@@ -12,6 +12,7 @@
 //!
 //! - `--scenes packed-50k,gas-50k`, `--engines`, `--threads`, `--warmup`, `--steps`: a part of it;
 //! - `--quality`: settled `packed` circles for a grid of Granule's settings, next to Box2D;
+//! - `--convergence`: the scenes in motion at 4 to 32 substeps in every engine, to see which result 4 are nearest to;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -40,7 +41,7 @@ use engine::{Engine, State, Stepping, World};
 use joints::{JointRun, Size};
 use measure::{peak_rss_bytes, percentile, quality};
 use report::{Goal, Origin, Report, Run};
-use scenes::{CASES, Case, FLATNESS_SIZES, SETTLED, Scene};
+use scenes::{CASES, Case, FLATNESS_SIZES, MOVING, SETTLED, Scene};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -79,6 +80,9 @@ struct Cli {
     /// Granule's substeps, iterations and solvers on the settled pile, next to Box2D
     #[arg(long, conflicts_with_all = ["scenes", "flatness"])]
     quality: bool,
+    /// Cases in motion at several substeps in every engine: what their states tend to
+    #[arg(long, conflicts_with_all = ["quality", "flatness"])]
+    convergence: bool,
     /// Cost per body and peak memory at several sizes
     #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
     flatness: bool,
@@ -115,6 +119,8 @@ fn run(cli: &Cli) -> Result<(), String> {
         ("peers-flatness", Report::flatness(origin, flatness(cli)?))
     } else if cli.quality {
         ("peers-quality", Report::quality(origin, settings_grid(cli)?))
+    } else if cli.convergence {
+        ("peers-convergence", Report::convergence(origin, more_substeps(cli)?))
     } else {
         let cases = cli.cases()?;
         let goal = |case: &Case| -> Goal { (case.name.to_owned(), case.at_least, case.aim) };
@@ -262,6 +268,23 @@ fn settings_grid(cli: &Cli) -> Result<Vec<Run>, String> {
             ));
         }
         runs.extend(rounds(cli, &case, &setups)?);
+    }
+    Ok(runs)
+}
+
+/// Every engine at more and more substeps in the cases that are in motion when they are judged.
+fn more_substeps(cli: &Cli) -> Result<Vec<Run>, String> {
+    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
+    let moving = |case: &Case| MOVING.contains(&case.name) || !cli.scenes.is_empty();
+    let mut runs = Vec::new();
+    for case in cli.cases()?.iter().filter(|case| moving(case)) {
+        for threads in cli.threads_or(&[2]) {
+            let of = |&engine| {
+                [4, 8, 16, 32].map(|substeps| (engine, Stepping { substeps, ..Stepping::common(threads) }))
+            };
+            let setups: Vec<Setup> = engines.iter().flat_map(of).collect();
+            runs.extend(rounds(cli, case, &setups)?);
+        }
     }
     Ok(runs)
 }

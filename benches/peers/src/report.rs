@@ -201,6 +201,19 @@ impl Report {
         }
     }
 
+    /// States in motion at several substeps.
+    pub fn convergence(origin: Origin, runs: Vec<Run>) -> Self {
+        let body = substeps(&runs);
+        Report {
+            schema: "granule.peers-convergence/1",
+            origin,
+            runs,
+            joints: Vec::new(),
+            body,
+            title: "What more substeps tend to",
+        }
+    }
+
     /// Cost per body at several sizes.
     pub fn flatness(origin: Origin, runs: Vec<Run>) -> Self {
         let body = sizes(&runs);
@@ -487,6 +500,45 @@ fn legend() -> String {
          (`--turns`) together: a pile swings for hundreds of steps, and its speed at the end is that of one \
          moment.\n"
     )
+}
+
+/// Every engine at several substeps.
+fn substeps(runs: &[Run]) -> String {
+    let mut text = String::from(
+        "What a step conserves or dissipates too much of shows in the RMS speed; with more substeps an engine errs \
+         less, so its own figures tell how far it is off with few.\n\n",
+    );
+    for case in distinct(runs, |run| run.case.clone()) {
+        let here: Vec<&Run> = runs.iter().filter(|run| run.case == case).collect();
+        let first = here[0];
+        let row = |run: &&Run| {
+            vec![
+                run.engine.name().to_owned(),
+                run.substeps.to_string(),
+                ms(run.p50_ms),
+                depth(run.quality.mean_penetration),
+                depth(run.quality.max_penetration),
+                format!("{:.4}", run.quality.rms_speed),
+                format!("{:.4}", run.rms_speed_over_turns),
+                run.quality.contacts.to_string(),
+            ]
+        };
+        let head = [
+            "engine",
+            "substeps",
+            "p50 ms",
+            "mean pen. m",
+            "max pen. m",
+            "RMS speed m/s",
+            "over turns",
+            "contacts",
+        ];
+        let rows: Vec<Vec<String>> = here.iter().map(row).collect();
+        let (steps, threads) = (first.warmup + first.steps, first.threads);
+        let heading = format!("## `{case}`, {} bodies, after {steps} steps, {threads} threads", first.bodies);
+        text += &format!("{heading}\n\n{}", table(&head, &rows));
+    }
+    text + &legend()
 }
 
 /// Granule's settings next to Box2D.

@@ -60,6 +60,9 @@ pub const CASES: [Case; 12] = [
 /// The settled pile, which the table of solver settings uses as well.
 pub const SETTLED: Case = case("packed-50k-settled", "packed", 50_000, 600, [12.0, 25.0]);
 
+/// The cases in which bodies still move when their state is judged.
+pub const MOVING: [&str; 4] = ["collapsing-50k", "gas-50k", "washer", "tumbler"];
+
 /// Sizes at which `--flatness` steps the packed pile.
 pub const FLATNESS_SIZES: [usize; 4] = [10_000, 50_000, 200_000, 1_000_000];
 
