@@ -24,7 +24,7 @@ use crate::broadphase::Broadphase;
 use crate::broadphase::loose::per_list;
 use crate::broadphase::sweep::{Found, Pair};
 use crate::crew::Crew;
-use crate::lane::{MAX_WIDTH, RowOffset};
+use crate::lane::{Lane, MAX_WIDTH, RowOffset};
 use crate::material::Mixing;
 use crate::narrowphase::{KINDS, PairKind};
 use carry::Carry;
@@ -169,6 +169,14 @@ impl BlockInfo {
     /// The lanes in use, as bits.
     pub(crate) fn used(&self) -> u16 {
         ((1u32 << self.count) - 1) as u16
+    }
+
+    /// Where the vectors begin that have one of these lanes. (The last block of each colour is half empty: 2 to 5 % of the
+    /// vectors of 8.)
+    #[inline(always)]
+    pub(crate) fn vectors<L: Lane>(lanes: u16) -> impl Iterator<Item = usize> {
+        let all = ((1u32 << L::WIDTH) - 1) as u16;
+        (0..BLOCK).step_by(L::WIDTH).filter(move |first| lanes >> first & all != 0)
     }
 }
 

@@ -36,7 +36,7 @@ mod round_hull;
 pub(crate) use general::{ShapeRows, separation as general_separation};
 
 use crate::body::Kind;
-use crate::contacts::{BLOCK, Tile};
+use crate::contacts::{BlockInfo, Tile};
 use crate::lane::{Lane, Mask, Row, RowOffset};
 use crate::prefetch::{AHEAD, prefetch};
 use crate::shape::ShapeKind;
@@ -320,7 +320,7 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
         let friction = &mut tile.friction[index];
         let info = &mut tile.info[index];
         let (mut touching, mut active) = (0, 0);
-        for i in (0..BLOCK).step_by(L::WIDTH) {
+        for i in BlockInfo::vectors::<L>(info.used()) {
             let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
             debug_assert!(a.iter().chain(b).all(|at| at.row() < step.shape.len()));
             let touch = K::touch(gather::<L>(step.shape, a), gather::<L>(step.shape, b));

@@ -18,7 +18,7 @@
 use super::chain::{self, Chain};
 use super::manifold::{Frame, Manifold, Outline, Point, V};
 use super::{FAR, PairKind, Step, gather, hull_hull, hull_plane, round_hull};
-use crate::contacts::{Arms, BLOCK, FrictionBlock, GeneralBlock, NormalBlock, Tile};
+use crate::contacts::{Arms, BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
 use crate::lane::{Lane, Mask, Row, RowOffset};
 use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::prefetch::{GENERAL_AHEAD, prefetch};
@@ -212,7 +212,7 @@ fn update_block<L: Lane, F: Load<N>, const N: usize>(
     let (time_step, slop) = (L::splat(step.time_step), L::splat(step.slop));
     let (speculative, far, zero) = (L::splat(step.speculative), L::splat(FAR), L::splat(0.0));
     let (mut touching, mut active) = (0, 0);
-    for i in (0..BLOCK).step_by(L::WIDTH) {
+    for i in BlockInfo::vectors::<L>(info.used()) {
         let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         let shapes = |shape: &[RowOffset; BLOCK]| {
             let at = &shape[i..i + L::WIDTH];

@@ -12,7 +12,7 @@
 //! solver took 20 % longer, and the penetration of a pile of 158 rows was the same.
 
 use super::{Integrate, general};
-use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
+use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset};
 use crate::prefetch::{AHEAD, prefetch};
@@ -312,7 +312,7 @@ fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
         {
             (bounce.approach, bounce.impulse) = ([0.0; BLOCK], [0.0; BLOCK]);
         }
-        for i in (0..BLOCK).step_by(L::WIDTH) {
+        for i in BlockInfo::vectors::<L>(info.active) {
             let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
             let before = L::load(kernel.normal_impulse);
             let normal_velocity = visit(&mut kernel, friction, bounce.as_deref_mut(), i);
