@@ -52,6 +52,8 @@ pub(crate) enum Integrate {
     FirstVelocities,
     /// The same, with the warm start brought up to date.
     Velocities,
+    /// x = h·v, from the step's start; for the first substep.
+    FirstPositions,
     /// x += h·v
     Positions,
 }
@@ -82,7 +84,11 @@ fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Pla
             stages.push(Stage { integrate: first, pass: velocity_pass, moved: substep });
             first = Integrate::Nothing;
         }
-        let positions = if linked { Integrate::Nothing } else { Integrate::Positions };
+        let positions = match substep {
+            _ if linked => Integrate::Nothing,
+            0 => Integrate::FirstPositions,
+            _ => Integrate::Positions,
+        };
         if linked {
             segment_ends.push(stages.len());
         }
@@ -169,11 +175,12 @@ impl ImpulseSolver {
         let mut first = 0;
         for (segment, &end) in segment_ends.iter().enumerate() {
             if segment > 0 {
+                let what = if segment == 1 { Integrate::FirstPositions } else { Integrate::Positions };
                 crew.chunks(body_rows, CHUNK, |range| {
                     #[allow(unsafe_code)]
                     // SAFETY: chunks are disjoint.
                     unsafe {
-                        with_lanes!(lanes, L => rows.integrate::<L>(range, Integrate::Positions));
+                        with_lanes!(lanes, L => rows.integrate::<L>(range, what));
                     }
                 });
                 if !links.is_empty() {

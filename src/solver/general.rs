@@ -54,13 +54,21 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
                 elapsed,
                 |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.warm_start(rough),
             ),
+            Pass::Solve if elapsed == 0.0 => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.solve::<false>(rough.as_deref()),
+            ),
             Pass::Solve => sweep(
                 tile,
                 range,
                 rows,
                 pass,
                 elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.solve(rough.as_deref()),
+                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| kernel.solve::<true>(rough.as_deref()),
             ),
             Pass::Relax => sweep(
                 tile,
@@ -393,19 +401,23 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     }
 
     /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more.
+    /// In the first substep nothing has `MOVED`.
     #[inline(always)]
-    unsafe fn solve(&mut self, rough: Option<&RoughBlock>) -> Option<[L; 2]> {
+    unsafe fn solve<const MOVED: bool>(&mut self, rough: Option<&RoughBlock>) -> Option<[L; 2]> {
         let soft = &self.rows.softness;
         let (zero, one, half) = (L::splat(0.0), L::splat(1.0), L::splat(0.5));
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
         // SAFETY: see the impl.
-        let (pose_a, pose_b) = unsafe { self.poses(&vel) };
+        let poses = MOVED.then(|| unsafe { self.poses(&vel) });
         let (mut normal_velocities, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
         let both = if POINTS == 2 { half * (self.normal_impulse(0) + self.normal_impulse(1)) } else { zero };
         for p in 0..POINTS {
             let arms = self.normal_arms(p);
-            let separation = self.separation(p) + self.along_normal(&pose_a, &pose_b, arms);
+            let mut separation = self.separation(p);
+            if let Some((a, b)) = &poses {
+                separation = separation + self.along_normal(a, b, arms);
+            }
             self.limit_closing(p, separation);
             let apart = separation.gt(zero);
             let push_out = (separation * L::splat(soft.rate)).max(L::splat(-soft.push_out_speed));

@@ -98,18 +98,21 @@ impl Rows<'_> {
         let whole = vel.len() - vel.len() % L::WIDTH;
         match what {
             Integrate::Nothing => {}
-            Integrate::Positions => {
+            Integrate::FirstPositions | Integrate::Positions => {
+                let first = what == Integrate::FirstPositions;
                 // A row more than the widest lane, for the offsets of narrow ones.
                 let step: [f32; MAX_WIDTH + 4] =
                     std::array::from_fn(|i| if i % 4 == 3 { 0.0 } else { self.step });
                 let mut i = 0;
                 while i < whole {
                     let moved = L::load(&step[i % 4..]) * L::load(&vel[i..]);
-                    (L::load(&pose[i..]) + moved).store(&mut pose[i..]);
+                    let now = if first { moved } else { L::load(&pose[i..]) + moved };
+                    now.store(&mut pose[i..]);
                     i += L::WIDTH;
                 }
                 for i in whole..vel.len() {
-                    pose[i] += step[i % 4] * vel[i];
+                    let moved = step[i % 4] * vel[i];
+                    pose[i] = if first { moved } else { pose[i] + moved };
                 }
             }
             Integrate::FirstVelocities | Integrate::Velocities => {
@@ -240,13 +243,21 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
                     kernel.warm_start(friction, i)
                 },
             ),
+            Pass::Solve if elapsed == 0.0 => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.solve::<false>(),
+            ),
             Pass::Solve => sweep(
                 tile,
                 range,
                 rows,
                 pass,
                 elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.solve(),
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.solve::<true>(),
             ),
             Pass::Relax => sweep(
                 tile,
@@ -500,16 +511,20 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     }
 
     /// λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap; a
-    /// gap may close in this substep but no more.
+    /// gap may close in this substep but no more. In the first substep nothing has `MOVED`, and no poses are gathered.
     #[inline(always)]
-    unsafe fn solve(&mut self) -> Option<L> {
+    unsafe fn solve<const MOVED: bool>(&mut self) -> Option<L> {
         let soft = &self.rows.softness;
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
-        // SAFETY: see the impl.
-        let (pose_a, pose_b) = unsafe { self.poses(&vel) };
-        let separation = self.separation_now(&pose_a, &pose_b);
+        let separation = if MOVED {
+            // SAFETY: see the impl.
+            let (pose_a, pose_b) = unsafe { self.poses(&vel) };
+            self.separation_now(&pose_a, &pose_b)
+        } else {
+            self.separation
+        };
         self.limit_closing(separation);
         let apart = separation.gt(zero);
         let push_out = (separation * L::splat(soft.rate)).max(L::splat(-soft.push_out_speed));

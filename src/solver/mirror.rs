@@ -28,7 +28,7 @@ pub(crate) struct Mirror {
     pub frame: Vec<Row>,
     /// `[vel_x, vel_y, surface speed ω·r, inverse mass]`
     pub vel: Vec<Row>,
-    /// `[Δx, Δy, Δangle·r, 0]` since the start of the step.
+    /// `[Δx, Δy, Δangle·r, 0]` since the start of the step; in the first substep not written yet.
     pub pose: Vec<Row>,
     /// Until the first substep `[h·a + warm start; 0]`, in the units of `vel`; from then on `vel` before the
     /// last substep's warm start.
@@ -70,18 +70,18 @@ impl Mirror {
         let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
         let frame = SharedSlice::new(&mut self.frame);
-        let rows = [&mut self.shape, &mut self.vel, &mut self.pose, &mut self.accum]
+        let rows = [&mut self.shape, &mut self.vel, &mut self.accum]
             .map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
             if bodies.any_general {
-                let [shape, vel, pose, accum] = rows;
+                let [shape, vel, accum] = rows;
                 #[allow(unsafe_code)]
                 // SAFETY: chunks are disjoint.
                 let frame = unsafe { frame.range(range.clone()) };
-                let rows = [&mut *shape, vel, pose, accum];
+                let rows = [&mut *shape, vel, accum];
                 with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
                 with_lanes!(settings.lanes, L => fill_frames::<L>(bodies, range.clone(), shape, frame));
             } else {
@@ -215,9 +215,9 @@ fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
 }
 
 /// Columns to rows for a range of slots.
-fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 4], gravity: Vec2, h: f32) {
-    let [shape, vel, pose, accum] = rows;
-    let mut fill = Fill { bodies, first: range.start, shape, vel, pose, accum, gravity, h };
+fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], gravity: Vec2, h: f32) {
+    let [shape, vel, accum] = rows;
+    let mut fill = Fill { bodies, first: range.start, shape, vel, accum, gravity, h };
     let fill = std::cell::RefCell::new(&mut fill);
     for_lanes(
         range.len(),
@@ -259,7 +259,6 @@ struct Fill<'a> {
     first: usize,
     shape: &'a mut [Row],
     vel: &'a mut [Row],
-    pose: &'a mut [Row],
     accum: &'a mut [Row],
     gravity: Vec2,
     h: f32,
@@ -282,7 +281,6 @@ impl Fill<'_> {
         }
         store_rows(&mut self.shape[i..], [load(&c.pos_x), load(&c.pos_y), load(&c.ext_x), load(&c.ext_y)]);
         store_rows(&mut self.vel[i..], [load(&c.vel_x), load(&c.vel_y), load(&c.omega) * radius, inv_mass]);
-        store_rows(&mut self.pose[i..], [zero; 4]);
         store_rows(&mut self.accum[i..], add);
     }
 }
