@@ -10,6 +10,10 @@
 //! then would: the separation anew would cost a second gather of rows per body, and a contact that lands is
 //! stopped one substep later all the same. Friction in the solving pass as well was tried and dropped: the
 //! solver took 20 % longer, and the penetration of a pile of 158 rows was the same.
+//!
+//! Also without effect: inverse masses in `accum` too, so that the warm start gathers no velocities (±1 % of a step); the tangent
+//! mass derived from the normal mass and one coefficient of friction, two cache lines in eleven less for the relaxing pass
+//! (1 %, at 1,000,000 bodies too: the passes do not wait for the blocks' lines).
 
 use super::{Integrate, general};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};

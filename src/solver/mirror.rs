@@ -70,8 +70,7 @@ impl Mirror {
         let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
         let frame = SharedSlice::new(&mut self.frame);
-        let rows = [&mut self.shape, &mut self.vel, &mut self.accum]
-            .map(|rows| SharedSlice::new(rows));
+        let rows = [&mut self.shape, &mut self.vel, &mut self.accum].map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
