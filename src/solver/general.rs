@@ -96,7 +96,7 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
 }
 
 /// Visits the active blocks, `WIDTH` contacts at a time.
-#[inline(always)]
+#[inline(never)]
 fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
     tile: &mut Tile,
     range: impl Iterator<Item = usize>,

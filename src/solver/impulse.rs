@@ -291,8 +291,9 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     }
 }
 
-/// Visits the active blocks, `WIDTH` contacts at a time.
-#[inline(always)]
+/// Visits the active blocks, `WIDTH` contacts at a time. A function of its own for each pass: with all in one, the compiler
+/// took 11 % more instructions for `large_pyramid`, and 4 % more time.
+#[inline(never)]
 fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
     tile: &mut Tile,
     range: Range<usize>,
