@@ -27,6 +27,7 @@ use crate::crew::Crew;
 use crate::lane::{Lane, MAX_WIDTH, RowOffset};
 use crate::material::Mixing;
 use crate::narrowphase::{KINDS, PairKind};
+pub(crate) use build::SERIAL;
 use carry::Carry;
 use std::ops::Range;
 
@@ -145,6 +146,8 @@ pub(crate) struct BlockInfo {
     pub touched: u16,
     /// Some lane came fast enough to bounce.
     pub bounces: bool,
+    /// Of all its lanes; [`SERIAL`] where they may share bodies.
+    pub colour: u8,
     /// Of a general block, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
     pub capacity: u8,
     /// Of a general block: its place among these.
@@ -159,6 +162,7 @@ impl Default for BlockInfo {
             touching: 0,
             touched: 0,
             bounces: false,
+            colour: SERIAL as u8,
             capacity: 0,
             general: NOT_GENERAL,
         }

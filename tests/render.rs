@@ -118,6 +118,33 @@ fn everything_is_drawn() {
     assert_ne!(pictures[0], pictures[1]);
 }
 
+/// By colour, two contacts of one body are lines of two colours, and where nothing touches there is no line.
+#[test]
+fn contacts_by_colour() {
+    // Turned, for the marks of how they turn to be out of the way.
+    let row = [-2.0, 0.0, 2.0]
+        .map(|x| BodyDesc { angle: 1.57, ..BodyDesc::dynamic(Shape::circle(1.0), Vec2::new(x, 0.0)) });
+    let mut world = world_of(&row);
+    world.step();
+    let mut image = Image::new(320, 240);
+    draw(&world, &view(), &Look { by: By::Colour, ..Look::default() }, &mut image);
+    let pixel = |x: f32, y: f32| {
+        let at = view().camera.place(Vec2::new(x, y));
+        image.pixels()[at.y as usize * image.width() + at.x as usize]
+    };
+    let plain = pixel(0.0, -0.5);
+    let (left, right) = (pixel(-0.6, 0.0), pixel(0.6, 0.0));
+    assert!(left != plain && right != plain && left != right, "{plain:?}: {left:?}, {right:?}");
+    assert_eq!(
+        (pixel(-1.4, 0.0), pixel(1.4, 0.0)),
+        (left, right),
+        "a line has one colour on both of its bodies"
+    );
+    let outside = pixel(2.6, 0.0);
+    let close = outside.iter().zip(plain).all(|(a, b)| a.abs_diff(b) < 10);
+    assert!(close, "there is nothing to touch on this side: {outside:?}, {plain:?}");
+}
+
 /// A picture is the same, byte for byte, each time and on every number of threads, whatever it shows.
 #[test]
 fn equal_bytes() {
@@ -127,7 +154,12 @@ fn equal_bytes() {
         (0..40).for_each(|_| world.step());
         let mut survey = Survey::default();
         survey.add(&world);
-        for (by, theme) in [(By::Speed, Theme::Dark), (By::Tile, Theme::Light), (By::Shape, Theme::Dark)] {
+        for (by, theme) in [
+            (By::Speed, Theme::Dark),
+            (By::Tile, Theme::Light),
+            (By::Shape, Theme::Dark),
+            (By::Colour, Theme::Light),
+        ] {
             let look = Look { by, theme, contacts: true };
             let drawn = || {
                 let mut image = Image::new(640, 361);

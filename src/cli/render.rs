@@ -72,6 +72,8 @@ enum ByArg {
     Tile,
     /// The kind of its shape
     Shape,
+    /// Nothing, but lines from centre to contact point the colour in which the solver does that contact
+    Colour,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -109,6 +111,7 @@ impl RenderArgs {
             ByArg::Speed => By::Speed,
             ByArg::Tile => By::Tile,
             ByArg::Shape => By::Shape,
+            ByArg::Colour => By::Colour,
         };
         let theme = match self.theme {
             ThemeArg::Dark => Theme::Dark,

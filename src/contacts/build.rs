@@ -44,7 +44,7 @@ use crate::shape::ShapeKind;
 /// Colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
 /// `SERIAL`; a body needs more than 30 neighbours for that.
 const COLOURS: usize = 31;
-const SERIAL: usize = COLOURS;
+pub(crate) const SERIAL: usize = COLOURS;
 /// Kinds, near and not.
 const CLASSES: usize = 2 * KINDS;
 
@@ -146,7 +146,8 @@ impl Build<'_> {
                     let count = (lanes - i * BLOCK as u32).min(BLOCK as u32) as u8;
                     let general = if is_general { generals } else { NOT_GENERAL };
                     generals += u32::from(is_general);
-                    tile.info.push(BlockInfo { count, general, ..BlockInfo::default() });
+                    let colour = colour as u8;
+                    tile.info.push(BlockInfo { count, colour, general, ..BlockInfo::default() });
                 }
                 block += blocks;
             }

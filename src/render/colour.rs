@@ -15,6 +15,9 @@ pub enum By {
     Tile,
     /// The kind of its shape.
     Shape,
+    /// Nothing: lines from the bodies' centres to their contact points have the colours in which the solver does these,
+    /// those of one colour at the same time.
+    Colour,
 }
 
 /// Dark or light background.
@@ -35,6 +38,8 @@ pub(super) struct Colours {
     pub fixed: Rgb,
     /// Bodies that move as they are told.
     pub kinematic: Rgb,
+    /// Bodies that move, where something else is shown.
+    pub plain: Rgb,
     /// Bodies that went bad.
     pub quarantined: Rgb,
     pub link: Rgb,
@@ -54,6 +59,7 @@ impl Theme {
                 background: [16, 18, 24],
                 fixed: [74, 80, 92],
                 kinematic: [126, 136, 156],
+                plain: [38, 43, 54],
                 quarantined: [255, 40, 120],
                 link: [150, 160, 178],
                 contact: [255, 255, 255],
@@ -66,6 +72,7 @@ impl Theme {
                 background: [250, 250, 248],
                 fixed: [190, 194, 202],
                 kinematic: [140, 148, 164],
+                plain: [226, 229, 234],
                 quarantined: [230, 0, 90],
                 link: [96, 104, 120],
                 contact: [20, 20, 24],
@@ -173,7 +180,7 @@ impl Palette {
             _ => (0..30).map(|n| scaled(category(n / 3), 0.95 + 0.05 * (n % 3) as f32)).collect(),
         };
         let mut colours = vec![c.background];
-        for fill in fills.into_iter().chain([c.fixed, c.kinematic, c.quarantined]) {
+        for fill in fills.into_iter().chain([c.fixed, c.kinematic, c.plain, c.quarantined]) {
             let edge = c.edge(fill);
             colours.extend([fill, edge, between(fill, edge, 0.5)]);
             colours.extend([between(fill, c.background, 0.5), between(edge, c.background, 0.5)]);
@@ -230,7 +237,7 @@ mod tests {
     /// A palette fits a GIF, holds the background itself, and has something near every colour of the scale.
     #[test]
     fn palettes_fit() {
-        for (by, theme) in [(By::Speed, Theme::Dark), (By::Shape, Theme::Light), (By::Tile, Theme::Dark)] {
+        for (by, theme) in [(By::Speed, Theme::Dark), (By::Shape, Theme::Light), (By::Colour, Theme::Dark)] {
             let mut palette = Palette::new(by, theme);
             assert!((2..=256).contains(&palette.colours().len()));
             let background = theme.colours().background;

@@ -5,6 +5,7 @@ use super::raster::{Form, Hull, MIN_HALF, Stamp};
 use super::{By, Look, Rgb, View};
 use crate::body::Motion;
 use crate::compound::Compound;
+use crate::contacts::SERIAL;
 use crate::links::LinkKind;
 use crate::polygon::Polygon;
 use crate::shape::{Shape, ShapeKind};
@@ -26,6 +27,9 @@ const MARKED: f32 = 4.0;
 const TINY: f32 = 1.75;
 /// Half the width of a segment and of a link, in pixels.
 const LINE: f32 = 0.75;
+/// Half the width of a line that shows a contact's colour, in metres, and in pixels at least and at most.
+const EDGE: f32 = 0.06;
+const EDGE_PIXELS: [f32; 2] = [0.6, 3.0];
 /// Longest line of an impulse, as part of the picture's height.
 const IMPULSE: f32 = 0.04;
 
@@ -36,6 +40,9 @@ pub(super) fn stamps(world: &World, view: &View, look: &Look) -> Vec<Stamp> {
     gather.bodies(|motion| motion == Motion::Static, &mut stamps);
     gather.links(&mut stamps);
     gather.bodies(|motion| !matches!(motion, Motion::Static | Motion::Dead), &mut stamps);
+    if look.by == By::Colour {
+        gather.colours(&mut stamps);
+    }
     if look.contacts {
         gather.contacts(&mut stamps);
     }
@@ -138,6 +145,7 @@ impl Gather<'_> {
                 By::Speed => self.colours.speed(bodies.velocity(slot).length() / self.view.top_speed),
                 By::Shape => colour::shape(kind.shape()),
                 By::Tile => colour::category(tiles.partition_point(|&start| start <= slot)),
+                By::Colour => self.colours.plain,
             },
         };
         colour::varied(plain, bodies.columns.handle[slot].index)
@@ -225,6 +233,25 @@ impl Gather<'_> {
             if let [Some(a), Some(b)] = ends {
                 let [a, b] = [a, b].map(|end| self.view.camera.place(end));
                 stamps.push(line(a, b, LINE, self.colours.link));
+            }
+        }
+    }
+
+    /// Lines from the centres of bodies that move to their contact points, in the contacts' colours.
+    fn colours(&self, stamps: &mut Vec<Stamp>) {
+        let camera = &self.view.camera;
+        let [least, most] = EDGE_PIXELS;
+        let half_width = (EDGE * camera.scale).clamp(least, most);
+        for (number, contact) in self.world.coloured_contacts() {
+            let number = usize::from(number);
+            let colour = if number == SERIAL { self.colours.quarantined } else { colour::category(number) };
+            let point = camera.place(contact.point);
+            for body in [contact.a, contact.b] {
+                let Ok(slot) = self.world.bodies.slot_of(body) else { continue };
+                if self.world.bodies.columns.kind[slot].motion() == Motion::Dynamic {
+                    let centre = camera.place(self.world.bodies.position(slot));
+                    stamps.push(line(centre, point, half_width, colour));
+                }
             }
         }
     }

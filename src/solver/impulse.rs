@@ -571,7 +571,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let candidate = old - L::load(&friction.tangent_mass[i..]) * sliding;
         let hold = normal_impulse * L::load(&friction.static_friction[i..]);
         let slide = normal_impulse * L::load(&friction.dynamic_friction[i..]);
-        let clamped = candidate.min(slide).max(-slide);
+        // In this order, so that it is +0 where there is no load: skipped contacts have that.
+        let clamped = candidate.max(-slide).min(slide);
         let new = L::select(candidate.abs().le(hold), candidate, clamped);
         new.store(&mut friction.tangent_impulse[i..]);
         let change = new - old;

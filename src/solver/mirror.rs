@@ -340,9 +340,9 @@ fn finish_lanes<L: Lane>(
     let turns = good.and(round);
     // A zero's sign depends on which contacts were skipped; adding +0 makes it positive.
     let new = [
-        L::select(good, x, old_x),
-        L::select(good, y, old_y),
-        L::select(turns, angle, old_angle),
+        L::select(good, x + zero, old_x),
+        L::select(good, y + zero, old_y),
+        L::select(turns, angle + zero, old_angle),
         L::select(good, vel_x + zero, old_vel_x),
         L::select(good, vel_y + zero, old_vel_y),
         L::select(turns, omega + zero, old_omega),

@@ -72,10 +72,17 @@ impl World {
 
     /// All contact points of the last step: of pairs that overlap or are closer than the speculative distance.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+        self.coloured_contacts().map(|(_, contact)| contact)
+    }
+
+    /// The same, each with the colour in which it was solved.
+    pub(crate) fn coloured_contacts(&self) -> impl Iterator<Item = (u8, Contact)> + '_ {
         self.contacts.all().flat_map(|tile| {
-            (0..tile.info.len() * crate::contacts::BLOCK)
-                .flat_map(|lane| [self.contact(tile, lane), self.second_contact(tile, lane)])
-                .flatten()
+            (0..tile.info.len() * crate::contacts::BLOCK).flat_map(|lane| {
+                let colour = tile.info[lane / crate::contacts::BLOCK].colour;
+                let points = [self.contact(tile, lane), self.second_contact(tile, lane)];
+                points.into_iter().flatten().map(move |contact| (colour, contact))
+            })
         })
     }
 
