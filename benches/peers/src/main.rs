@@ -447,6 +447,7 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
             quality: quality(&scene, states),
             rms_speed_over_turns: (squares.iter().sum::<f64>() / (squares.len() * bodies).max(1) as f64)
                 .sqrt(),
+            conserved_rms_speed: scene.conserved_rms_speed(),
             peak_rss_bytes,
         }
     };
