@@ -59,7 +59,7 @@ impl Theme {
                 background: [16, 18, 24],
                 fixed: [74, 80, 92],
                 kinematic: [126, 136, 156],
-                plain: [38, 43, 54],
+                plain: [56, 62, 76],
                 quarantined: [255, 40, 120],
                 link: [150, 160, 178],
                 contact: [255, 255, 255],
