@@ -72,7 +72,7 @@ enum ByArg {
     Tile,
     /// The kind of its shape
     Shape,
-    /// Nothing, but lines from centre to contact point the colour in which the solver does that contact
+    /// Nothing; lines from centres to contact points have the colours in which the solver does these
     Colour,
 }
 

@@ -14,14 +14,14 @@
 //! Tried and dropped: colours of limited capacity (16 to 256 pairs), so that a pass goes through a tile in
 //! the order of space. No faster, and the penetration of a pile of 158 rows was the same.
 //! Tried and dropped, too: full blocks, but solved segment by segment of 128 bodies, for the rows to stay in the first cache.
-//! Figures are of 1,000,000 bodies, then of 50,000 after 600 steps (`packed-50k-settled` of `benches/peers`; kinetic energy 180 J
-//! and 0.04 m of overlap at most as it is):
+//! The time is that of `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12`, kinetic energy and largest overlap
+//! those of `granule run packed --bodies 50000 --warmup 600 --steps 60`, which are 180 J and 0.04 m as it is:
 //!
 //! ```text
 //! end to end                          −8 % of time    2,590 J, 0.09 m: always pushed the same way
 //! forwards, relaxing backwards        −7 %              605 J, 0.04 m
 //! the same, segments of 512           −9 %            1,950 J, 0.07 m
-//! one segment, relaxing backwards     −2 %              880 J, 0.08 m: so it is the way back that stirs
+//! of 1,024, one segment at 50,000     −2 %              880 J, 0.08 m: so it is the way back that stirs
 //! even segments, then odd ones        −1 to −3 %        127 J, 0.04 m
 //! the same of 256 bodies              −2 %            at 50,000 bodies −2 %, at 10,000 +1 %
 //! with the rows of blocks to come prefetched           +2 to +7 %

@@ -516,11 +516,11 @@ fn legend() -> String {
 /// Every engine at several substeps.
 fn substeps(runs: &[Run]) -> String {
     let mut text = String::from(
-        "What a step conserves or dissipates too much of shows in the RMS speed; with more substeps an engine errs \
-         less, so its own figures tell how far it is off with few.\n\n",
+        "What a state in motion is like depends on the substeps. An engine whose figures still change with more was not \
+         there yet with few.\n\n",
     );
-    for case in distinct(runs, |run| run.case.clone()) {
-        let here: Vec<&Run> = runs.iter().filter(|run| run.case == case).collect();
+    for (case, threads) in distinct(runs, |run| (run.case.clone(), run.threads)) {
+        let here: Vec<&Run> = runs.iter().filter(|run| run.case == case && run.threads == threads).collect();
         let first = here[0];
         let row = |run: &&Run| {
             vec![
@@ -545,7 +545,7 @@ fn substeps(runs: &[Run]) -> String {
             "contacts",
         ];
         let rows: Vec<Vec<String>> = here.iter().map(row).collect();
-        let (steps, threads) = (first.warmup + first.steps, first.threads);
+        let steps = first.warmup + first.steps;
         let heading = format!("## `{case}`, {} bodies, after {steps} steps, {threads} threads", first.bodies);
         text += &format!("{heading}\n\n{}", table(&head, &rows));
     }
