@@ -352,6 +352,7 @@ impl World {
         for (index, hull) in assembly.hulls.iter().enumerate() {
             check_places(hull, bodies).map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
+        self.check_link_room(assembly.links.len())?;
         let handles = self.add_bodies(bodies)?;
         let links: Vec<LinkDesc> =
             assembly.links.iter().map(|link| link.map(|place| handles[place])).collect();

@@ -635,9 +635,10 @@ impl Bodies {
         &self.compounds[self.columns.outline[slot] as usize].parts
     }
 
-    /// Adds a part, which was validated, to a body that is not a half-space, a particle, an axis-aligned box or
-    /// a chain's segment. The body's centre moves to the common centre of mass.
-    pub(crate) fn add_part(&mut self, slot: usize, part: &Part) {
+    /// Adds parts, which were validated, to a body that is not a half-space, a particle, an axis-aligned box or a
+    /// chain's segment; their places are from its centre as it is. The centre moves to the common centre of mass; returns
+    /// by how far, in the body's axes.
+    pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part]) -> Vec2 {
         let c = &self.columns;
         let kind = c.kind[slot];
         let turn = sin_cos(c.angle[slot]);
@@ -656,14 +657,15 @@ impl Bodies {
             self.columns.outline[slot] = number;
             self.columns.kind[slot] = kind.with_shape(ShapeKind::Compound);
         }
-        let placed = self.placed(part);
+        let placed: Vec<Placed> = parts.iter().map(|part| self.placed(part)).collect();
         let number = self.columns.outline[slot] as usize;
         let compound = &mut self.compounds[number];
-        compound.parts.push(placed);
+        compound.parts.extend(placed);
+        let mut centre = Vec2::ZERO;
         let c = &mut self.columns;
         if kind.motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0 {
-            let mass = old_mass.with(Mass::of(part));
-            let centre = mass.centre.as_vec2();
+            let mass = parts.iter().fold(old_mass, |mass, part| mass.with(Mass::of(part)));
+            centre = mass.centre.as_vec2();
             compound.shift_centre(centre);
             let moved = Vec2::new(turn.1, turn.0).rotate(centre);
             c.pos_x[slot] += moved.x;
@@ -681,9 +683,12 @@ impl Bodies {
         }
         c.arm[slot] = compound.reach();
         self.any_general = true;
-        self.any_rough |= part.material.is_rough();
-        self.any_restitution |= part.material.restitution > 0.0;
-        self.any_filter |= part.filter != Filter::default();
+        for part in parts {
+            self.any_rough |= part.material.is_rough();
+            self.any_restitution |= part.material.restitution > 0.0;
+            self.any_filter |= part.filter != Filter::default();
+        }
+        centre
     }
 
     fn placed(&mut self, part: &Part) -> Placed {

@@ -227,6 +227,27 @@ impl Links {
         }
     }
 
+    /// A body's mass is another from now on.
+    pub(crate) fn mass_changed(&mut self, body: BodyHandle) {
+        self.changed |= self.linked.get(body.index as usize).is_some_and(|&linked| linked);
+    }
+
+    /// A body's centre has moved by this in its own axes, and its mass has changed: what holds it holds it where it did.
+    pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {
+        if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
+            return;
+        }
+        self.changed = true;
+        for link in self.entries.iter_mut().filter_map(|entry| entry.link.as_mut()) {
+            if link.a == body {
+                link.anchor_a -= by;
+            }
+            if link.b == body {
+                link.anchor_b -= by;
+            }
+        }
+    }
+
     /// All links with their handles, by index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LinkHandle, &LinkDesc)> {
         self.entries.iter().enumerate().filter_map(|(index, entry)| {

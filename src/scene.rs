@@ -29,7 +29,7 @@ pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 pub use file::SceneError;
 
 use crate::{BodyDesc, BodyHandle, BodyType, Error, LinkDesc, Part, Settings, Vec2, World};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Settings and bodies: all that a run starts from.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,18 +61,20 @@ impl Scene {
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
         let handles = world.add_bodies(&self.bodies)?;
+        let mut parts: BTreeMap<usize, (usize, Vec<Part>)> = BTreeMap::new();
+        for (index, &(place, part)) in self.parts.iter().enumerate() {
+            let reason = "names a body that is not in the list";
+            let known =
+                if place < handles.len() { Ok(()) } else { Err(Error::Invalid { field: "parts", reason }) };
+            known.and(part.validate()).map_err(|error| Error::Element { index, error: Box::new(error) })?;
+            parts.entry(place).or_insert((index, Vec::new())).1.push(part);
+        }
         // Of each body that has parts, where the centre of its own shape is from that of its mass.
         let mut own_shapes: HashMap<usize, Vec2> = HashMap::new();
-        for (index, &(place, part)) in self.parts.iter().enumerate() {
-            let element = |error| Error::Element { index, error: Box::new(error) };
-            let Some(&body) = handles.get(place) else {
-                let reason = "names a body that is not in the list";
-                return Err(element(Error::Invalid { field: "parts", reason }));
-            };
-            let own_shape = own_shapes.get(&place).copied().unwrap_or_default();
-            let part = Part { position: part.position + own_shape, ..part };
-            world.add_part(body, &part).map_err(element)?;
-            own_shapes.insert(place, world.parts(body)?[0].position);
+        for (place, (index, parts)) in parts {
+            let added = world.add_parts(handles[place], &parts);
+            added.map_err(|error| Error::Element { index, error: Box::new(error) })?;
+            own_shapes.insert(place, world.parts(handles[place])?[0].position);
         }
         let anchor = |place: usize| own_shapes.get(&place).copied().unwrap_or_default();
         let named = |link: LinkDesc<usize>| {

@@ -395,7 +395,9 @@ impl World {
 
     fn quarantine(&mut self, slot: usize) {
         self.bodies.quarantine(slot);
-        self.quarantined.push(Quarantine { body: self.bodies.handle(slot), step: self.step_count });
+        let body = self.bodies.handle(slot);
+        self.links.mass_changed(body);
+        self.quarantined.push(Quarantine { body, step: self.step_count });
         self.dirty = true;
     }
 

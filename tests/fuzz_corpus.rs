@@ -32,3 +32,9 @@ fn scene_files_replay() {
 fn worlds_replay() {
     assert!(replay("worlds", targets::worlds) >= 10);
 }
+
+/// Every linked world of the corpus is the same at lanes 1 and 8 after every step.
+#[test]
+fn links_replay() {
+    assert!(replay("links", targets::links) >= 10);
+}

@@ -98,10 +98,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
 
 fn add(world: &mut World, recipe: &Recipe) -> BodyHandle {
     let body = world.add_body(&recipe.desc).unwrap();
-    for part in &recipe.parts {
-        let first = world.parts(body).unwrap()[0].position;
-        world.add_part(body, &Part { position: first + part.position, ..*part }).unwrap();
-    }
+    world.add_parts(body, &recipe.parts).unwrap();
     body
 }
 

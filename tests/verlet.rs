@@ -1,8 +1,8 @@
 //! Particles and links against closed forms, an independent oracle in f64, and bad input.
 
 use granule::{
-    Assembly, BodyDesc, BodyHandle, Error, Lanes, LinkDesc, LinkKind, Material, Settings, Shape, Vec2, World,
-    scene,
+    Assembly, BodyDesc, BodyHandle, Error, Lanes, LinkDesc, LinkKind, Material, Part, Settings, Shape, Vec2,
+    World, scene,
 };
 use proptest::prelude::*;
 
@@ -315,6 +315,47 @@ fn attachment_turns_a_disc() {
         assert!((state.position - Vec2::new(0.0, -0.4)).length() < 0.01, "{:?}", state.position);
         let turned = state.angle.rem_euclid(std::f32::consts::TAU);
         assert!((turned - 1.5 * std::f32::consts::PI).abs() < 0.03, "{turned}");
+    }
+}
+
+/// Contract: a link to a body that gets another part holds it where it did, and moves it by its new mass.
+#[test]
+fn links_know_of_new_parts() {
+    for lanes in WIDTHS {
+        let mut world = world(lanes, |settings| settings.gravity = Vec2::ZERO);
+        let [left, right] = [-2.0, 2.0].map(|x| {
+            let desc = BodyDesc {
+                angle: 0.5,
+                ..BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(x, 0.0))
+            };
+            world.add_body(&desc).unwrap()
+        });
+        let pin = world.add_body(&BodyDesc::particle(Vec2::new(0.0, 3.0), 1.0)).unwrap();
+        world.add_link(&LinkDesc::distance(left, right, 4.0)).unwrap();
+        let corner = Vec2::new(0.5, 0.5);
+        let at = position(&world, right) + Vec2::from_angle(0.5).rotate(corner);
+        let mut tie = LinkDesc::distance(pin, right, at.distance(position(&world, pin)));
+        tie.anchor_b = corner;
+        world.add_link(&tie).unwrap();
+        world.step();
+        assert!(world.link_quality().max_stretch < 1.0e-6, "{:?}", world.link_quality());
+
+        world.add_part(right, &Part::new(Shape::circle(0.7), Vec2::new(0.9, -0.4))).unwrap();
+        let quality = world.link_quality();
+        assert!(quality.max_stretch < 1.0e-6, "the links hold other points: {quality:?}");
+        world.set_velocity(left, Vec2::new(-3.0, 1.0)).unwrap();
+        world.set_velocity(pin, Vec2::new(0.0, 2.0)).unwrap();
+        let before = world.quality().momentum;
+        for _ in 0..60 {
+            world.step();
+        }
+        let after = world.quality().momentum;
+        let most = before.iter().fold(0.0, |most: f64, part| most.max(part.abs()));
+        for axis in 0..2 {
+            let change = (after[axis] - before[axis]).abs();
+            assert!(change < 1.0e-5 * most, "axis {axis}: {change} of {before:?}");
+        }
+        assert!(world.link_quality().max_stretch < 0.01, "{:?}", world.link_quality());
     }
 }
 

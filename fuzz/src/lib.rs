@@ -1,6 +1,10 @@
 //! What the fuzz targets do with their bytes. The targets call these functions, and so does
 //! `tests/fuzz_corpus.rs`, which replays the corpus in every run of the tests.
 
+mod links;
+
+pub use links::links;
+
 use granule::{
     BodyDesc, BodyHandle, BodyType, Filter, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
     Solver, Vec2, World,
@@ -54,7 +58,7 @@ pub fn worlds(data: &[u8]) {
             }
             let desc = body(&mut bytes);
             let (a, b) = (scalar.add_body(&desc), wide.add_body(&desc));
-            assert_eq!(format!("{a:?}"), format!("{b:?}"));
+            assert_same(&a, &b);
             handles.extend(a.ok());
             continue;
         }
@@ -83,13 +87,17 @@ pub fn worlds(data: &[u8]) {
             10 => world.set_gravity(vector),
             _ => world.set_time_step(x.abs() / 60.0),
         };
-        // By their texts: a refused NaN is not equal to itself.
-        assert_eq!(format!("{:?}", apply(&mut scalar)), format!("{:?}", apply(&mut wide)));
+        assert_same(&apply(&mut scalar), &apply(&mut wide));
         check_query(&scalar, &wide, vector);
     }
     scalar.step();
     wide.step();
     check_step(&scalar, &wide);
+}
+
+/// Holds that two answers are the same, by their texts: a refused NaN is not equal to itself.
+fn assert_same<T: std::fmt::Debug>(a: &T, b: &T) {
+    assert_eq!(format!("{a:?}"), format!("{b:?}"));
 }
 
 fn check_step(scalar: &World, wide: &World) {

@@ -6,7 +6,7 @@
 //!     cut the order into tiles of whole levels
 //!     colour each tile's links, and lay them out in blocks of lanes
 //! each substep, when positions have been integrated:
-//!     rows of positions from the solver's mirror
+//!     displacements since the step's start, from the solver's mirror
 //!     iterations × each tile: the blocks, colour by colour
 //!     what a body was moved goes to its position, and over the substep's length to its velocity
 //! ```
@@ -33,7 +33,7 @@ use super::schedule::Schedule;
 use crate::body::Bodies;
 use crate::broadphase::{CHUNK, resize};
 use crate::crew::{Crew, SharedSlice};
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Pair, with_lanes};
 use crate::links::{LinkDesc, LinkHandle, LinkKind, Links};
 use crate::settings::Lanes;
 use crate::trig::sin_cos;
@@ -52,27 +52,32 @@ const NO_LINK: u32 = u32::MAX;
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct RigidBlock {
-    /// Rows of the bodies; a lane not in use has the tile's padding row.
-    a: [RowOffset; BLOCK],
-    b: [RowOffset; BLOCK],
-    /// From A to B at the start of the step. Rows count from there too: so what a link moves its bodies is not
+    /// Nodes; a lane not in use has the tile's padding node.
+    a: [u32; BLOCK],
+    b: [u32; BLOCK],
+    /// From A to B at the start of the step. Displacements count from there too: so what a link moves its bodies is not
     /// rounded to the digits of their positions (`momentum_is_kept` in `tests/verlet.rs` failed otherwise).
     way_x: [f32; BLOCK],
     way_y: [f32; BLOCK],
     length: [f32; BLOCK],
-    /// Stiffness over the sum of the inverse masses; 0 if nothing of it can move.
-    gain: [f32; BLOCK],
+    /// The part of an error that each end makes good: stiffness·w_A/(w_A + w_B) for A. Kept here, and not the inverse
+    /// masses with the displacements, these are two columns to gather and scatter and not four: shuffles were what the
+    /// sweep waited for.
+    by_a: [f32; BLOCK],
+    by_b: [f32; BLOCK],
 }
 
 /// All others between centres.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct SoftBlock {
-    a: [RowOffset; BLOCK],
-    b: [RowOffset; BLOCK],
+    a: [u32; BLOCK],
+    b: [u32; BLOCK],
     way_x: [f32; BLOCK],
     way_y: [f32; BLOCK],
     length: [f32; BLOCK],
+    inv_mass_a: [f32; BLOCK],
+    inv_mass_b: [f32; BLOCK],
     compliance: [f32; BLOCK],
     stiffness: [f32; BLOCK],
     /// λ in this substep, and its range: none for a distance, λ ≥ 0 for `Min`, λ ≤ 0 for `Max`.
@@ -86,12 +91,13 @@ struct SoftBlock {
 /// A link that holds a body elsewhere than at its centre. Solved at width 1.
 #[derive(Clone, Copy)]
 struct Anchored {
-    rows: [RowOffset; 2],
+    nodes: [u32; 2],
     anchors: [Vec2; 2],
     /// Between the centres at the start of the step.
     way: Vec2,
     /// Angles at the start of the step.
     angles: [f32; 2],
+    inv_masses: [f32; 2],
     inv_inertias: [f32; 2],
     length: f32,
     compliance: f32,
@@ -132,15 +138,19 @@ struct Node {
     slot: u32,
 }
 
-/// The linked bodies in their order, the blocks, and the rows.
+/// The linked bodies in their order, the blocks, and where the bodies are.
 #[derive(Default)]
 pub(crate) struct Verlet {
     nodes: Vec<Node>,
     tiles: Vec<Tile>,
-    /// `[Δx, Δy, turned, inverse mass]` since the start of the step; then a padding row for each tile.
-    rows: Vec<Row>,
-    /// `[x, y, radius, 0]` at the start of the step; then padding too.
-    base: Vec<Row>,
+    /// `[Δx, Δy]` of each node since the start of the step; then padding, a node for each tile.
+    moved: Vec<Pair>,
+    /// `[x, y]` at the start of the step; then padding too.
+    base: Vec<Pair>,
+    /// By how far each node has turned since the start of the step, rad, and its radius of gyration times √2, as in the
+    /// bodies' columns. Empty without anchors.
+    turned: Vec<f32>,
+    radius: Vec<f32>,
     schedule: Schedule,
     /// Slots moved since `Node::slot` was looked up.
     pub(crate) slots_moved: bool,
@@ -166,8 +176,10 @@ impl Verlet {
             }
         }
         for (base, node) in self.base.iter_mut().zip(&self.nodes) {
-            let position = bodies.position(node.slot as usize);
-            *base = Row([position.x, position.y, bodies.columns.radius[node.slot as usize], 0.0]);
+            *base = Pair(bodies.position(node.slot as usize).to_array());
+        }
+        for (radius, node) in self.radius.iter_mut().zip(&self.nodes) {
+            *radius = bodies.columns.radius[node.slot as usize];
         }
         let base = &self.base;
         crew.for_each(&mut self.tiles, |_, tile| {
@@ -175,10 +187,10 @@ impl Verlet {
         });
         for tile in &mut self.tiles {
             for anchored in &mut tile.anchored {
-                let [a, b] = anchored.rows.map(|row| base[row.row()].0);
+                let [a, b] = anchored.nodes.map(|node| base[node as usize].0);
                 anchored.way = Vec2::new(b[0] - a[0], b[1] - a[1]);
                 for end in 0..2 {
-                    let slot = self.nodes[anchored.rows[end].row()].slot as usize;
+                    let slot = self.nodes[anchored.nodes[end] as usize].slot as usize;
                     anchored.angles[end] = bodies.columns.angle[slot];
                     anchored.inv_inertias[end] = bodies.columns.inv_inertia[slot];
                 }
@@ -191,41 +203,43 @@ impl Verlet {
     pub(crate) fn solve(&mut self, mirror: &Rows<'_>, iterations: u32, lanes: Lanes, crew: &Crew<'_>) {
         let h = mirror.step;
         let len = self.nodes.len();
+        let (nodes, radius) = (&self.nodes, &self.radius);
         {
-            let (nodes, base) = (&self.nodes, &self.base);
-            let rows = SharedSlice::new(&mut self.rows);
+            let (moved, turned) = (SharedSlice::new(&mut self.moved), SharedSlice::new(&mut self.turned));
             crew.chunks(len, CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let rows = unsafe { rows.range(range.clone()) };
-                for (row, index) in rows.iter_mut().zip(range) {
-                    let slot = nodes[index].slot as usize;
-                    // SAFETY: a body is one node, and a node in one chunk.
-                    let (pose, vel) = unsafe {
-                        (mirror.pose.range(slot..slot + 1)[0], mirror.vel.range(slot..slot + 1)[0])
-                    };
-                    let radius = base[index].0[2];
-                    let turned = if radius > 0.0 { pose.0[2] / radius } else { 0.0 };
-                    *row = Row([pose.0[0], pose.0[1], turned, vel.0[3]]);
+                // SAFETY: chunks are disjoint; a body is one node, and a node in one chunk.
+                unsafe {
+                    let pose = |index: usize| mirror.pose.range(slot_range(nodes, index))[0].0;
+                    for (moved, index) in moved.range(range.clone()).iter_mut().zip(range.clone()) {
+                        let pose = pose(index);
+                        *moved = Pair([pose[0], pose[1]]);
+                    }
+                    if !radius.is_empty() {
+                        for (turned, index) in turned.range(range.clone()).iter_mut().zip(range) {
+                            *turned = if radius[index] > 0.0 { pose(index)[2] / radius[index] } else { 0.0 };
+                        }
+                    }
                 }
             });
         }
         self.iterate(h, iterations, lanes, crew);
-        let (nodes, base, rows) = (&self.nodes, &self.base, &self.rows);
+        let (nodes, radius, moved, turned) = (&self.nodes, &self.radius, &self.moved, &self.turned);
         let per_step = 1.0 / h;
         crew.chunks(len, CHUNK, |range| {
             for index in range {
-                let slot = nodes[index].slot as usize;
-                let (now, radius) = (rows[index].0, base[index].0[2]);
-                let one = slot..slot + 1;
+                let one = slot_range(nodes, index);
+                let slot = one.start;
                 // SAFETY: a body is one node, and a node in one chunk.
                 let (pose, vel, last) = unsafe {
                     (
                         &mut mirror.pose.range(one.clone())[0].0,
                         &mut mirror.vel.range(one.clone())[0].0,
-                        &mut mirror.accum.range(one.clone())[0].0,
+                        &mut mirror.accum.range(one)[0].0,
                     )
                 };
-                let now = [now[0], now[1], if radius > 0.0 { now[2] * radius } else { pose[2] }];
+                let [x, y] = moved[index].0;
+                let turns = !radius.is_empty() && radius[index] > 0.0;
+                let now = [x, y, if turns { turned[index] * radius[index] } else { pose[2] }];
                 for axis in 0..3 {
                     let gained = (now[axis] - pose[axis]) * per_step;
                     vel[axis] += gained;
@@ -245,7 +259,7 @@ impl Verlet {
         let work = self.tiles.iter().map(Tile::work);
         self.schedule.plan(pairs + 1, work, false, crew.threads());
         let tiles = SharedSlice::new(&mut self.tiles);
-        let rows = SharedSlice::new(&mut self.rows);
+        let (moved, turned) = (SharedSlice::new(&mut self.moved), SharedSlice::new(&mut self.turned));
         self.schedule.run(crew, |pass, index| {
             let index = index.expect("no far tile was asked for");
             let forward = pass < pairs || odd;
@@ -256,18 +270,19 @@ impl Verlet {
             // and the next; its links name no others.
             unsafe {
                 let tile = &mut tiles.range(index..index + 1)[0];
+                let nodes = Nodes { moved: moved.as_ptr(), turned: turned.as_ptr() };
                 if pass == 0 {
                     tile.reset();
                 }
                 with_lanes!(lanes, L => {
                     if back_first {
-                        tile.solve_backward::<L>(rows.as_ptr(), per_h2);
+                        tile.solve_backward::<L>(nodes, per_h2);
                     }
                     if forward {
-                        tile.solve::<L>(rows.as_ptr(), per_h2);
+                        tile.solve::<L>(nodes, per_h2);
                     }
                     if back_last {
-                        tile.solve_backward::<L>(rows.as_ptr(), per_h2);
+                        tile.solve_backward::<L>(nodes, per_h2);
                     }
                 });
             }
@@ -319,12 +334,17 @@ impl Verlet {
                 start = end;
             }
         }
-        let rows = self.nodes.len() + self.tiles.len();
-        for column in [&mut self.rows, &mut self.base] {
+        let padded = self.nodes.len() + self.tiles.len();
+        for column in [&mut self.moved, &mut self.base] {
             column.clear();
-            resize(column, rows);
+            resize(column, padded);
         }
         self.fill_tiles(links, &graph, &place, bodies);
+        let any_anchored = self.tiles.iter().any(|tile| !tile.anchored.is_empty());
+        for column in [&mut self.turned, &mut self.radius] {
+            column.clear();
+            resize(column, if any_anchored { self.nodes.len() } else { 0 });
+        }
     }
 
     /// Deals the links out to their tiles and lays these out.
@@ -388,7 +408,6 @@ impl Tile {
     fn lay_out(&mut self, links: &[Placed], next_end: usize, padding: u32, inv_masses: &[f32]) {
         let first = self.nodes.start;
         let mut taken = vec![0u32; next_end - first];
-        let padding = RowOffset::of(padding);
         let mut colour_of = |links: &[&Placed]| -> (Vec<u32>, usize) {
             taken.fill(0);
             let mut colours = Vec::with_capacity(links.len());
@@ -431,7 +450,8 @@ impl Tile {
             way_x: empty,
             way_y: empty,
             length: empty,
-            gain: empty,
+            by_a: empty,
+            by_b: empty,
         };
         self.rigid = vec![none; lanes[rigid.len()] as usize / BLOCK];
         self.rigid_serial = serial;
@@ -439,11 +459,13 @@ impl Tile {
         for (link, &lane) in rigid.iter().zip(&lanes) {
             self.rigid_links[lane as usize] = link.handle.index;
             let (block, lane) = (&mut self.rigid[lane as usize / BLOCK], lane as usize % BLOCK);
-            block.a[lane] = RowOffset::of(link.a);
-            block.b[lane] = RowOffset::of(link.b);
+            (block.a[lane], block.b[lane]) = (link.a, link.b);
             block.length[lane] = link.link.length;
-            let inv_mass = inv_masses[link.a as usize] + inv_masses[link.b as usize];
-            block.gain[lane] = if inv_mass > 0.0 { link.link.stiffness / inv_mass } else { 0.0 };
+            let [of_a, of_b] = [link.a, link.b].map(|node| inv_masses[node as usize]);
+            if of_a + of_b > 0.0 {
+                let gain = link.link.stiffness / (of_a + of_b);
+                (block.by_a[lane], block.by_b[lane]) = (gain * of_a, gain * of_b);
+            }
         }
         let (lanes, serial) = colour_of(&soft);
         let none = SoftBlock {
@@ -452,6 +474,8 @@ impl Tile {
             way_x: empty,
             way_y: empty,
             length: empty,
+            inv_mass_a: empty,
+            inv_mass_b: empty,
             compliance: empty,
             stiffness: empty,
             lambda: empty,
@@ -464,9 +488,10 @@ impl Tile {
         self.soft_serial = serial;
         for (link, &lane) in soft.iter().zip(&lanes) {
             let (block, lane) = (&mut self.soft[lane as usize / BLOCK], lane as usize % BLOCK);
-            block.a[lane] = RowOffset::of(link.a);
-            block.b[lane] = RowOffset::of(link.b);
+            (block.a[lane], block.b[lane]) = (link.a, link.b);
             block.length[lane] = link.link.length;
+            block.inv_mass_a[lane] = inv_masses[link.a as usize];
+            block.inv_mass_b[lane] = inv_masses[link.b as usize];
             block.compliance[lane] = link.link.compliance;
             block.stiffness[lane] = link.link.stiffness;
             [block.lowest[lane], block.highest[lane]] = link.range();
@@ -477,10 +502,11 @@ impl Tile {
             let link = &placed.link;
             let [lowest, highest] = placed.range();
             Anchored {
-                rows: [RowOffset::of(placed.a), RowOffset::of(placed.b)],
+                nodes: [placed.a, placed.b],
                 anchors: [link.anchor_a, link.anchor_b],
                 way: Vec2::ZERO,
                 angles: [0.0; 2],
+                inv_masses: [placed.a, placed.b].map(|node| inv_masses[node as usize]),
                 inv_inertias: [0.0; 2],
                 length: link.length,
                 compliance: link.compliance,
@@ -497,20 +523,20 @@ impl Tile {
     }
 
     /// The ways between the bodies.
-    fn begin_step<L: Lane>(&mut self, base: &[Row]) {
+    fn begin_step<L: Lane>(&mut self, base: &[Pair]) {
         fn ways<L: Lane>(
-            base: &[Row],
-            a: &[RowOffset; BLOCK],
-            b: &[RowOffset; BLOCK],
+            base: &[Pair],
+            a: &[u32; BLOCK],
+            b: &[u32; BLOCK],
             x: &mut [f32; BLOCK],
             y: &mut [f32; BLOCK],
         ) {
             for i in (0..BLOCK).step_by(L::WIDTH) {
-                debug_assert!(a.iter().chain(b).all(|at| at.row() < base.len()));
+                debug_assert!(a.iter().chain(b).all(|&at| (at as usize) < base.len()));
+                let base = base.as_ptr();
                 #[allow(unsafe_code)]
-                // SAFETY: the blocks' rows are nodes or padding, of which there are as many as there are bases.
-                let (a, b) =
-                    unsafe { (L::gather(base.as_ptr(), &a[i..]), L::gather(base.as_ptr(), &b[i..])) };
+                // SAFETY: the blocks' places are nodes or padding, of which there are as many as there are bases.
+                let (a, b) = unsafe { (L::gather_pairs(base, &a[i..]), L::gather_pairs(base, &b[i..])) };
                 (b[0] - a[0]).store(&mut x[i..]);
                 (b[1] - a[1]).store(&mut y[i..]);
             }
@@ -538,23 +564,23 @@ impl Tile {
     ///
     /// As for [`Tile::solve`].
     #[allow(unsafe_code)]
-    unsafe fn solve_backward<L: Lane>(&mut self, rows: *mut Row, per_h2: f32) {
+    unsafe fn solve_backward<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
         // SAFETY: passed on.
         unsafe {
             for link in self.anchored.iter_mut().rev() {
-                link.solve(rows, per_h2);
+                link.solve(nodes, per_h2);
             }
             for block in self.soft[self.soft_serial..].iter_mut().rev() {
-                soft::<f32>(block, rows, per_h2, true);
+                soft::<f32>(block, nodes, per_h2, true);
             }
             for block in self.soft[..self.soft_serial].iter_mut().rev() {
-                soft::<L>(block, rows, per_h2, true);
+                soft::<L>(block, nodes, per_h2, true);
             }
             for block in self.rigid[self.rigid_serial..].iter().rev() {
-                rigid::<f32>(block, rows, true);
+                rigid::<f32>(block, nodes, true);
             }
             for block in self.rigid[..self.rigid_serial].iter().rev() {
-                rigid::<L>(block, rows, true);
+                rigid::<L>(block, nodes, true);
             }
         }
     }
@@ -563,25 +589,25 @@ impl Tile {
     ///
     /// # Safety
     ///
-    /// `rows` has a row for every offset in the blocks, and no other thread uses those.
+    /// There is a node for every place in the blocks, and no other thread uses those.
     #[allow(unsafe_code)]
-    unsafe fn solve<L: Lane>(&mut self, rows: *mut Row, per_h2: f32) {
+    unsafe fn solve<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
         // SAFETY: passed on. Lanes of a coloured block share no body; the rest is done at width 1.
         unsafe {
             for block in &self.rigid[..self.rigid_serial] {
-                rigid::<L>(block, rows, false);
+                rigid::<L>(block, nodes, false);
             }
             for block in &self.rigid[self.rigid_serial..] {
-                rigid::<f32>(block, rows, false);
+                rigid::<f32>(block, nodes, false);
             }
             for block in &mut self.soft[..self.soft_serial] {
-                soft::<L>(block, rows, per_h2, false);
+                soft::<L>(block, nodes, per_h2, false);
             }
             for block in &mut self.soft[self.soft_serial..] {
-                soft::<f32>(block, rows, per_h2, false);
+                soft::<f32>(block, nodes, per_h2, false);
             }
             for link in &mut self.anchored {
-                link.solve(rows, per_h2);
+                link.solve(nodes, per_h2);
             }
         }
     }
@@ -592,33 +618,41 @@ impl Tile {
     }
 }
 
-/// x_A += w_A·s·d, x_B −= w_B·s·d with d from A to B and s = gain·(1 − length/|d|).
+/// What the links of a sweep move, by place: [`Verlet::moved`] and [`Verlet::turned`].
+#[derive(Clone, Copy)]
+struct Nodes {
+    moved: *mut Pair,
+    turned: *mut f32,
+}
+
+/// x_A += by_a·s·d, x_B −= by_b·s·d with d from A to B and s = 1 − length/|d|.
 ///
 /// # Safety
 ///
 /// As for [`Tile::solve`], and the lanes share no body, unless `L` is one lane wide.
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn rigid<L: Lane>(block: &RigidBlock, rows: *mut Row, backward: bool) {
+unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
     for first in (0..BLOCK).step_by(L::WIDTH) {
         let i = if backward { BLOCK - L::WIDTH - first } else { first };
         let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         // SAFETY: passed on.
-        let (mut a, mut b) = unsafe { (L::gather(rows, a_at), L::gather(rows, b_at)) };
+        let (mut a, mut b) =
+            unsafe { (L::gather_pairs(nodes.moved, a_at), L::gather_pairs(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
         let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
         // Two points in one place have no direction: with any finite s they stay.
         let distance = (dx * dx + dy * dy).max(L::splat(f32::MIN_POSITIVE)).sqrt();
-        let s = L::load(&block.gain[i..]) * (L::splat(1.0) - L::load(&block.length[i..]) / distance);
-        let (by_a, by_b) = (s * a[3], s * b[3]);
+        let s = L::splat(1.0) - L::load(&block.length[i..]) / distance;
+        let (by_a, by_b) = (s * L::load(&block.by_a[i..]), s * L::load(&block.by_b[i..]));
         a[0] = a[0] + dx * by_a;
         a[1] = a[1] + dy * by_a;
         b[0] = b[0] - dx * by_b;
         b[1] = b[1] - dy * by_b;
         // SAFETY: passed on.
         unsafe {
-            L::scatter(rows, a_at, a);
-            L::scatter(rows, b_at, b);
+            L::scatter_pairs(nodes.moved, a_at, a);
+            L::scatter_pairs(nodes.moved, b_at, b);
         }
     }
 }
@@ -630,12 +664,13 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, rows: *mut Row, backward: bool) {
 /// As for [`rigid`].
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn soft<L: Lane>(block: &mut SoftBlock, rows: *mut Row, per_h2: f32, backward: bool) {
+unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backward: bool) {
     for first in (0..BLOCK).step_by(L::WIDTH) {
         let i = if backward { BLOCK - L::WIDTH - first } else { first };
         let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         // SAFETY: passed on.
-        let (mut a, mut b) = unsafe { (L::gather(rows, a_at), L::gather(rows, b_at)) };
+        let (mut a, mut b) =
+            unsafe { (L::gather_pairs(nodes.moved, a_at), L::gather_pairs(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
         let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
         let distance = (dx * dx + dy * dy).sqrt();
@@ -643,7 +678,8 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, rows: *mut Row, per_h2: f32, back
         let error = distance - L::load(&block.length[i..]);
         let compliance = L::load(&block.compliance[i..]) * L::splat(per_h2);
         let old = L::load(&block.lambda[i..]);
-        let denominator = a[3] + b[3] + compliance;
+        let (inv_mass_a, inv_mass_b) = (L::load(&block.inv_mass_a[i..]), L::load(&block.inv_mass_b[i..]));
+        let denominator = inv_mass_a + inv_mass_b + compliance;
         let wanted = L::load(&block.stiffness[i..]) * ((error + compliance * old) / denominator);
         let new = (old - wanted).max(L::load(&block.lowest[i..])).min(L::load(&block.highest[i..]));
         // Nothing to hold on to, or no direction.
@@ -651,15 +687,15 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, rows: *mut Row, per_h2: f32, back
         let new = L::select(moves, new, old);
         new.store(&mut block.lambda[i..]);
         let s = L::select(moves, (new - old) / distance, zero);
-        let (by_a, by_b) = (s * a[3], s * b[3]);
+        let (by_a, by_b) = (s * inv_mass_a, s * inv_mass_b);
         a[0] = a[0] - dx * by_a;
         a[1] = a[1] - dy * by_a;
         b[0] = b[0] + dx * by_b;
         b[1] = b[1] + dy * by_b;
         // SAFETY: passed on.
         unsafe {
-            L::scatter(rows, a_at, a);
-            L::scatter(rows, b_at, b);
+            L::scatter_pairs(nodes.moved, a_at, a);
+            L::scatter_pairs(nodes.moved, b_at, b);
         }
     }
 }
@@ -671,18 +707,22 @@ impl Anchored {
     ///
     /// As for [`Tile::solve`].
     #[allow(unsafe_code)]
-    unsafe fn solve(&mut self, rows: *mut Row, per_h2: f32) {
-        // SAFETY: passed on.
-        let mut ends = unsafe { self.rows.map(|at| f32::gather(rows, &[at])) };
+    unsafe fn solve(&mut self, nodes: Nodes, per_h2: f32) {
+        // SAFETY: passed on; where there are anchors, each node's turn is there too.
+        let (mut centres, mut turned) = unsafe {
+            (
+                self.nodes.map(|node| Vec2::from_array((*nodes.moved.add(node as usize)).0)),
+                self.nodes.map(|node| *nodes.turned.add(node as usize)),
+            )
+        };
         let levers = [0, 1].map(|end| {
             if self.anchors[end] == Vec2::ZERO {
                 return Vec2::ZERO;
             }
-            let (sin, cos) = sin_cos(self.angles[end] + ends[end][2]);
+            let (sin, cos) = sin_cos(self.angles[end] + turned[end]);
             Vec2::new(cos, sin).rotate(self.anchors[end])
         });
-        let centre = |end: usize| Vec2::new(ends[end][0], ends[end][1]);
-        let way = self.way + (centre(1) - centre(0)) + (levers[1] - levers[0]);
+        let way = self.way + (centres[1] - centres[0]) + (levers[1] - levers[0]);
         let distance = (way.x * way.x + way.y * way.y).sqrt();
         if !distance.gt(0.0) {
             return;
@@ -690,7 +730,7 @@ impl Anchored {
         let normal = way / distance;
         let arms = levers.map(|lever| lever.x * normal.y - lever.y * normal.x);
         let compliance = self.compliance * per_h2;
-        let weight = |end: usize| ends[end][3] + arms[end] * arms[end] * self.inv_inertias[end];
+        let weight = |end: usize| self.inv_masses[end] + arms[end] * arms[end] * self.inv_inertias[end];
         let denominator = weight(0) + weight(1) + compliance;
         if !denominator.gt(0.0) {
             return;
@@ -700,17 +740,25 @@ impl Anchored {
         let change = new - self.lambda;
         self.lambda = new;
         for (end, sign) in [(0, -change), (1, change)] {
-            let by = sign * ends[end][3];
-            ends[end][0] += normal.x * by;
-            ends[end][1] += normal.y * by;
-            ends[end][2] += sign * arms[end] * self.inv_inertias[end];
+            let by = sign * self.inv_masses[end];
+            centres[end].x += normal.x * by;
+            centres[end].y += normal.y * by;
+            turned[end] += sign * arms[end] * self.inv_inertias[end];
         }
-        // SAFETY: passed on.
-        unsafe {
-            f32::scatter(rows, &self.rows[..1], ends[0]);
-            f32::scatter(rows, &self.rows[1..], ends[1]);
+        for ((node, centre), turned) in self.nodes.into_iter().zip(centres).zip(turned) {
+            // SAFETY: passed on.
+            unsafe {
+                *nodes.moved.add(node as usize) = Pair(centre.to_array());
+                *nodes.turned.add(node as usize) = turned;
+            }
         }
     }
+}
+
+/// The slot of a node, as a range.
+fn slot_range(nodes: &[Node], index: usize) -> Range<usize> {
+    let slot = nodes[index].slot as usize;
+    slot..slot + 1
 }
 
 /// The linked bodies and which of them are linked.

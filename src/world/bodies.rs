@@ -41,7 +41,7 @@ impl World {
     /// So [`World::body`] then gives another position, and a position given later is that of the new
     /// centre.
     ///
-    /// A static body's centre stays.
+    /// A static body's centre stays. What is linked to the body holds it where it did.
     ///
     /// # Errors
     ///
@@ -50,12 +50,31 @@ impl World {
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
         part.validate()?;
-        let first = Part { shape: self.bodies.shape(slot), ..*part };
-        first.validate()?;
-        if self.bodies.parts(slot).len() >= Self::MAX_PARTS {
+        self.add_valid_parts(slot, std::slice::from_ref(part))
+    }
+
+    /// Adds many shapes to a body, or none. Their places are all from the centre that it has before; see
+    /// [`World::add_part`].
+    ///
+    /// # Errors
+    ///
+    /// As there; [`Error::Element`] with the index of the first part that is refused.
+    pub fn add_parts(&mut self, body: BodyHandle, parts: &[Part]) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        for (index, part) in parts.iter().enumerate() {
+            part.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
+        if parts.is_empty() { Ok(()) } else { self.add_valid_parts(slot, parts) }
+    }
+
+    fn add_valid_parts(&mut self, slot: usize, parts: &[Part]) -> Result<(), Error> {
+        Part::new(self.bodies.shape(slot), Vec2::ZERO).validate()?;
+        let there = self.bodies.parts(slot).len().max(1);
+        if there + parts.len() > Self::MAX_PARTS {
             return Err(Error::Invalid { field: "part", reason: "a body has at most 255 parts" });
         }
-        self.bodies.add_part(slot, part);
+        let centre = self.bodies.add_parts(slot, parts);
+        self.links.centre_moved(self.bodies.handle(slot), centre);
         self.moved_by_hand(slot);
         Ok(())
     }

@@ -49,7 +49,7 @@ impl World {
         Ok(())
     }
 
-    fn check_link_room(&self, more: usize) -> Result<(), Error> {
+    pub(crate) fn check_link_room(&self, more: usize) -> Result<(), Error> {
         if self.links.len() + more > MAX_LINKS { Err(Error::TooMany { max: MAX_LINKS }) } else { Ok(()) }
     }
 

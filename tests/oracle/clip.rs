@@ -26,11 +26,11 @@ pub struct Touch {
 }
 
 impl Manifold {
-    fn reversed(self) -> Manifold {
+    pub fn reversed(self) -> Manifold {
         Manifold { normal: -self.normal, ..self }
     }
 
-    fn single(normal: DVec2, normal_slope: f64, point: Option<DVec2>, separation: f64) -> Manifold {
+    pub fn single(normal: DVec2, normal_slope: f64, point: Option<DVec2>, separation: f64) -> Manifold {
         Manifold { normal, normal_slope, points: vec![Touch { point, separation, slope: 1.0 }] }
     }
 }
@@ -73,7 +73,7 @@ fn on_plane(normal: DVec2, offset: f64, hull: &Hull) -> Vec<Manifold> {
 }
 
 /// The edges whose normals are most opposite to this one: several if they are so alike.
-fn most_opposite(hull: &Hull, normal: DVec2) -> Vec<Edge> {
+pub fn most_opposite(hull: &Hull, normal: DVec2) -> Vec<Edge> {
     let edges = hull.edges();
     let least = edges.iter().map(|edge| edge.normal.dot(normal)).fold(f64::MAX, f64::min);
     edges.into_iter().filter(|edge| edge.normal.dot(normal) < least + 1e-5).collect()
@@ -180,12 +180,7 @@ fn against(
     tie: f64,
     found: &mut Vec<Manifold>,
 ) {
-    let length = edge.a.distance(edge.b);
-    let tangent = (edge.b - edge.a) / length;
-    let place = |corner: DVec2| (tangent.dot(corner - edge.a), edge.normal.dot(corner - edge.a));
-    let ((t0, h0), (t1, h1)) = (place(incident.a), place(incident.b));
-    let (low, high) = (t0.min(t1).max(0.0), t0.max(t1).min(length));
-    let overlap = high - low;
+    let overlap = clip(reference, edge, other, incident, tie, found);
     if apart > -tie {
         let corners =
             [(edge.a, incident.a), (edge.a, incident.b), (edge.b, incident.a), (edge.b, incident.b)];
@@ -197,8 +192,26 @@ fn against(
             }
         }
     }
+}
+
+/// The incident edge clipped to the extent of the reference edge, if they face each other. Returns by how much
+/// they do.
+pub fn clip(
+    reference: &Hull,
+    edge: &Edge,
+    other: &Hull,
+    incident: &Edge,
+    tie: f64,
+    found: &mut Vec<Manifold>,
+) -> f64 {
+    let length = edge.a.distance(edge.b);
+    let tangent = (edge.b - edge.a) / length;
+    let place = |corner: DVec2| (tangent.dot(corner - edge.a), edge.normal.dot(corner - edge.a));
+    let ((t0, h0), (t1, h1)) = (place(incident.a), place(incident.b));
+    let (low, high) = (t0.min(t1).max(0.0), t0.max(t1).min(length));
+    let overlap = high - low;
     if overlap < -tie {
-        return;
+        return overlap;
     }
     let slope = if t0 == t1 { 0.0 } else { (h1 - h0) / (t1 - t0) };
     let touch = |t: f64| {
@@ -216,6 +229,7 @@ fn against(
         found.push(Manifold { normal: edge.normal, normal_slope: 0.0, points: vec![deeper] });
     }
     found.push(Manifold { normal: edge.normal, normal_slope: 0.0, points });
+    overlap
 }
 
 /// Distance of two edges that do not cross.
@@ -229,7 +243,7 @@ fn segment_distance(one: &Edge, other: &Edge) -> f64 {
 }
 
 /// How far a core is beyond the line of an edge: the least over its corners.
-fn beyond(core: &Hull, edge: &Edge) -> f64 {
+pub fn beyond(core: &Hull, edge: &Edge) -> f64 {
     core.corners.iter().map(|&corner| edge.normal.dot(corner - edge.a)).fold(f64::MAX, f64::min)
 }
 

@@ -99,15 +99,12 @@ fn parts_have_surfaces_of_their_own() {
                     ..BodyDesc::dynamic(Shape::oriented_box(1.0, 0.1), Vec2::new(0.0, 0.4))
                 };
                 let body = world.add_body(&desc).unwrap();
-                for x in [-0.8f32, 0.8] {
-                    // Their soles are 0.4 below the bar's middle.
-                    let middle = world.parts(body).unwrap()[0].position;
-                    let runner = Part {
-                        material: rough(of_runners),
-                        ..Part::new(Shape::oriented_box(0.2, 0.1), middle + Vec2::new(x, -0.3))
-                    };
-                    world.add_part(body, &runner).unwrap();
-                }
+                // Their soles are 0.4 below the bar's middle.
+                let runners = [-0.8f32, 0.8].map(|x| Part {
+                    material: rough(of_runners),
+                    ..Part::new(Shape::oriented_box(0.2, 0.1), Vec2::new(x, -0.3))
+                });
+                world.add_parts(body, &runners).unwrap();
                 world.set_velocity(body, Vec2::new(4.0, 0.0)).unwrap();
                 let start = bar(&world, body);
                 steps(&mut world, 60);
@@ -133,14 +130,11 @@ fn a_ball_rests_in_a_cup() {
                 ..BodyDesc::dynamic(Shape::oriented_box(1.0, 0.1), Vec2::new(3.0, 0.1))
             };
             let cup = world.add_body(&desc).unwrap();
-            for x in [-0.9f32, 0.9] {
-                let bottom = world.parts(cup).unwrap()[0].position;
-                let wall = Part {
-                    material: rough(0.6),
-                    ..Part::new(Shape::oriented_box(0.1, 0.5), bottom + Vec2::new(x, 0.6))
-                };
-                world.add_part(cup, &wall).unwrap();
-            }
+            let walls = [-0.9f32, 0.9].map(|x| Part {
+                material: rough(0.6),
+                ..Part::new(Shape::oriented_box(0.1, 0.5), Vec2::new(x, 0.6))
+            });
+            world.add_parts(cup, &walls).unwrap();
             let ball = BodyDesc {
                 material: Material { rolling_resistance: 0.1, ..rough(0.6) },
                 velocity: Vec2::new(0.5, 0.0),

@@ -97,9 +97,8 @@ fn turning_drum_keeps_its_load() {
             ..BodyDesc::kinematic(Shape::circle(0.1), Vec2::ZERO)
         };
         let drum = world.add_body(&drum).unwrap();
-        for (x, y) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)] {
-            world.add_part(drum, &wall(x, y)).unwrap();
-        }
+        let walls = [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)].map(|(x, y)| wall(x, y));
+        world.add_parts(drum, &walls).unwrap();
         let load: Vec<_> = (0..30)
             .map(|i| {
                 let at = Vec2::new((i % 6) as f32 * 0.4 - 1.0, (i / 6) as f32 * 0.4 - 1.5);

@@ -12,8 +12,8 @@ mod stability;
 mod tipping;
 
 use granule::{
-    BodyDesc, BodyHandle, BodyState, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape, Vec2,
-    World,
+    BodyDesc, BodyHandle, BodyState, Error, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
+    Vec2, World,
 };
 use std::f32::consts::PI;
 

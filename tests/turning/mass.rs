@@ -7,11 +7,7 @@ use super::*;
 fn mass_and_inertia(settings: Settings, desc: BodyDesc, parts: &[Part]) -> (f32, f32) {
     let mut world = world(settings);
     let body = world.add_body(&BodyDesc { velocity: Vec2::ZERO, angular_velocity: 0.0, ..desc }).unwrap();
-    for part in parts {
-        // Places are given from the first shape; the body's centre moves with each part.
-        let first = world.parts(body).unwrap()[0].position;
-        world.add_part(body, &Part { position: first + part.position, ..*part }).unwrap();
-    }
+    world.add_parts(body, parts).unwrap();
     world.set_velocity(body, Vec2::ZERO).unwrap();
     world.set_angular_velocity(body, 2.0).unwrap();
     (world.mass(body).unwrap(), (world.quality().kinetic_energy / 2.0) as f32)
@@ -177,6 +173,42 @@ fn order_and_angle_of_parts_do_not_matter() {
         let bar_mass = 4.0 * 0.6 * 0.1 + PI * 0.01;
         let head_mass = 2.5 * 0.25 * (2.0 * PI / 5.0).sin();
         assert_close("mass", mass, PI * 0.16 + bar_mass + head_mass, 1e-4, &settings);
+    });
+}
+
+/// Parts that are added together are all placed from the centre that the body has before, and give what they give one by
+/// one; if one of them is refused, with its index, or there is one too many, none is added.
+#[test]
+fn parts_are_added_together_or_not_at_all() {
+    at_both_lanes(|settings| {
+        let desc = BodyDesc { angle: 0.7, ..BodyDesc::dynamic(Shape::circle(0.4), Vec2::new(2.0, -1.0)) };
+        let bar = Part { angle: 0.8, ..Part::new(Shape::capsule(0.6, 0.1), Vec2::new(1.0, 0.2)) };
+        let head = Part::new(Shape::oriented_box(0.3, 0.5), Vec2::new(2.0, -0.3));
+        let mut world = world(settings);
+        let (together, apart) = (world.add_body(&desc).unwrap(), world.add_body(&desc).unwrap());
+        let start = state(&world, together);
+
+        let broken = Part { angle: f32::NAN, ..bar };
+        let error = world.add_parts(together, &[bar, broken]).unwrap_err();
+        assert!(matches!(error, Error::Element { index: 1, .. }), "{error}");
+        let error = world.add_parts(together, &[bar; World::MAX_PARTS]).unwrap_err();
+        assert!(matches!(error, Error::Invalid { field: "part", .. }), "{error}");
+        world.add_parts(together, &[]).unwrap();
+        assert_eq!(state(&world, together), start);
+        assert_eq!(world.parts(together).unwrap().len(), 1);
+
+        world.add_parts(together, &[bar, head]).unwrap();
+        for part in [bar, head] {
+            let first = world.parts(apart).unwrap()[0].position;
+            world.add_part(apart, &Part { position: first + part.position, ..part }).unwrap();
+        }
+        let (one, other) = (state(&world, together), state(&world, apart));
+        assert!((one.position - other.position).length() < 1e-5, "{one:?}, one by one {other:?}");
+        assert_close("mass", world.mass(together).unwrap(), world.mass(apart).unwrap(), 1e-5, &settings);
+        let places = |body| world.parts(body).unwrap().into_iter().map(|part| part.position);
+        assert!(places(together).zip(places(apart)).all(|(a, b)| (a - b).length() < 1e-5));
+        world.add_parts(together, &[bar; World::MAX_PARTS - 3]).unwrap();
+        assert!(world.add_part(together, &bar).is_err());
     });
 }
 

@@ -33,11 +33,10 @@ impl GranuleWorld {
         let mut world = ::granule::World::new(settings).map_err(|error| error.to_string())?;
         let handles = world.add_bodies(&scene.bodies).map_err(|error| error.to_string())?;
         let mut own_shapes = HashMap::new();
-        for &(body, part) in &scene.parts {
-            let body = handles[body];
-            let own_shape = own_shapes.get(&body).copied().unwrap_or(Vec2::ZERO);
-            let part = ::granule::Part { position: part.position + own_shape, ..part };
-            world.add_part(body, &part).map_err(|error| error.to_string())?;
+        for parts in scene.parts.chunk_by(|a, b| a.0 == b.0) {
+            let body = handles[parts[0].0];
+            let parts: Vec<_> = parts.iter().map(|&(_, part)| part).collect();
+            world.add_parts(body, &parts).map_err(|error| error.to_string())?;
             let parts = world.parts(body).map_err(|error| error.to_string())?;
             own_shapes.insert(body, parts[0].position);
         }

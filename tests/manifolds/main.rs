@@ -1,9 +1,12 @@
 //! The contact points of shapes that turn against the oracle of `oracle/hull.rs` and `oracle/clip.rs`: random
 //! pairs of all shapes, the nearly parallel, nearly touching, deeply overlapping and tiny ones included.
 
-#[path = "oracle/clip.rs"]
+#[path = "../oracle/chain.rs"]
+mod chain;
+mod chains;
+#[path = "../oracle/clip.rs"]
 mod clip;
-#[path = "oracle/hull.rs"]
+#[path = "../oracle/hull.rs"]
 mod hull;
 
 use clip::{Manifold, core_separation, manifolds, separation};
