@@ -691,6 +691,18 @@ impl Bodies {
         centre
     }
 
+    /// Sets the filter of a body and of all its parts.
+    pub(crate) fn set_filter(&mut self, slot: usize, filter: Filter) {
+        let c = &mut self.columns;
+        (c.category[slot], c.mask[slot], c.group[slot]) = (filter.category, filter.mask, filter.group);
+        self.any_filter |= filter != Filter::default();
+        if c.kind[slot].shape() == ShapeKind::Compound {
+            for placed in &mut self.compounds[c.outline[slot] as usize].parts {
+                placed.part.filter = filter;
+            }
+        }
+    }
+
     fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.intern(&part.shape);
         Placed { part: *part, outline, material: self.intern(part.material), turn: turn_of(part) }

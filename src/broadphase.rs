@@ -49,7 +49,7 @@ pub(crate) const CHUNK: usize = 2048;
 
 /// How bounds are grown. The pair list stays valid while no body has gone further than its `reach`
 /// against its frame, nor will have at the end of the next step.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Margins {
     /// Distance at which contacts are solved; part of every moving body's growth.
     pub speculative: f32,
@@ -58,13 +58,56 @@ pub(crate) struct Margins {
     /// For how long a body should stay in its margin at its present speed, s.
     pub horizon: f32,
     time_step: f32,
+    /// A body's reach is at most this many times its smaller half extent, if that is enough for a step.
+    most: f32,
+}
+
+/// What a filter has to meet to touch anything: the categories of any of the bodies, and all that any of them touches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Present {
+    categories: u32,
+    masks: u32,
+}
+
+impl Default for Present {
+    /// Of bodies without filters.
+    fn default() -> Self {
+        Present { categories: u32::MAX, masks: u32::MAX }
+    }
+}
+
+impl Present {
+    fn of(bodies: &Bodies) -> Present {
+        if !bodies.any_filter {
+            return Present::default();
+        }
+        let c = &bodies.columns;
+        let parts = || bodies.compounds.iter().flat_map(|compound| &compound.parts);
+        let all = |column: &[u32]| column[..bodies.len].iter().fold(0, |all, bits| all | bits);
+        Present {
+            categories: parts().fold(all(&c.category), |all, placed| all | placed.part.filter.category),
+            masks: parts().fold(all(&c.mask), |all, placed| all | placed.part.filter.mask),
+        }
+    }
+
+    /// Whether its filter keeps a body from touching any of these.
+    #[inline]
+    fn avoids(&self, bodies: &Bodies, slot: usize) -> bool {
+        let c = &bodies.columns;
+        (c.mask[slot] & self.categories == 0 || c.category[slot] & self.masks == 0)
+            && c.kind[slot].shape() != ShapeKind::Compound
+    }
+
+    fn all_avoid(&self, bodies: &Bodies) -> bool {
+        bodies.any_filter && (0..bodies.len).all(|slot| self.avoids(bodies, slot))
+    }
 }
 
 /// Reach of a body at rest, as a fraction of its smaller half extent.
 const BASE_FRACTION: f32 = 0.1;
-/// A body's reach is at most this many times its smaller half extent, if that is enough for a step: bands
-/// are as high as the most grown body.
-const REACH_LIMIT: f32 = 2.0;
+/// Bands are as high as the most grown body, so reach is limited; where there are no pairs to find, they may be high.
+const MOST_REACH: f32 = 2.0;
+const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
 /// The horizon in steps.
@@ -81,6 +124,7 @@ impl Margins {
             base: 20.0 * settings.slop,
             horizon: HORIZON_STEPS * settings.time_step,
             time_step: settings.time_step,
+            most: MOST_REACH,
         }
     }
 }
@@ -107,7 +151,7 @@ impl Growth {
         let turning = c.omega[slot].abs() * c.arm[slot];
         let relative = (bodies.velocity(slot) - frame).length() + turning;
         let speed = if fixed { relative } else { relative.max(LEAST_SPEED * rms).max(2.0 * spread) };
-        let limit = (REACH_LIMIT * half).max(margins.time_step * speed);
+        let limit = (margins.most * half).max(margins.time_step * speed);
         let reach = base + (margins.horizon * speed).min(limit);
         let speculative = if fixed { 0.0 } else { margins.speculative };
         Growth { reach, growth: reach + speculative + margins.horizon * spread, frame }
@@ -205,8 +249,8 @@ pub(crate) struct Broadphase {
     pub(crate) bounds: Bounds,
     /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
     pub(crate) loose: Vec<u32>,
-    /// For how long the margins of the present list were made, s.
-    horizon: f32,
+    /// Those of the present list.
+    margins: Margins,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
     /// (sine, cosine) of each slot's angle as of the rebuild, where there are bodies that turn.
@@ -215,6 +259,8 @@ pub(crate) struct Broadphase {
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
     pub(crate) built: usize,
+    /// As of the rebuild.
+    present: Present,
 }
 
 /// A tile: neighbouring bands, and so neighbouring slots.
@@ -237,10 +283,16 @@ impl Broadphase {
         bodies.prepare_outlines(crew);
         let extent = self.bands.choose_axis(bodies);
         let threshold = FRAME_REACH * margins.base / margins.horizon;
+        self.present = Present::of(bodies);
         self.frames.choose(bodies, extent, threshold);
-        // One step and a little, so that rounding does not end a list before it is used.
-        self.horizon = self.frames.horizon(margins.horizon, 1.01 * margins.time_step);
-        let margins = &Margins { horizon: self.horizon, ..*margins };
+        self.margins = if self.present.all_avoid(bodies) {
+            Margins { most: MOST_REACH_WITHOUT_PAIRS, ..*margins }
+        } else {
+            // One step and a little, so that rounding does not end a list before it is used.
+            let horizon = self.frames.horizon(margins.horizon, 1.01 * margins.time_step);
+            Margins { horizon, ..*margins }
+        };
+        let margins = &Margins { ..self.margins };
         self.bands.plan(bodies, margins, &self.frames, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);

@@ -257,12 +257,11 @@ impl World {
         if !self.bounds_last || !self.broadphase.can_loosen(left) {
             return false;
         }
-        let margins = Margins::new(&self.settings);
         self.loose_pairs.clear();
         if self.bodies.any_general {
             left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
         }
-        self.broadphase.loosen(&self.bodies, left, &margins, &mut self.loose_pairs);
+        self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs);
         let Settings { mixing, slop, .. } = self.settings;
         let pairs = &self.loose_pairs;
         self.contacts.add_far(&self.broadphase, &self.bodies, mixing, 4.0 * slop, pairs);

@@ -7,7 +7,8 @@ mod hull;
 
 use glam::DVec2;
 use granule::{
-    Assembly, BodyDesc, BodyHandle, BodyType, Lanes, Material, Part, Polygon, Settings, Shape, Vec2, World,
+    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Lanes, Material, Part, Polygon, Settings, Shape, Vec2,
+    World,
 };
 use hull::{Form, dvec};
 use proptest::prelude::*;
@@ -202,10 +203,15 @@ proptest! {
         recipes in prop::collection::vec(recipe(), 1..40),
         places in places(),
         lanes in prop::sample::select(Lanes::ALL.to_vec()),
+        touching in prop::sample::select(vec![1, 2, usize::MAX]),
     ) {
         let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
-        for recipe in &recipes {
-            add(&mut world, recipe);
+        for (i, recipe) in recipes.iter().enumerate() {
+            let body = add(&mut world, recipe);
+            // The filters of all, of half of them, or of one let them touch others.
+            if i % touching != 0 {
+                world.set_filter(body, Filter { mask: 0, ..Filter::default() }).unwrap();
+            }
         }
         for step in 0..8 {
             let outcome = check_all(&world, &places);

@@ -7,7 +7,7 @@
 //! far tile, which may hold pairs of any two bodies. Measured in a gas of 50,000: a rebuild every fourth step
 //! instead of every second.
 
-use super::{Broadphase, Growth, Margins, interval, shape_row};
+use super::{Broadphase, Growth, interval, shape_row};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
 use crate::shape::ShapeKind;
@@ -41,10 +41,9 @@ impl Broadphase {
 
     /// Gives each of these bodies a new margin and finds the pairs that may be missing from the list: some
     /// may be in it already. `left` is sorted.
-    pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], margins: &Margins, pairs: &mut Vec<Pair>) {
-        let margins = &Margins { horizon: self.horizon, ..*margins };
+    pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], pairs: &mut Vec<Pair>) {
         for &slot in left {
-            self.renew(bodies, slot as usize, margins);
+            self.renew(bodies, slot as usize);
             if let Err(place) = self.loose.binary_search(&slot) {
                 self.loose.insert(place, slot);
             }
@@ -55,7 +54,8 @@ impl Broadphase {
     }
 
     /// A new margin, from where the body is now.
-    fn renew(&mut self, bodies: &Bodies, slot: usize, margins: &Margins) {
+    fn renew(&mut self, bodies: &Bodies, slot: usize) {
+        let margins = &self.margins;
         let c = &bodies.columns;
         let bounds = &mut self.bounds;
         // What is written stands for the time when the list was made: the frame's motion is taken off.

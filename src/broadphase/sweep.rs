@@ -124,8 +124,13 @@ impl Broadphase {
             let mut reaching = next.map_or(0, |next| next.slots.start);
             for i in band.slots.clone() {
                 let probe = Probe::<L>::new(self, i);
-                probe.scan(i + 1..band.slots.end, |j| emit(i, j));
-                if let Some(next) = next {
+                // A heap of 10,000 particles that touch nothing had 100 candidates each: to look at these took three quarters
+                // of a step.
+                let touches = !self.present.avoids(bodies, i);
+                if touches {
+                    probe.scan(i + 1..band.slots.end, |j| emit(i, j));
+                }
+                if let Some(next) = next.filter(|_| touches) {
                     let min_s = self.bounds.min_s[i];
                     while reaching < next.slots.end && self.bounds.front[reaching] < min_s {
                         reaching += 1;

@@ -273,16 +273,14 @@ impl World {
         Ok(())
     }
 
-    /// Sets which others a body touches.
+    /// Sets which others a body touches; of a body of several parts, which others any of them touches.
     ///
     /// # Errors
     ///
     /// [`Error::StaleHandle`]
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
-        let c = &mut self.bodies.columns;
-        (c.category[slot], c.mask[slot], c.group[slot]) = (filter.category, filter.mask, filter.group);
-        self.bodies.any_filter |= filter != Filter::default();
+        self.bodies.set_filter(slot, filter);
         self.dirty = true;
         Ok(())
     }

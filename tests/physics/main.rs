@@ -8,8 +8,8 @@ mod rest;
 mod world;
 
 use granule::{
-    BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Solver, Vec2,
-    World,
+    BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Part, Settings, Shape, Solver,
+    Vec2, World,
 };
 
 const G: f32 = 10.0;

@@ -104,6 +104,47 @@ fn filters_decide_who_collides() {
     });
 }
 
+/// Bodies that can touch none of those there are touch one that comes later, or a filter that is set later.
+#[test]
+fn what_touches_none_may_touch_later() {
+    at_both_lanes_and_solvers(|settings| {
+        let mut world = world(weightless(settings));
+        let [a, b] = [0.0, 0.9].map(|x| {
+            let desc = BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(x, 0.0));
+            world.add_body(&BodyDesc { filter: filter(1, 2), ..desc }).unwrap()
+        });
+        world.step();
+        assert_eq!((world.pair_count(), world.contact_count()), (0, 0));
+        let late = BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(-0.9, 0.0));
+        let late = world.add_body(&BodyDesc { filter: filter(2, 1), ..late }).unwrap();
+        world.step();
+        let touching: Vec<_> = world.contacts().map(|contact| contact.a.max(contact.b)).collect();
+        assert_eq!(touching, [late]);
+        world.set_filter(a, filter(2, 1)).unwrap();
+        world.step();
+        assert!(world.contacts().any(|contact| [contact.a, contact.b] == [a, b]), "{b:?} has not noticed");
+    });
+}
+
+/// The filter that is set for a body of several parts is that of all of them.
+#[test]
+fn filters_of_compounds_can_change() {
+    at_both_lanes_and_solvers(|settings| {
+        let mut world = world(settings);
+        world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+        let desc = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(0.0, 0.5));
+        let body = world.add_body(&desc).unwrap();
+        world.add_part(body, &Part::new(Shape::circle(0.5), Vec2::new(1.0, 0.0))).unwrap();
+        steps(&mut world, 10);
+        assert!(world.contact_count() > 0);
+        world.set_filter(body, filter(2, 0)).unwrap();
+        steps(&mut world, 60);
+        assert_eq!(world.contact_count(), 0);
+        assert!(state(&world, body).position.y < -1.0, "it still stands on the floor");
+        assert_eq!(world.parts(body).unwrap()[1].filter, filter(2, 0));
+    });
+}
+
 /// A filter set later takes effect: the floor opens under the body, the contact ends.
 #[test]
 fn filters_can_change() {
