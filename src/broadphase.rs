@@ -62,7 +62,8 @@ pub(crate) struct Margins {
     most: f32,
 }
 
-/// What a filter has to meet to touch anything: the categories of any of the bodies, and all that any of them touches.
+/// What a filter has to meet to touch anything: the categories of any of the bodies, and what any of them
+/// touches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Present {
     categories: u32,
@@ -105,7 +106,8 @@ impl Present {
 
 /// Reach of a body at rest, as a fraction of its smaller half extent.
 const BASE_FRACTION: f32 = 0.1;
-/// Bands are as high as the most grown body, so reach is limited; where there are no pairs to find, they may be high.
+/// Bands are as high as the most grown body, so reach is limited; where there are no pairs to find, they may be
+/// high. (The joint grid of `benches/peers` made its list anew two steps out of three, and now one out of ten.)
 const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.

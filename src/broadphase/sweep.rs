@@ -124,8 +124,8 @@ impl Broadphase {
             let mut reaching = next.map_or(0, |next| next.slots.start);
             for i in band.slots.clone() {
                 let probe = Probe::<L>::new(self, i);
-                // A heap of 10,000 particles that touch nothing had 100 candidates each: to look at these took three quarters
-                // of a step.
+                // Joined by links alone, 10,000 particles in a heap had 100 candidates each: looking at these took three
+                // quarters of a step.
                 let touches = !self.present.avoids(bodies, i);
                 if touches {
                     probe.scan(i + 1..band.slots.end, |j| emit(i, j));

@@ -27,6 +27,9 @@
 //! links of a tile touch its own bodies and those of the next tile, whatever the topology, and the tiles go
 //! through the iterations by the same schedule as those of the contacts: in parallel, askew, a window of tiles
 //! in the cache, without a barrier.
+//!
+//! Tried and dropped: blocks prefetched four ahead, −10 % at 1,048,576 particles and +3 to +8 % at 4,096
+//! (`granule run cloth --threads 1`, medians of interleaved runs, spread 10 to 40 %).
 
 use super::impulse::Rows;
 use super::schedule::Schedule;
