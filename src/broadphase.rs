@@ -107,7 +107,7 @@ impl Present {
 /// Reach of a body at rest, as a fraction of its smaller half extent.
 const BASE_FRACTION: f32 = 0.1;
 /// Bands are as high as the most grown body, so reach is limited; where there are no pairs to find, they may be
-/// high. (The joint grid of `benches/peers` made its list anew two steps out of three, and now one out of ten.)
+/// high. (The joint grid of `benches/peers` made its list anew in most steps, and now in one of four.)
 const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
