@@ -330,7 +330,8 @@ impl_lane!(f32x16, 16, rows16);
 // a step's instructions better.)
 
 /// One pair. Two plain stores were compiled to one that puts the pair together in an integer register: the scalar path's
-/// links took a third longer.
+/// links took a third longer
+/// in `granule run cloth --bodies 16384 --lanes 1`.
 mod pairs1 {
     use super::Pair;
 

@@ -124,8 +124,8 @@ impl Broadphase {
             let mut reaching = next.map_or(0, |next| next.slots.start);
             for i in band.slots.clone() {
                 let probe = Probe::<L>::new(self, i);
-                // Joined by links alone, 10,000 particles in a heap had 100 candidates each: looking at these took three
-                // quarters of a step.
+                // What touches nothing has no candidates to look at. (`peers --scenes joint-grid`, 10,000 particles in a heap,
+                // 2 threads: a p95 of 7 ms for a step, and 2 so.)
                 let touches = !self.present.avoids(bodies, i);
                 if touches {
                     probe.scan(i + 1..band.slots.end, |j| emit(i, j));

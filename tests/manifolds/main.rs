@@ -357,15 +357,20 @@ fn check(a: &Form, b: &Form, seen: &[Seen]) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts all pairs into one world, each in a layer of its own, so that they fill lanes together, and holds
-/// every pair against the oracle over some steps.
-fn check_pairs(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
+/// All pairs in one world, each in a layer of its own, so that they fill lanes together.
+fn layered(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> (World, Vec<[BodyHandle; 2]>) {
     let mut world = World::new(settings(lanes)).unwrap();
     let mut handles = Vec::new();
     for (layer, pair) in pairs.iter().enumerate() {
         let filter = Filter { category: 1 << layer, mask: 1 << layer, group: 0 };
         handles.push(pair.map(|desc| world.add_body(&BodyDesc { filter, ..desc }).unwrap()));
     }
+    (world, handles)
+}
+
+/// Holds every pair against the oracle over some steps.
+fn check_pairs(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
+    let (mut world, handles) = layered(pairs, lanes);
     for step in 0..3 {
         let before: Vec<_> = handles.iter().map(|pair| pair.map(|body| form(&world, body))).collect();
         world.step();

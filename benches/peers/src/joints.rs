@@ -149,8 +149,8 @@ fn granule(threads: usize, size: Size, seconds: &mut Vec<f64>) -> Result<(usize,
         .map(|place| {
             let mut body = BodyDesc::particle(Vec2::from(place.position), mass);
             body.shape = Shape::particle(RADIUS);
-            // They touch nothing.
-            body.filter.mask = 0;
+            // As in Box2D: its own category is not in its mask, so that no two of them touch.
+            (body.filter.category, body.filter.mask) = (2, !2);
             if place.fixed { body.pinned() } else { body }
         })
         .collect();
