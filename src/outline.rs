@@ -82,11 +82,13 @@ impl Outline {
         self.vertices().iter().fold(0.0f32, |most, vertex| most.max(vertex.length())) + self.radius
     }
 
-    /// Area, centroid and second moment of area, exactly: the polygon by triangles from the origin, a
+    /// Area, centroid and second moment of area, exactly: the polygon by triangles from a corner, a
     /// rectangle along each edge and a sector at each vertex for the rounding.
     pub(crate) fn mass_properties(&self) -> MassProperties {
         let (n, r) = (self.count, f64::from(self.radius));
-        let vertex = |i: usize| self.vertices[i % n].as_dvec2();
+        // From the first corner, as far from the origin the sums would lose what they are made of.
+        let origin = self.vertices[0].as_dvec2();
+        let vertex = |i: usize| self.vertices[i % n].as_dvec2() - origin;
         let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
         let mut add = |part: f64, centroid: DVec2, about_centroid: f64| {
             area += part;
@@ -129,7 +131,8 @@ impl Outline {
             }
         }
         let centroid = if area > 0.0 { first / area } else { DVec2::ZERO };
-        MassProperties { area, centroid, inertia: (second - area * centroid.length_squared()).max(0.0) }
+        let inertia = (second - area * centroid.length_squared()).max(0.0);
+        MassProperties { area, centroid: origin + centroid, inertia }
     }
 
     /// Whether a point, in the outline's own axes, is in it; edges included.

@@ -58,13 +58,29 @@ impl Polygon {
         let corners = polygon.vertices().iter();
         let reach = corners.map(|vertex| vertex.as_dvec2().distance(centroid)).fold(0.0, f64::max);
         let rounding = f64::from(f32::EPSILON) * reach * (2.0 + 8.0 * reach * reach / area);
-        if centroid.length() <= rounding {
-            return Ok((polygon, Vec2::ZERO));
+        let moved = if centroid.length() <= rounding { DVec2::ZERO } else { centroid };
+        if moved != DVec2::ZERO {
+            for vertex in &mut polygon.vertices[..points.len()] {
+                *vertex = (vertex.as_dvec2() - moved).as_vec2();
+            }
         }
-        for vertex in &mut polygon.vertices[..points.len()] {
-            *vertex = (vertex.as_dvec2() - centroid).as_vec2();
+        // Far from the origin the corners of a sliver can be nearer to a line than their coordinates can tell, and their
+        // order a guess. About the centroid they must come in the same one.
+        let on_line = |k: usize| {
+            Err(Error::Vertex {
+                field: FIELD,
+                index: order[k],
+                reason: "lies on the line between two others",
+            })
+        };
+        match hull_order(polygon.vertices()) {
+            Ok(again) => match (0..points.len()).find(|&k| again[k] != k) {
+                Some(k) => on_line(k),
+                None => Ok((polygon, moved.as_vec2())),
+            },
+            Err(Error::Vertex { index, .. }) => on_line(index),
+            Err(other) => Err(other),
         }
-        Ok((polygon, centroid.as_vec2()))
     }
 
     /// A regular polygon of `count` vertices at distance `circumradius` from its centre, m; the first is to the
@@ -149,6 +165,13 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
         } else {
             refuse(index, "the polygon is not convex: the vertex lies inside the hull of the others")
         };
+    }
+    // What is within that of a line may bend either way.
+    for k in 0..order.len() {
+        let corner = order[(k + 1) % order.len()];
+        if left(order[k], corner, order[(k + 2) % order.len()]) <= 0.0 {
+            return refuse(corner, "lies on the line between two others");
+        }
     }
     let start = order.iter().position(|&index| index == 0).expect("all points are corners");
     order.rotate_left(start);

@@ -38,7 +38,7 @@ use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
 use hulls::HullSolver;
-use impulse::{Pass, Rows, Softness};
+use impulse::{Pass, Rows, STEADY, Softness};
 use mirror::Mirror;
 use schedule::Schedule;
 use std::ops::Range;
@@ -153,7 +153,8 @@ impl ImpulseSolver {
         let linked = !links.is_empty() || !hulls.is_empty();
         plan(settings, load.any_restitution, linked, &mut self.plan);
         let h = settings.time_step / settings.substeps as f32;
-        let softness = Softness::new(settings, h);
+        let frequency = settings.contact_frequency_ratio / h;
+        let softness = |factor: f32| Softness::new(frequency, factor * settings.damping_ratio, h);
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
         // Bodies in no tile: the large ones. If one of them moves, they move with the far tile.
@@ -167,7 +168,12 @@ impl ImpulseSolver {
             step: h,
             inv_step: 1.0 / h,
             impulse_ratio: load.impulse_ratio,
-            softness,
+            softness: softness(STEADY),
+            general_softness: softness(1.0),
+            push_out_speed: settings.push_out_speed,
+            restitution_threshold: settings.restitution_threshold,
+            projection_percent: settings.projection_percent,
+            projection_slop: settings.projection_slop,
         };
         let Plan { stages, segment_ends } = &self.plan;
         let lanes = settings.lanes;

@@ -241,38 +241,42 @@ fn soft_box_lands_on_a_side() {
     assert!(world.link_quality().max_stretch < 0.01);
 }
 
-/// Contract: a heap of ragdolls calms down. From 40 s to 60 s most of them move by less than 12 mm in a second, on average, and
-/// no limb is longer than 1.1 times its length.
+/// Contract: heaps of ragdolls calm down. From 40 s to 60 s most of them move by less than 12 mm in a second, on average over six
+/// heaps (how calm a single one gets is luck: 3 to 16 mm), and no limb is longer than 1.1 times its length.
 #[test]
 fn ragdolls_calm_down() {
     const POINTS: usize = 13;
-    let mut world = scene::builtin("ragdolls", 650, 1).unwrap().build().unwrap();
-    let points: Vec<BodyHandle> = world.handles().filter(|&body| world.is_particle(body).unwrap()).collect();
-    let places =
-        |world: &World| -> Vec<Vec2> { points.iter().map(|&point| position(world, point)).collect() };
-    for _ in 0..2400 {
-        world.step();
-    }
+    const HEAPS: u8 = 6;
     let mut mean = 0.0;
-    for _ in 0..20 {
-        let before = places(&world);
-        for _ in 0..60 {
+    for seed in 1..=HEAPS {
+        let mut world = scene::builtin("ragdolls", 650, seed.into()).unwrap().build().unwrap();
+        let points: Vec<BodyHandle> =
+            world.handles().filter(|&body| world.is_particle(body).unwrap()).collect();
+        let places =
+            |world: &World| -> Vec<Vec2> { points.iter().map(|&point| position(world, point)).collect() };
+        for _ in 0..2400 {
             world.step();
         }
-        let mut moved: Vec<f32> = places(&world)
-            .chunks(POINTS)
-            .zip(before.chunks(POINTS))
-            .map(|(now, before)| {
-                let squares: f32 = now.iter().zip(before).map(|(a, b)| a.distance_squared(*b)).sum();
-                (squares / POINTS as f32).sqrt()
-            })
-            .collect();
-        moved.sort_by(f32::total_cmp);
-        mean += moved[moved.len() / 2] / 20.0;
+        for _ in 0..20 {
+            let before = places(&world);
+            for _ in 0..60 {
+                world.step();
+            }
+            let mut moved: Vec<f32> = places(&world)
+                .chunks(POINTS)
+                .zip(before.chunks(POINTS))
+                .map(|(now, before)| {
+                    let squares: f32 = now.iter().zip(before).map(|(a, b)| a.distance_squared(*b)).sum();
+                    (squares / POINTS as f32).sqrt()
+                })
+                .collect();
+            moved.sort_by(f32::total_cmp);
+            mean += moved[moved.len() / 2] / (20.0 * f32::from(HEAPS));
+        }
+        assert!(world.link_quality().max_stretch < 0.1);
+        assert!(world.quarantined().is_empty());
     }
     assert!(mean < 0.012, "{mean} m in a second");
-    assert!(world.link_quality().max_stretch < 0.1);
-    assert!(world.quarantined().is_empty());
 }
 
 /// Contract: a rope holds a crate at its own length, by an attachment to a point of the crate.

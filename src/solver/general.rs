@@ -351,7 +351,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     #[inline(always)]
     fn note_approach(&self, point: usize, bounce: &mut BounceBlock, normal_velocity: L, before: L) -> bool {
         let i = self.i;
-        let threshold = L::splat(-self.rows.softness.restitution_threshold);
+        let threshold = L::splat(-self.rows.restitution_threshold);
         let impulse = self.normal_impulse(point);
         let fast = impulse.gt(L::splat(0.0)).and(normal_velocity.lt(threshold));
         if fast.bits() == 0 {
@@ -404,7 +404,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     /// In the first substep nothing has `MOVED`.
     #[inline(always)]
     unsafe fn solve<const MOVED: bool>(&mut self, rough: Option<&RoughBlock>) -> Option<[L; 2]> {
-        let soft = &self.rows.softness;
+        let soft = &self.rows.general_softness;
         let (zero, one, half) = (L::splat(0.0), L::splat(1.0), L::splat(0.5));
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
@@ -420,7 +420,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             }
             self.limit_closing(p, separation);
             let apart = separation.gt(zero);
-            let push_out = (separation * L::splat(soft.rate)).max(L::splat(-soft.push_out_speed));
+            let push_out = (separation * L::splat(soft.rate)).max(L::splat(-self.rows.push_out_speed));
             let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
             let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
             let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
@@ -498,7 +498,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
     unsafe fn project(&mut self) -> Option<[L; 2]> {
-        let soft = &self.rows.softness;
         // SAFETY: see the impl.
         let vel = unsafe { self.velocities() };
         // SAFETY: see the impl.
@@ -508,9 +507,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             let arms = self.normal_arms(p);
             let separation = self.separation(p) + self.along_normal(&a, &b, arms);
             self.limit_closing(p, separation);
-            let depth = -separation - L::splat(soft.projection_slop);
+            let depth = -separation - L::splat(self.rows.projection_slop);
             let mass = self.normal_mass(p);
-            let share = mass * (L::splat(soft.projection_percent) * depth.max(zero));
+            let share = mass * (L::splat(self.rows.projection_percent) * depth.max(zero));
             (a[3], b[3]) = (vel.a[3], vel.b[3]);
             let mut moved = Velocities { a, b };
             let [normal_x, normal_y] = self.normal();
@@ -537,7 +536,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let i = self.i;
         // The coefficient is in the first point's block.
         let restitution = L::load(&bounces[0].as_ref()?.restitution[i..]);
-        let threshold = L::splat(-self.rows.softness.restitution_threshold);
+        let threshold = L::splat(-self.rows.restitution_threshold);
         let zero = L::splat(0.0);
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
