@@ -39,6 +39,9 @@ pub struct PeerRun {
     /// Granule's contact frequency by the substep rate, where it is not the default.
     #[serde(default)]
     pub contact_frequency_ratio: Option<f64>,
+    /// The same for Granule's damping ratio.
+    #[serde(default)]
+    pub damping_ratio: Option<f64>,
     /// Median time of a step.
     pub p50_ms: f64,
     /// Of the final state.

@@ -72,12 +72,21 @@ pub struct Stepping {
     pub solver: Solver,
     /// Granule's contact frequency by the substep rate; `None` for its default.
     pub contact_frequency_ratio: Option<f32>,
+    /// Granule's damping ratio; `None` for its default.
+    pub damping_ratio: Option<f32>,
 }
 
 impl Stepping {
     /// What all engines have in the comparison: 4 substeps of 1 iteration.
     pub fn common(threads: usize) -> Self {
-        Stepping { threads, substeps: 4, iterations: 1, solver: Solver::Soft, contact_frequency_ratio: None }
+        Stepping {
+            threads,
+            substeps: 4,
+            iterations: 1,
+            solver: Solver::Soft,
+            contact_frequency_ratio: None,
+            damping_ratio: None,
+        }
     }
 }
 

@@ -28,6 +28,7 @@ impl GranuleWorld {
             contact_frequency_ratio: stepping
                 .contact_frequency_ratio
                 .unwrap_or(scene.settings.contact_frequency_ratio),
+            damping_ratio: stepping.damping_ratio.unwrap_or(scene.settings.damping_ratio),
             ..scene.settings
         };
         let mut world = ::granule::World::new(settings).map_err(|error| error.to_string())?;

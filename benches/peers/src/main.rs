@@ -41,7 +41,7 @@ use engine::{Engine, State, Stepping, World};
 use joints::{JointRun, Size};
 use measure::{peak_rss_bytes, percentile, quality};
 use report::{Goal, Origin, Report, Run};
-use scenes::{CASES, Case, FLATNESS_SIZES, MOVING, SETTLED, Scene};
+use scenes::{CASES, COLLAPSING, Case, FLATNESS_SIZES, MOVING, SETTLED, Scene};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -237,18 +237,23 @@ fn joint_grid(cli: &Cli) -> Result<Vec<JointRun>, String> {
     Ok(runs)
 }
 
-/// Box2D and a grid of Granule's settings on the settled pile.
+/// Box2D and a grid of Granule's settings on the settled pile, and damping ratios on the one that collapses as well.
 fn settings_grid(cli: &Cli) -> Result<Vec<Run>, String> {
     let engines = cli.engines_or(&[Engine::Box2d, Engine::Granule]);
-    let case = cli.adjusted(SETTLED);
     let mut runs = Vec::new();
     for threads in cli.threads_or(&[1, 2]) {
         let common = Stepping::common(threads);
-        let mut setups = Vec::new();
+        let (mut setups, mut collapsing) = (Vec::new(), Vec::new());
         for &engine in &engines {
             if engine != Engine::Granule {
                 setups.push((engine, common));
+                collapsing.push((engine, common));
                 continue;
+            }
+            for damping_ratio in [5.0, 10.0, 20.0, 40.0] {
+                let setup = (engine, Stepping { damping_ratio: Some(damping_ratio), ..common });
+                setups.push(setup);
+                collapsing.push(setup);
             }
             for substeps in [4, 8, 16, 32] {
                 for ratio in [0.125, 1.0 / 6.0, 0.2, 0.25] {
@@ -267,7 +272,8 @@ fn settings_grid(cli: &Cli) -> Result<Vec<Run>, String> {
                 Stepping { substeps: 1, iterations: 10, solver: Solver::Projection, ..common },
             ));
         }
-        runs.extend(rounds(cli, &case, &setups)?);
+        runs.extend(rounds(cli, &cli.adjusted(SETTLED), &setups)?);
+        runs.extend(rounds(cli, &cli.adjusted(COLLAPSING), &collapsing)?);
     }
     Ok(runs)
 }
@@ -353,7 +359,8 @@ fn rounds(cli: &Cli, case: &Case, setups: &[Setup]) -> Result<Vec<Run>, String> 
                     run.substeps,
                     run.iterations,
                     run.contact_frequency_ratio
-                        .map_or_else(String::new, |ratio| format!(" ratio {ratio:.3}")),
+                        .map_or_else(String::new, |ratio| format!(" ratio {ratio:.3}"))
+                        + &run.damping_ratio.map_or_else(String::new, |ratio| format!(" damping {ratio}")),
                     run.p50_ms,
                     run.quality.mean_penetration
                 );
@@ -439,6 +446,7 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
             iterations: stepping.iterations,
             solver: solver.to_owned(),
             contact_frequency_ratio: stepping.contact_frequency_ratio,
+            damping_ratio: stepping.damping_ratio,
             p50_ms,
             p95_ms: of(0.95),
             min_ms: of(0.0),

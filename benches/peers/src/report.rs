@@ -37,6 +37,9 @@ pub struct Run {
     /// Granule's contact frequency by the substep rate, where it is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_frequency_ratio: Option<f32>,
+    /// The same for Granule's damping ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damping_ratio: Option<f32>,
     /// Median time of a step; the median over the repeats where there are several.
     pub p50_ms: f64,
     /// 95th percentile of a step; the median over the repeats.
@@ -303,7 +306,7 @@ fn yes(value: Option<bool>) -> String {
 }
 
 /// The values of `key` in the order in which they first occur.
-fn distinct<K: PartialEq>(runs: &[Run], key: impl Fn(&Run) -> K) -> Vec<K> {
+fn distinct<'a, K: PartialEq>(runs: &'a [Run], key: impl Fn(&'a Run) -> K) -> Vec<K> {
     let mut keys = Vec::new();
     for run in runs {
         let key = key(run);
@@ -555,9 +558,15 @@ fn substeps(runs: &[Run]) -> String {
 /// Granule's settings next to Box2D.
 fn settings(runs: &[Run]) -> String {
     let mut text = String::new();
-    for threads in distinct(runs, |run| run.threads) {
-        let here: Vec<&Run> = runs.iter().filter(|run| run.threads == threads).collect();
+    for (case, threads) in distinct(runs, |run| (run.case.as_str(), run.threads)) {
+        let here: Vec<&Run> =
+            runs.iter().filter(|run| (run.case.as_str(), run.threads) == (case, threads)).collect();
         let box2d = here.iter().find(|run| run.engine == Engine::Box2d);
+        let soft = |run: &Run, value: Option<f32>| match value {
+            _ if run.engine != Engine::Granule || run.solver != "soft" => "–".to_owned(),
+            Some(value) => format!("{value:.3}"),
+            None => "default".to_owned(),
+        };
         let row = |run: &&Run| {
             let own = run.engine == Engine::Granule;
             let less = |of: fn(&Run) -> f64| {
@@ -568,11 +577,8 @@ fn settings(runs: &[Run]) -> String {
                 if own { run.solver.clone() } else { "–".to_owned() },
                 run.substeps.to_string(),
                 if own { run.iterations.to_string() } else { "–".to_owned() },
-                if own && run.solver == "soft" {
-                    run.contact_frequency_ratio.map_or_else(|| "default".to_owned(), |r| format!("{r:.3}"))
-                } else {
-                    "–".to_owned()
-                },
+                soft(run, run.contact_frequency_ratio),
+                soft(run, run.damping_ratio),
                 ms(run.p50_ms),
                 ms(run.p95_ms),
                 less(|run| run.p50_ms),
@@ -581,6 +587,7 @@ fn settings(runs: &[Run]) -> String {
                 depth(run.quality.max_penetration),
                 less(|run| run.quality.max_penetration),
                 format!("{:.4}", run.quality.rms_speed),
+                less(|run| run.quality.rms_speed),
                 run.quality.contacts.to_string(),
             ]
         };
@@ -590,6 +597,7 @@ fn settings(runs: &[Run]) -> String {
             "substeps",
             "iterations",
             "frequency",
+            "damping",
             "p50 ms",
             "p95 ms",
             "faster",
@@ -598,17 +606,19 @@ fn settings(runs: &[Run]) -> String {
             "max pen. m",
             "shallower",
             "RMS speed m/s",
+            "slower",
             "contacts",
         ];
         let rows: Vec<Vec<String>> = here.iter().map(row).collect();
         let first = here[0];
         write!(
             text,
-            "## `{}`, {} bodies, after {} steps, {threads} thread{}\n\n`faster` and `shallower` are Box2D's figure \
-             over the row's; `frequency` is that of the soft contact by the substep rate.\n\n{}",
-            first.scene,
+            "## `{case}`, {} bodies, after {} + {} steps, {threads} thread{}\n\n`faster`, `shallower` and `slower` (the \
+             bodies) are Box2D's figure over the row's; `frequency` is that of the soft contact by the substep rate, \
+             `damping` its damping ratio (contacts that turn nobody take twice as much).\n\n{}",
             first.bodies,
             first.warmup,
+            first.steps,
             if threads == 1 { "" } else { "s" },
             table(&head, &rows)
         )

@@ -219,12 +219,13 @@ fn histogram(samples: &Samples) -> (i32, Vec<u32>) {
 fn peer(run: &crate::report::peers::PeerRun) -> Peer<'_> {
     let ratio =
         run.contact_frequency_ratio.map(|ratio| format!(", frequency {ratio:.3}")).unwrap_or_default();
+    let damping = run.damping_ratio.map(|ratio| format!(", damping {ratio}")).unwrap_or_default();
     Peer {
         case: &run.case,
         engine: &run.engine,
         n: run.bodies,
         threads: run.threads,
-        settings: format!("{} × {}{ratio}", run.substeps, run.iterations),
+        settings: format!("{} × {}{ratio}{damping}", run.substeps, run.iterations),
         solver: &run.solver,
         ms: run.p50_ms,
         penetration: run.quality.mean_penetration,
