@@ -200,6 +200,16 @@ pub fn may_collide(a: &Body, b: &Body) -> bool {
         && b.category & a.mask != 0
 }
 
+/// Particles that are new take their velocity as that of half a substep before.
+pub fn take_velocities(bodies: &mut [Body], settings: &Settings) {
+    let h = f64::from(settings.time_step) / f64::from(settings.substeps);
+    for body in bodies {
+        if std::mem::take(&mut body.fresh) && body.inv_mass > 0.0 {
+            body.velocity -= dvec(settings.gravity) * body.gravity_scale * (0.5 * h);
+        }
+    }
+}
+
 /// By how much two bodies are too far from each other for a contact; negative when they make one.
 ///
 /// They make one when nearer than four slops. With a body that no impulse moves, where its face is flat, they do
@@ -294,11 +304,7 @@ impl World {
     pub fn step(&mut self) {
         let s = self.settings;
         let h = f64::from(s.time_step) / f64::from(s.substeps);
-        for body in &mut self.bodies {
-            if std::mem::take(&mut body.fresh) && body.inv_mass > 0.0 {
-                body.velocity -= dvec(s.gravity) * body.gravity_scale * (0.5 * h);
-            }
-        }
+        take_velocities(&mut self.bodies, &s);
         for near in contacts(&self.bodies, &s, MARGIN) {
             if near.ambiguous || excess(&self.bodies, &near, &s, -MARGIN) > -MARGIN {
                 self.marginal[near.a] = true;
@@ -311,18 +317,21 @@ impl World {
             .collect();
 
         // Soft coefficients at a fixed fraction of the substep rate; no contact here turns a body by its normal impulse, and
-        // such a one is damped twice as much.
+        // such a one is damped twice as much, unless it is to bounce.
         let omega = std::f64::consts::TAU * f64::from(s.contact_frequency_ratio) / h;
-        let a1 = 2.0 * 2.0 * f64::from(s.damping_ratio) + h * omega;
-        let a2 = h * omega * a1;
-        let a3 = 1.0 / (1.0 + a2);
-        let soft = Soft {
-            rate: omega / a1,
-            mass_scale: a2 * a3,
-            impulse_scale: a3,
-            push_out: f64::from(s.push_out_speed),
-            inv_h: 1.0 / h,
-        };
+        let soft = [2.0, 1.0].map(|damping| {
+            let a1 = 2.0 * damping * f64::from(s.damping_ratio) + h * omega;
+            let a2 = h * omega * a1;
+            let a3 = 1.0 / (1.0 + a2);
+            Soft {
+                rate: omega / a1,
+                mass_scale: a2 * a3,
+                impulse_scale: a3,
+                push_out: f64::from(s.push_out_speed),
+                inv_h: 1.0 / h,
+                restitution_threshold: f64::from(s.restitution_threshold),
+            }
+        });
 
         for _ in 0..s.substeps {
             for body in &mut self.bodies {
@@ -419,6 +428,7 @@ struct Soft {
     impulse_scale: f64,
     push_out: f64,
     inv_h: f64,
+    restitution_threshold: f64,
 }
 
 impl Constraint {
@@ -446,9 +456,12 @@ impl Constraint {
         b.omega += self.arm_b.perp_dot(impulse) * b.inv_inertia;
     }
 
-    fn solve_normal(&mut self, bodies: &mut [Body], soft: &Soft, biased: bool) {
+    fn solve_normal(&mut self, bodies: &mut [Body], soft: &[Soft; 2], biased: bool) {
         let n = self.contact.normal;
         let separation = self.separation(bodies);
+        let threshold = soft[0].restitution_threshold;
+        let bounces = self.restitution > 0.0 && self.approach < -threshold;
+        let soft = &soft[usize::from(bounces)];
         if biased {
             self.closing = separation.max(0.0) * soft.inv_h;
         }
@@ -466,7 +479,8 @@ impl Constraint {
         let impulse = -self.normal_mass * mass_scale * (speed + bias) - impulse_scale * self.impulses.normal;
         let new = (self.impulses.normal + impulse).max(0.0);
         let applied = new - self.impulses.normal;
-        if new > 0.0 {
+        // What bears a load already does not bounce when it is pressed together from elsewhere.
+        if new > 0.0 && (self.impulses.normal <= 0.0 || self.approach < -threshold) {
             self.approach = self.approach.min(speed);
         }
         self.impulses.normal = new;
