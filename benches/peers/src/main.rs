@@ -39,7 +39,7 @@ use ::granule::Solver;
 use clap::Parser;
 use engine::{Engine, State, Stepping, World};
 use joints::{JointRun, Size};
-use measure::{peak_rss_bytes, percentile, quality};
+use measure::{Quality, peak_rss_bytes, percentile, quality};
 use report::{Goal, Origin, Report, Run};
 use scenes::{CASES, COLLAPSING, Case, FLATNESS_SIZES, MOVING, SETTLED, Scene};
 use std::path::PathBuf;
@@ -388,8 +388,8 @@ fn ns_per_body(milliseconds: f64, bodies: usize) -> f64 {
 struct Timed {
     world: Box<dyn World>,
     seconds: Vec<f64>,
-    /// Sum of the squares of all speeds at the end of each turn.
-    squares: Vec<f64>,
+    /// All bodies at the end of each turn.
+    turns: Vec<Vec<State>>,
 }
 
 /// Builds one world for each setup, warms them up, times their steps in `turns` and judges the final
@@ -404,7 +404,7 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
         let mut seconds = Vec::with_capacity(case.warmup.max(case.steps));
         world.run(case.warmup, &mut seconds);
         seconds.clear();
-        worlds.push(Timed { world, seconds, squares: Vec::with_capacity(turns) });
+        worlds.push(Timed { world, seconds, turns: Vec::with_capacity(turns) });
     }
     for turn in 0..turns {
         let steps = case.steps * (turn + 1) / turns - case.steps * turn / turns;
@@ -413,20 +413,18 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
         }
         // Not between the steps of the others: a pass over all states empties the cache.
         for timed in &mut worlds {
-            let square = |state: State| state.velocity.map(|v| f64::from(v).powi(2)).iter().sum::<f64>();
-            timed.squares.push(timed.world.states().into_iter().map(square).sum());
+            timed.turns.push(timed.world.states());
         }
     }
     let peak_rss_bytes = peak_rss_bytes();
     // The worlds go before the judging starts.
-    let results: Vec<_> = worlds
-        .into_iter()
-        .map(|Timed { world, seconds, squares }| (world.states(), seconds, squares))
-        .collect();
+    let results: Vec<_> = worlds.into_iter().map(|timed| (timed.turns, timed.seconds)).collect();
 
     let scene = Scene::build(case.scene, case.bodies)?;
     let (bodies, static_bodies) = (scene.moving(), scene.bodies.len() - scene.moving());
-    let judge = |&(engine, stepping): &Setup, states: &[State], seconds: &[f64], squares: &[f64]| {
+    let judge = |&(engine, stepping): &Setup, turns: &[Vec<State>], seconds: &[f64]| {
+        let turns: Vec<Quality> = turns.iter().map(|states| quality(&scene, states)).collect();
+        let mean = |of: fn(&Quality) -> f64| turns.iter().map(of).sum::<f64>() / turns.len() as f64;
         let of = |share| 1.0e3 * percentile(seconds, share);
         let p50_ms = of(0.5);
         let solver = match stepping.solver {
@@ -452,16 +450,12 @@ fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, Stri
             min_ms: of(0.0),
             p50_ms_of_repeats: vec![p50_ms],
             ns_per_body_step: ns_per_body(p50_ms, bodies),
-            quality: quality(&scene, states),
-            rms_speed_over_turns: (squares.iter().sum::<f64>() / (squares.len() * bodies).max(1) as f64)
-                .sqrt(),
+            rms_speed_over_turns: mean(|quality| quality.rms_speed.powi(2)).sqrt(),
+            max_penetration_over_turns: mean(|quality| quality.max_penetration),
+            quality: turns.into_iter().next_back().expect("there is at least one turn"),
             conserved_rms_speed: scene.conserved_rms_speed(),
             peak_rss_bytes,
         }
     };
-    Ok(setups
-        .iter()
-        .zip(&results)
-        .map(|(setup, (states, seconds, squares))| judge(setup, states, seconds, squares))
-        .collect())
+    Ok(setups.iter().zip(&results).map(|(setup, (turns, seconds))| judge(setup, turns, seconds)).collect())
 }

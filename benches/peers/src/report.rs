@@ -55,6 +55,8 @@ pub struct Run {
     /// Root of the mean squared speed over the ends of all turns, m/s: a pile swings, and its speed at the end
     /// is that of one moment.
     pub rms_speed_over_turns: f64,
+    /// Mean over the turns of the deepest penetration at the end of each, m.
+    pub max_penetration_over_turns: f64,
     /// What the RMS speed would be if nothing were lost or gained, where nothing may be, m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conserved_rms_speed: Option<f64>,
@@ -339,6 +341,8 @@ fn ratios(runs: &[Run], goals: &[Goal]) -> String {
             let judges = || peers.iter().filter(|run| !settled || run.engine == Engine::Box2d);
             let worst = |of: fn(&Quality) -> f64| judges().map(|run| of(&run.quality)).fold(0.0, f64::max);
             let no_worse = |of: fn(&Quality) -> f64| of(&own.quality) <= worst(of);
+            let over_turns = |run: &Run| run.max_penetration_over_turns;
+            let no_deeper = over_turns(own) <= judges().map(|run| over_turns(run)).fold(0.0, f64::max);
             let calmer = |of: fn(&Run) -> f64| {
                 own.unrest(of(own)) <= judges().map(|run| run.unrest(of(run))).fold(0.0, f64::max)
             };
@@ -356,6 +360,7 @@ fn ratios(runs: &[Run], goals: &[Goal]) -> String {
                 yes(goal.map(|(_, least, _)| ratio >= *least)),
                 yes(Some(no_worse(|q| q.mean_penetration))),
                 yes(Some(no_worse(|q| q.max_penetration))),
+                yes(Some(no_deeper)),
                 yes(Some(calmer(|run| run.quality.rms_speed))),
                 yes(Some(calmer(|run| run.rms_speed_over_turns))),
             ]);
@@ -377,6 +382,7 @@ fn ratios(runs: &[Run], goals: &[Goal]) -> String {
         "reached",
         "mean pen. ok",
         "max pen. ok",
+        "over turns ok",
         "RMS speed ok",
         "over turns ok",
     ];
@@ -429,6 +435,7 @@ fn details(runs: &[Run]) -> String {
             run.quality.contacts.to_string(),
             depth(run.quality.mean_penetration),
             depth(run.quality.max_penetration),
+            depth(run.max_penetration_over_turns),
             format!("{:.4}", run.quality.rms_speed),
             format!("{:.4}", run.rms_speed_over_turns),
             run.quality.lost.to_string(),
@@ -447,6 +454,7 @@ fn details(runs: &[Run]) -> String {
         "contacts",
         "mean pen. m",
         "max pen. m",
+        "over turns",
         "RMS speed m/s",
         "over turns",
         "lost",
@@ -512,7 +520,8 @@ fn legend() -> String {
          {CONTACT_DISTANCE} m apart, the mean penetration is over the pairs that overlap, lost bodies have a \
          position or velocity that is not finite. RMS speed over turns is that of the ends of all turns \
          (`--turns`) together: a pile swings for hundreds of steps, and its speed at the end is that of one \
-         moment.\n"
+         moment. The deepest penetration over turns is the mean over those ends: of a gas, that of one \
+         moment is chance.\n"
     )
 }
 
