@@ -72,8 +72,8 @@ pub struct Settings {
     /// has the figures.
     pub contact_frequency_ratio: f32,
     /// Damping ratio of the soft contact; contacts of circles and axis-aligned boxes among themselves, which turn
-    /// nobody by pressing, take twice as much. Default 10. More calms tall piles sooner and moves apart more slowly what
-    /// overlaps.
+    /// nobody by pressing, take twice as much while they do not bounce. Default 10. More calms tall piles sooner and
+    /// moves apart more slowly what overlaps.
     pub damping_ratio: f32,
     /// Speed limit at which soft contacts push overlapping bodies apart, m/s. Default 3.
     pub push_out_speed: f32,

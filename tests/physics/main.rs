@@ -9,7 +9,7 @@ mod world;
 
 use granule::{
     BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Part, Settings, Shape, Solver,
-    Vec2, World,
+    Vec2, World, scene,
 };
 
 const G: f32 = 10.0;
