@@ -1,4 +1,4 @@
-//! Flame graphs from criterion's `--profile-time`: `cargo bench --bench scenes -- --profile-time 5` writes
+//! Flame graphs from criterion's `--profile-time`: `cargo bench -p granule-benches --bench scenes -- --profile-time 5` writes
 //! `target/criterion/<benchmark>/profile/flamegraph.svg`. (pprof's own adapter pins an older criterion.)
 
 use criterion::profiler::Profiler;

@@ -1,6 +1,6 @@
 //! A whole step of each built-in scene at 10,000 bodies, on one thread and on every core.
 //!
-//! `cargo bench --bench scenes`, or `-- pile` for one scene, or `-- --profile-time 5` for flame graphs.
+//! `cargo bench -p granule-benches --bench scenes`, or `-- pile` for one scene, or `-- --profile-time 5` for flame graphs.
 
 mod profiler;
 

@@ -1,6 +1,6 @@
 //! The time of each stage of the step on its own, at one lane and at eight, on one thread.
 //!
-//! `cargo bench --bench stages`, or `-- solver` for one stage. Times are per step, summed from the
+//! `cargo bench -p granule-benches --bench stages`, or `-- solver` for one stage. Times are per step, summed from the
 //! engine's own stage clock. Broadphase and contacts are measured in steps that make a new pair list, which
 //! at rest are rare; the others in steps that need not.
 
