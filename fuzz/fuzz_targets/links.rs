@@ -1,4 +1,0 @@
-//! Random linked worlds: see `granule_fuzz::links`.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| granule_fuzz::links(data));
