@@ -9,17 +9,20 @@
 //! A removed body's slot stays, marked [`Motion::Dead`], until the next rebuild drops it; an added body
 //! takes a slot at the end. So slots move only when the pair list, too, is made anew.
 
+mod validate;
+
 use crate::compound::{Compound, Mass, Part, Placed, turn_of};
 use crate::crew::{Crew, SharedSlice};
 use crate::error::{Error, check_range, check_vec};
+use crate::interner::{Interner, put};
 use crate::lane::padded;
 use crate::material::Material;
 use crate::outline::{Outline, Outlines};
 use crate::shape::{Shape, ShapeKind};
-use crate::trig::sin_cos;
+use crate::solver::midpoint::NOT_BEHIND;
+use crate::trig::{sin_cos, wrap};
 use bytemuck::{Pod, Zeroable};
 use glam::Vec2;
-use std::collections::HashMap;
 
 /// How a body moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,15 @@ pub struct Filter {
     /// Bodies of one group do not touch each other: the points of one cloth, the limbs of one ragdoll. 0, the
     /// default, is no group.
     pub group: u32,
+}
+
+impl Filter {
+    /// Whether what has this filter may touch what has the other.
+    pub(crate) fn touches(&self, other: &Filter) -> bool {
+        (self.category & other.mask) != 0
+            && (other.category & self.mask) != 0
+            && (self.group == 0 || self.group != other.group)
+    }
 }
 
 impl Default for Filter {
@@ -85,7 +97,8 @@ pub struct BodyDesc {
     pub shape: Shape,
     /// Of the centre.
     pub position: Vec2,
-    /// Counter-clockwise. An `Aabb` keeps it but does not turn.
+    /// Counter-clockwise. An `Aabb` keeps it but does not turn. More than half a turn counts as whole turns and the rest: see
+    /// [`BodyState`].
     pub angle: f32,
     /// Of the centre, m/s.
     pub velocity: Vec2,
@@ -205,12 +218,22 @@ impl BodyDesc {
 pub struct BodyState {
     /// Of the centre, m.
     pub position: Vec2,
-    /// Counter-clockwise, rad.
+    /// Counter-clockwise, rad, in [−π, π]: how the body is turned now. It is as exact after a million turns as before the
+    /// first.
     pub angle: f32,
-    /// Of the centre, m/s.
+    /// Whole turns besides, counter-clockwise. After 2³¹ of them the count goes on at −2³¹.
+    pub turns: i32,
+    /// Of the centre at the end of the last step, m/s: what `World::set_velocity` sets.
     pub velocity: Vec2,
     /// Counter-clockwise, rad/s.
     pub angular_velocity: f32,
+}
+
+impl BodyState {
+    /// How far the body has turned in all, whole turns included, rad: counted from the angle that it was given.
+    pub fn total_angle(&self) -> f64 {
+        f64::from(self.turns) * std::f64::consts::TAU + f64::from(self.angle)
+    }
 }
 
 /// Largest accepted coordinate, m. A body that gets beyond it is quarantined.
@@ -318,6 +341,20 @@ macro_rules! columns {
             fn permute(&mut self, order: &[u32], len: usize, spare: &mut Spare) {
                 $(permute(&mut self.$name, order, len, spare);)*
             }
+
+            /// Visits each column: its name, its length, and whether all from `len` on are defaults.
+            fn each_column(
+                &self,
+                len: usize,
+                mut visit: impl FnMut(&str, usize, bool) -> Result<(), String>,
+            ) -> Result<(), String> {
+                $({
+                    let default = <$type>::default();
+                    let inert = self.$name.iter().skip(len).all(|value| *value == default);
+                    visit(stringify!($name), self.$name.len(), inert)?;
+                })*
+                Ok(())
+            }
         }
     };
 }
@@ -325,8 +362,11 @@ macro_rules! columns {
 columns! {
     pos_x: f32,
     pos_y: f32,
-    /// Radians, counter-clockwise, not wrapped.
+    /// Radians, counter-clockwise, in [−π, π]. In one number with the whole turns it would lose its digits: after 200 s at
+    /// 1,000 rad/s, 0.4 rad/s turned nothing any more.
     angle: f32,
+    /// Whole turns.
+    turns: i32,
     vel_x: f32,
     vel_y: f32,
     omega: f32,
@@ -350,6 +390,8 @@ columns! {
     /// Number of the shape in the world's outlines, or of the compound. Only of shapes that turn.
     outline: u32,
     gravity_scale: f32,
+    /// The part of gravity that a particle followed in the last step, see `solver/midpoint.rs`.
+    follows: f32,
     linear_damping: f32,
     angular_damping: f32,
     /// Into the table of distinct materials.
@@ -367,6 +409,7 @@ columns! {
 struct Spare {
     f32s: Vec<f32>,
     u32s: Vec<u32>,
+    i32s: Vec<i32>,
     handles: Vec<BodyHandle>,
     kinds: Vec<Kind>,
 }
@@ -384,6 +427,12 @@ impl SpareFor for f32 {
 impl SpareFor for u32 {
     fn of(spare: &mut Spare) -> &mut Vec<u32> {
         &mut spare.u32s
+    }
+}
+
+impl SpareFor for i32 {
+    fn of(spare: &mut Spare) -> &mut Vec<i32> {
+        &mut spare.i32s
     }
 }
 
@@ -419,17 +468,18 @@ pub(crate) struct Bodies {
     generation: Vec<u32>,
     /// Free handle indices, last freed first.
     free: Vec<u32>,
-    /// Distinct materials, by the ids in the column.
+    /// Distinct materials, by the numbers in the column; those of numbers that are free are out of use.
     materials: Vec<Material>,
-    material_id: HashMap<[u32; 6], u32>,
+    material_numbers: Interner<[u32; 6]>,
     spare: Spare,
     pub(crate) outlines: Outlines,
     pub(crate) compounds: Vec<Compound>,
     /// Compounds whose bodies were removed.
     free_compounds: Vec<u32>,
-    /// Whether there ever was a body whose contacts need arms.
+    /// Whether there ever was a body whose contacts need arms. This and the other `any_`s are set by what is added, and stay:
+    /// they cost time, and change no result.
     pub(crate) any_general: bool,
-    /// Whether a material that brakes rolling or conveys is in use.
+    /// Whether a material that brakes rolling or conveys ever was in use.
     pub(crate) any_rough: bool,
     /// Live bodies that are static and no particles.
     pub(crate) static_count: usize,
@@ -439,13 +489,27 @@ pub(crate) struct Bodies {
     pub(crate) particle_count: usize,
     /// Whether any body was ever added with damping.
     pub(crate) any_damping: bool,
-    /// Whether any body has a filter that excludes something.
+    /// Whether any body ever had a filter that excludes something.
     pub(crate) any_filter: bool,
-    /// Whether a material with restitution is in use.
+    /// Whether a material with restitution ever was in use.
     pub(crate) any_restitution: bool,
     /// Whether a force or torque waits for the next step.
     pub(crate) any_force: bool,
+    /// The bodies that are dynamic, were given no mass, and have none of their shape.
+    massless: Vec<Massless>,
+    /// Whether the particle of this handle index is a corner of a hull, and touches as part of it only. Empty where there are
+    /// no hulls.
+    pub(crate) corners: Vec<bool>,
 }
+
+/// A body that has the mass of the parts that it gets: until then an infinite one.
+struct Massless {
+    body: BodyHandle,
+    fixed_rotation: bool,
+}
+
+/// A mass below this is as good as none.
+const LEAST_MASS: f32 = 1.0e-18;
 
 const NO_SLOT: u32 = u32::MAX;
 /// Of a shape that has no outline in the world's table, or not yet.
@@ -474,7 +538,7 @@ impl Bodies {
         });
         let generation = self.generation[index as usize];
         self.slot[index as usize] = slot as u32;
-        let material = self.intern(desc.material);
+        let material = self.acquire_material(desc.material);
         let (inv_mass, inv_inertia) = inverse_mass(desc);
         let ext = desc.shape.extents();
         let motion = match desc.body_type {
@@ -485,7 +549,7 @@ impl Bodies {
         let c = &mut self.columns;
         c.pos_x[slot] = desc.position.x;
         c.pos_y[slot] = desc.position.y;
-        c.angle[slot] = desc.angle;
+        (c.angle[slot], c.turns[slot]) = wrap(f64::from(desc.angle));
         c.vel_x[slot] = desc.velocity.x;
         c.vel_y[slot] = desc.velocity.y;
         c.omega[slot] = desc.angular_velocity;
@@ -503,6 +567,7 @@ impl Bodies {
         c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
         (c.arm[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
         c.gravity_scale[slot] = desc.gravity_scale;
+        c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
         c.linear_damping[slot] = desc.linear_damping;
         c.angular_damping[slot] = desc.angular_damping;
         c.material[slot] = material;
@@ -515,7 +580,7 @@ impl Bodies {
         let general = desc.material.is_rough() || (round && desc.fixed_rotation && inv_mass > 0.0);
         c.kind[slot] = if general { kind.general() } else { kind };
         if desc.shape.kind().turns() {
-            let outline = self.outlines.intern(&desc.shape);
+            let outline = self.outlines.acquire(&desc.shape);
             c.outline[slot] = outline;
             c.arm[slot] = self.outlines.outline(outline).reach();
         }
@@ -525,18 +590,19 @@ impl Bodies {
         self.any_filter |= desc.filter != Filter::default();
         self.any_restitution |= desc.material.restitution > 0.0;
         *self.count_of(slot) += 1;
-        BodyHandle { index, generation }
+        let body = BodyHandle { index, generation };
+        if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && desc.shape.area() == 0.0 {
+            self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
+        }
+        body
     }
 
     /// Frees the handle and leaves a dead slot.
     pub(crate) fn remove(&mut self, handle: BodyHandle) -> Result<(), Error> {
         let slot = self.slot_of(handle)?;
         *self.count_of(slot) -= 1;
+        self.release_tables(slot);
         let c = &mut self.columns;
-        if c.kind[slot].shape() == ShapeKind::Compound {
-            self.compounds[c.outline[slot] as usize].parts.clear();
-            self.free_compounds.push(c.outline[slot]);
-        }
         c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
         c.inv_mass[slot] = 0.0;
         c.inv_inertia[slot] = 0.0;
@@ -548,6 +614,25 @@ impl Bodies {
             self.free.push(handle.index);
         }
         Ok(())
+    }
+
+    /// Gives up a slot's outlines, materials, compound, and what else there is of it in tables.
+    fn release_tables(&mut self, slot: usize) {
+        if let Some(entry) = self.massless_of(slot) {
+            self.massless.swap_remove(entry);
+        }
+        let c = &mut self.columns;
+        self.material_numbers.release(c.material[slot]);
+        let number = std::mem::replace(&mut c.outline[slot], NO_OUTLINE);
+        if c.kind[slot].shape() == ShapeKind::Compound {
+            for placed in std::mem::take(&mut self.compounds[number as usize].parts) {
+                self.outlines.release(placed.outline);
+                self.material_numbers.release(placed.material);
+            }
+            self.free_compounds.push(number);
+        } else if number != NO_OUTLINE {
+            self.outlines.release(number);
+        }
     }
 
     /// The count that a slot's body belongs to.
@@ -568,6 +653,7 @@ impl Bodies {
         for column in [&mut c.vel_x, &mut c.vel_y, &mut c.omega, &mut c.inv_mass, &mut c.inv_inertia] {
             column[slot] = 0.0;
         }
+        c.follows[slot] = NOT_BEHIND;
         for column in [&mut c.force_x, &mut c.force_y, &mut c.torque] {
             column[slot] = 0.0;
         }
@@ -590,6 +676,13 @@ impl Bodies {
     /// The slot of a handle's index.
     pub(crate) fn slot_at(&self, index: u32) -> Option<usize> {
         self.slot.get(index as usize).filter(|&&slot| slot != NO_SLOT).map(|&slot| slot as usize)
+    }
+
+    /// Whether this is a particle that touches as part of a hull only.
+    #[inline]
+    pub(crate) fn is_corner(&self, slot: usize) -> bool {
+        !self.corners.is_empty()
+            && self.corners.get(self.columns.handle[slot].index as usize).copied().unwrap_or(false)
     }
 
     /// The handle of a slot's body.
@@ -635,14 +728,30 @@ impl Bodies {
         &self.compounds[self.columns.outline[slot] as usize].parts
     }
 
+    /// Mass and centre, in the axes that it has, of a body that forces move, with these parts. `None` if its mass is infinite.
+    pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {
+        let c = &self.columns;
+        if c.kind[slot].motion() != Motion::Dynamic {
+            return None;
+        }
+        if c.inv_mass[slot] == 0.0 && self.massless_of(slot).is_none() {
+            return None;
+        }
+        let mass = parts.iter().fold(self.mass(slot), |mass, part| mass.with(Mass::of(part)));
+        (mass.mass >= f64::from(LEAST_MASS)).then_some(mass)
+    }
+
+    /// The entry of a body whose shape has no mass.
+    fn massless_of(&self, slot: usize) -> Option<usize> {
+        self.massless.iter().position(|massless| massless.body == self.columns.handle[slot])
+    }
+
     /// Adds parts, which were validated, to a body that is not a half-space, a particle, an axis-aligned box or a
-    /// chain's segment; their places are from its centre as it is. The centre moves to the common centre of mass; returns
-    /// by how far, in the body's axes.
-    pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part]) -> Vec2 {
+    /// chain's segment; their places are from its centre as it is. With a `mass`, see [`Bodies::mass_with`], its centre
+    /// becomes that of `moved`.
+    pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part], mass: Option<Mass>, moved: &BodyState) {
         let c = &self.columns;
         let kind = c.kind[slot];
-        let turn = sin_cos(c.angle[slot]);
-        let old_mass = self.mass(slot);
         if kind.shape() != ShapeKind::Compound {
             let filter = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
             let material = self.material(slot);
@@ -654,29 +763,32 @@ impl Bodies {
                 (self.compounds.len() - 1) as u32
             });
             self.compounds[number as usize] = compound;
-            self.columns.outline[slot] = number;
+            let alone = std::mem::replace(&mut self.columns.outline[slot], number);
+            if alone != NO_OUTLINE {
+                self.outlines.release(alone);
+            }
             self.columns.kind[slot] = kind.with_shape(ShapeKind::Compound);
         }
         let placed: Vec<Placed> = parts.iter().map(|part| self.placed(part)).collect();
+        let massless = self.massless_of(slot);
         let number = self.columns.outline[slot] as usize;
         let compound = &mut self.compounds[number];
         compound.parts.extend(placed);
-        let mut centre = Vec2::ZERO;
         let c = &mut self.columns;
-        if kind.motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0 {
-            let mass = parts.iter().fold(old_mass, |mass, part| mass.with(Mass::of(part)));
-            centre = mass.centre.as_vec2();
-            compound.shift_centre(centre);
-            let moved = Vec2::new(turn.1, turn.0).rotate(centre);
-            c.pos_x[slot] += moved.x;
-            c.pos_y[slot] += moved.y;
-            // The new centre's velocity is that of the body's point there.
-            c.vel_x[slot] -= c.omega[slot] * moved.y;
-            c.vel_y[slot] += c.omega[slot] * moved.x;
+        if let Some(mass) = mass {
+            compound.shift_centre(mass.centre.as_vec2());
+            (c.pos_x[slot], c.pos_y[slot]) = moved.position.into();
+            (c.vel_x[slot], c.vel_y[slot]) = moved.velocity.into();
             c.inv_mass[slot] = (1.0 / mass.mass) as f32;
-            if c.inv_inertia[slot] > 0.0 {
+            let turns = match massless {
+                Some(entry) => !self.massless.swap_remove(entry).fixed_rotation,
+                None => c.inv_inertia[slot] > 0.0,
+            };
+            if turns {
                 c.inv_inertia[slot] = (1.0 / mass.inertia) as f32;
                 c.radius[slot] = (2.0 * mass.inertia / mass.mass).sqrt() as f32;
+            } else {
+                c.radius[slot] = 0.0;
             }
         } else {
             c.radius[slot] = 1.0;
@@ -688,7 +800,6 @@ impl Bodies {
             self.any_restitution |= part.material.restitution > 0.0;
             self.any_filter |= part.filter != Filter::default();
         }
-        centre
     }
 
     /// Sets the filter of a body and of all its parts.
@@ -704,20 +815,29 @@ impl Bodies {
     }
 
     fn placed(&mut self, part: &Part) -> Placed {
-        let outline = self.outlines.intern(&part.shape);
-        Placed { part: *part, outline, material: self.intern(part.material), turn: turn_of(part) }
+        let outline = self.outlines.acquire(&part.shape);
+        Placed { part: *part, outline, material: self.acquire_material(part.material), turn: turn_of(part) }
     }
 
     /// The same for one body.
     pub(crate) fn update_extents(&mut self, slot: usize) {
         if self.columns.kind[slot].shape().turns() {
-            let mut half = Vec2::ZERO;
-            self.visit_outlines(slot, |outline, centre, turn| {
-                half = half.max(outline.bounds(turn, centre));
-                true
-            });
-            (self.columns.ext_x[slot], self.columns.ext_y[slot]) = half.into();
+            (self.columns.ext_x[slot], self.columns.ext_y[slot]) = self.bounds(slot).into();
         }
+    }
+
+    /// Half extents of the smallest box about the centre, with the axes, that holds a body's shapes now. It is no
+    /// half-space.
+    pub(crate) fn bounds(&self, slot: usize) -> Vec2 {
+        if !self.columns.kind[slot].shape().turns() {
+            return Vec2::new(self.columns.ext_x[slot], self.columns.ext_y[slot]);
+        }
+        let mut half = Vec2::ZERO;
+        self.visit_outlines(slot, |outline, centre, turn| {
+            half = half.max(outline.bounds(turn, centre));
+            true
+        });
+        half
     }
 
     /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos),
@@ -776,10 +896,12 @@ impl Bodies {
         }
         if self.outlines.any_hull {
             for slot in 0..self.len {
-                if self.columns.kind[slot].shape() == ShapeKind::Aabb
+                let kind = self.columns.kind[slot];
+                if kind.shape() == ShapeKind::Aabb
+                    && kind.motion() != Motion::Dead
                     && self.columns.outline[slot] == NO_OUTLINE
                 {
-                    self.columns.outline[slot] = self.outlines.intern(&self.shape(slot));
+                    self.columns.outline[slot] = self.outlines.acquire(&self.shape(slot));
                 }
             }
         }
@@ -792,7 +914,8 @@ impl Bodies {
             // SAFETY: chunks are disjoint.
             let (ext_x, ext_y) = unsafe { (ext_x.range(range.clone()), ext_y.range(range.clone())) };
             for (i, slot) in range.enumerate() {
-                if kind[slot].shape().turns() {
+                // What was removed has no outline any more.
+                if kind[slot].shape().turns() && kind[slot].motion() != Motion::Dead {
                     let turn = sin_cos(angle[slot]);
                     let half = if kind[slot].shape() == ShapeKind::Compound {
                         compounds[outline[slot] as usize].bounds(turn)
@@ -817,7 +940,7 @@ impl Bodies {
         self.materials[self.columns.material[slot] as usize]
     }
 
-    /// The distinct materials, by the ids in the column.
+    /// The distinct materials, by the numbers in the column.
     pub(crate) fn materials(&self) -> &[Material] {
         &self.materials
     }
@@ -831,8 +954,18 @@ impl Bodies {
         }
     }
 
-    /// The id of a material, one for all bodies that have the same.
-    fn intern(&mut self, material: Material) -> u32 {
+    /// How many numbers of materials there are, and how many are in use.
+    pub(crate) fn material_counts(&self) -> [usize; 2] {
+        [self.material_numbers.len(), self.material_numbers.used()]
+    }
+
+    /// Handles that there is room for, and slots, dead ones included.
+    pub(crate) fn table_lengths(&self) -> [usize; 2] {
+        [self.slot.len(), self.len]
+    }
+
+    /// The number of a material, one for all bodies that have the same, for a user more.
+    fn acquire_material(&mut self, material: Material) -> u32 {
         let Material {
             density,
             static_friction,
@@ -844,10 +977,11 @@ impl Bodies {
         let bits =
             [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
                 .map(f32::to_bits);
-        *self.material_id.entry(bits).or_insert_with(|| {
-            self.materials.push(material);
-            (self.materials.len() - 1) as u32
-        })
+        let (number, new) = self.material_numbers.acquire(bits);
+        if new {
+            put(&mut self.materials, number, material);
+        }
+        number
     }
 }
 
@@ -858,7 +992,7 @@ fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
     }
     let mass = desc.mass.unwrap_or(desc.material.density * desc.shape.area());
     // A density so small that the mass underflows is as good as none.
-    if mass < 1.0e-18 {
+    if mass < LEAST_MASS {
         return (0.0, 0.0);
     }
     let inertia = if desc.fixed_rotation { f32::INFINITY } else { desc.shape.inertia(mass) };

@@ -20,16 +20,19 @@
 //!    sorted by (a, b) without a sort.
 //! 3. The longer axis is cut, so bands are short: at a million bodies in a square, 800 to 1,400 bodies
 //!    each, and two neighbouring bands' solver rows fit a second-level cache.
-//! 4. Bodies more than a few times larger than the rest (floors, walls) would make the bands high; they
-//!    go to the end of the order, and look up the bands and the part of each that they cover.
+//! 4. Bodies more than a few times larger than the rest (floors, walls, terrain) would make the bands high; they
+//!    go to the end of the order, and have bands of their own sizes in which they are looked up: see `levels.rs`.
 //! 5. A few bodies that leave their margin early are paired anew on their own: see `loose.rs`.
 //! 6. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
 //!    have few partners that they do not touch. Speed is measured against the surroundings: see
 //!    `frames.rs`.
+//! 7. Where bodies lie in one heap, each on all others, a body gets a bounded number of partners: see `crowd.rs`.
 
 pub(crate) mod bands;
+pub(crate) mod crowd;
 mod frames;
 pub(crate) mod general;
+pub(crate) mod levels;
 pub(crate) mod loose;
 pub(crate) mod sweep;
 
@@ -42,6 +45,7 @@ use crate::trig::sin_cos;
 use bands::Bands;
 use frames::Frames;
 use glam::Vec2;
+use levels::Levels;
 use std::ops::Range;
 
 /// Bodies per parallel work item in passes over columns.
@@ -220,7 +224,11 @@ impl Bounds {
         let reach = load(&self.reach);
         let next_reach = reach + L::splat(margins.speculative);
         let (reach, next_reach) = turned.map_or((reach, next_reach), |[angle, omega, arm]| {
+            // Modulo a turn: both are within half a turn of 0.
+            let (half, whole) = (L::splat(std::f32::consts::PI), L::splat(std::f32::consts::TAU));
             let angle = angle - load(&self.built_angle);
+            let angle = L::select(angle.gt(half), angle - whole, angle);
+            let angle = L::select(angle.lt(-half), angle + whole, angle);
             let used = arm * angle.abs();
             let next_used = arm * (angle + time_step * omega).abs();
             (reach - used, next_reach - next_used)
@@ -247,6 +255,8 @@ impl Bounds {
 #[derive(Default)]
 pub(crate) struct Broadphase {
     pub(crate) bands: Bands,
+    /// The large bodies by place.
+    levels: Levels,
     frames: Frames,
     pub(crate) bounds: Bounds,
     /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
@@ -261,6 +271,10 @@ pub(crate) struct Broadphase {
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
     pub(crate) built: usize,
+    /// Large slots near a loose body.
+    near_loose: Vec<u32>,
+    /// Bounds that were looked at for loose bodies since the rebuild.
+    pub(crate) tests: u64,
     /// As of the rebuild.
     present: Present,
 }
@@ -301,8 +315,15 @@ impl Broadphase {
         bodies.permute(&self.bands.order);
         self.loose.clear();
         self.loose.reserve(loose::per_list(bodies.len));
+        self.near_loose.clear();
+        self.near_loose.reserve(crowd::MOST_PARTNERS);
         self.built = bodies.len;
         self.fill_bounds(bodies, &margins, crew);
+        let bounds = &self.bounds;
+        let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
+        let large = self.bands.banded..self.bands.solid;
+        self.levels.build(bodies, large, columns, self.bands.height as f32);
+        self.tests = 0;
     }
 
     /// Whether a large body can be moved by contacts.
@@ -310,10 +331,16 @@ impl Broadphase {
         bodies.columns.inv_mass[self.bands.banded..self.bands.solid].iter().any(|&inv_mass| inv_mass > 0.0)
     }
 
+    /// How many tiles there can be of so many bodies: each but the last has as many as it should.
+    pub(crate) fn most_tiles(&self, bodies: usize) -> usize {
+        bodies / tile_bodies(bodies) + 1
+    }
+
     /// Groups bands into tiles.
     fn group_tiles(&mut self) {
         let target = tile_bodies(self.bands.banded);
         self.tiles.clear();
+        self.tiles.reserve(self.most_tiles(self.bands.banded));
         let mut first = 0;
         for (i, band) in self.bands.list.iter().enumerate() {
             let start = self.bands.list[first].slots.start;
@@ -415,11 +442,11 @@ impl Broadphase {
     }
 }
 
-/// Resizes, with some room for more when the vector has to grow, so that a fluctuating length does not
+/// Resizes, with room for a quarter more and 16 when the vector has to grow, so that a fluctuating length does not
 /// allocate again and again.
 pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) {
     if len > vec.capacity() {
-        vec.reserve(len + len / 4 - vec.len());
+        vec.reserve_exact(len + len / 4 + 16 - vec.len());
     }
     vec.resize(len, T::default());
 }

@@ -102,7 +102,11 @@ impl Comparison<'_> {
             ("built_y", &e.built_y, &f.built_y),
         ]
         .into_iter()
-        .find_map(|(field, a, b)| self.columns(Stage::Bounds, field, &a[..one.len], &b[..two.len]))
+        // Bodies that were added since the last step have no bounds yet.
+        .find_map(|(field, a, b)| {
+            let [a, b] = [(a, one), (b, two)].map(|(column, bodies)| &column[..bodies.len.min(column.len())]);
+            self.columns(Stage::Bounds, field, a, b)
+        })
     }
 
     fn tiles(&self) -> impl Iterator<Item = (&Tile, &Tile)> {
@@ -182,7 +186,6 @@ impl Comparison<'_> {
                 ("normal_impulse", impulse),
                 ("tangent_impulse", tangent),
                 ("second_normal_impulse", point.map_or(0.0, |point| point.normal_impulse[lane])),
-                ("second_tangent_impulse", point.map_or(0.0, |point| point.tangent_impulse[lane])),
             ]
         });
         let (c, d) = (&self.one.bodies.columns, &self.two.bodies.columns);
@@ -198,6 +201,11 @@ impl Comparison<'_> {
             ]
             .into_iter()
             .find_map(|(field, a, b)| self.columns(Stage::Solver, field, &a[..one], &b[..two]))
+            .or_else(|| {
+                let slot = (0..one.min(two)).find(|&slot| c.turns[slot] != d.turns[slot])?;
+                let [a, b] = [c, d].map(|columns| columns.turns[slot] as f32);
+                Some(self.difference(Stage::Solver, slot, "turns", a, b))
+            })
         })
     }
 }

@@ -7,7 +7,7 @@
 //! ```text
 //! rebuild:   carry   impulses and touching flags of the old list out, by old slot    (carry.rs)
 //!            for each tile: colour its pairs, lay out blocks, carry impulses in      (build.rs)
-//! each step: narrowphase updates the blocks in place; begin and end from the flags
+//! each step: narrowphase updates the blocks in place; begin and end from the flags      (events.rs)
 //! ```
 //!
 //! A tile owns the contacts whose first body is in it. As pairs are found in one band or two
@@ -18,18 +18,25 @@
 
 mod build;
 mod carry;
+mod events;
+pub(crate) mod places;
+mod room;
+mod validate;
 
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::Broadphase;
 use crate::broadphase::loose::per_list;
 use crate::broadphase::sweep::{Found, Pair};
 use crate::crew::Crew;
-use crate::lane::{Lane, MAX_WIDTH, RowOffset};
+use crate::lane::{Lane, MAX_WIDTH};
 use crate::material::Mixing;
 use crate::narrowphase::{KINDS, PairKind};
 pub(crate) use build::SERIAL;
 use carry::Carry;
+use places::{Limits, Places};
+use room::Room;
 use std::ops::Range;
+pub(crate) use validate::Rows;
 
 /// Lanes per block.
 pub(crate) const BLOCK: usize = MAX_WIDTH;
@@ -39,8 +46,8 @@ pub(crate) const BLOCK: usize = MAX_WIDTH;
 #[derive(Clone, Copy)]
 pub(crate) struct NormalBlock {
     /// Slots; a lane not in use has the tile's padding row.
-    pub a: [RowOffset; BLOCK],
-    pub b: [RowOffset; BLOCK],
+    pub a: Places,
+    pub b: Places,
     /// From A to B.
     pub normal_x: [f32; BLOCK],
     pub normal_y: [f32; BLOCK],
@@ -69,39 +76,55 @@ pub(crate) struct FrictionBlock {
 #[derive(Clone, Copy)]
 pub(crate) struct BounceBlock {
     pub restitution: [f32; BLOCK],
-    /// Normal velocity before the first impulse of this step: the approach that is to be reversed.
+    /// Normal impulse that each point has borne since the step before; what rests does not bounce.
+    pub resting: [[f32; BLOCK]; 2],
+    /// Normal velocity before the first impulse of this impact, if fast enough to bounce; 0 without an impact.
     pub approach: [f32; BLOCK],
-    /// The normal impulse of a contact that bounced in this step. It is kept here, and the contact's own
-    /// set to zero: a warm start with it would give the next step's contacts of the same body an
-    /// approach that is none (an elastic gas gained 4 % of its energy in 1,000 steps).
-    pub impulse: [f32; BLOCK],
+    /// Kinetic energy that the normal impulses of this impact have taken, J; of all points of the contact.
+    pub absorbed: [f32; BLOCK],
+    /// The impulses of the contacts that bounced in this step: along the normal at each point, and along the tangent. They
+    /// are kept here, and the contact's own set to zero: a warm start with them would give the next step's contacts
+    /// of the same body an approach that is none (an elastic gas gained 4 % of its energy in 1,000 steps).
+    pub normal_impulse: [[f32; BLOCK]; 2],
+    pub tangent_impulse: [f32; BLOCK],
+}
+
+impl BounceBlock {
+    /// Nothing bounces.
+    pub(crate) const NONE: BounceBlock = BounceBlock {
+        restitution: [0.0; BLOCK],
+        resting: [[0.0; BLOCK]; 2],
+        approach: [0.0; BLOCK],
+        absorbed: [0.0; BLOCK],
+        normal_impulse: [[0.0; BLOCK]; 2],
+        tangent_impulse: [0.0; BLOCK],
+    };
 }
 
 /// By how much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
 /// `narrowphase/general.rs`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Arms {
-    pub normal: [[f32; BLOCK]; 2],
+    /// Along the normal, at both points.
+    pub normal: [[[f32; BLOCK]; 2]; 2],
+    /// Along the tangent, in the middle of the points that are near.
     pub tangent: [[f32; BLOCK]; 2],
 }
 
-/// The second point of a general contact: what `NormalBlock` and `FrictionBlock` hold of the first.
+/// The second point of a general contact: what `NormalBlock` holds of the first. Friction is one for both points.
 #[derive(Clone, Copy)]
 pub(crate) struct SecondPoint {
     pub separation: [f32; BLOCK],
     pub normal_impulse: [f32; BLOCK],
     pub normal_mass: [f32; BLOCK],
     pub closing_speed: [f32; BLOCK],
-    pub tangent_impulse: [f32; BLOCK],
-    pub tangent_mass: [f32; BLOCK],
 }
 
 /// What general contacts have besides.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct GeneralBlock {
-    /// Of both points.
-    pub arms: [Arms; 2],
+    pub arms: Arms,
     pub second: SecondPoint,
     /// Which points they are.
     pub feature: [[f32; BLOCK]; 2],
@@ -111,10 +134,11 @@ pub(crate) struct GeneralBlock {
     /// Sum of both shapes' distances from their centres to their furthest points.
     pub reach: [f32; BLOCK],
     /// Rows of the shapes: their bodies' own, or those of parts.
-    pub shape_a: [RowOffset; BLOCK],
-    pub shape_b: [RowOffset; BLOCK],
-    pub outline_a: [RowOffset; BLOCK],
-    pub outline_b: [RowOffset; BLOCK],
+    pub shape_a: Places,
+    pub shape_b: Places,
+    /// The first rows of their outlines; of what has none, those of outline 0.
+    pub outline_a: Places,
+    pub outline_b: Places,
     /// x and y of both points, from A's shape's centre.
     pub place: [[[f32; BLOCK]; 2]; 2],
 }
@@ -144,8 +168,8 @@ pub(crate) struct BlockInfo {
     pub touching: u16,
     /// Touching in the step before.
     pub touched: u16,
-    /// Some lane came fast enough to bounce.
-    pub bounces: bool,
+    /// Some lane came fast enough to bounce in this step.
+    pub bounced: bool,
     /// Of all its lanes; [`SERIAL`] where they may share bodies.
     pub colour: u8,
     /// Of a general block, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
@@ -161,7 +185,7 @@ impl Default for BlockInfo {
             active: 0,
             touching: 0,
             touched: 0,
-            bounces: false,
+            bounced: false,
             colour: SERIAL as u8,
             capacity: 0,
             general: NOT_GENERAL,
@@ -234,9 +258,8 @@ pub(crate) struct Tile {
     pub normal: Vec<NormalBlock>,
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
-    /// Of the general blocks only, see [`BlockInfo::general`]; so are the next two.
+    /// Of the general blocks only, see [`BlockInfo::general`]; so is the next.
     pub general: Vec<GeneralBlock>,
-    pub second_bounce: Vec<BounceBlock>,
     pub rough: Vec<RoughBlock>,
     pub info: Vec<BlockInfo>,
     pub runs: Runs,
@@ -249,10 +272,13 @@ pub(crate) struct Tile {
     pub next_end: usize,
     /// Row of the mirror that unused lanes read and write.
     pub padding: u32,
+    /// How many rows the blocks ask for.
+    pub limits: Limits,
     scratch: build::Scratch,
 }
 
-/// A pair of bodies that began or ceased to touch in the last step.
+/// A pair of bodies that began or ceased to touch in the last step. Bodies of several shapes touch from when the first
+/// two of their shapes do until the last two have ceased to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
     /// One body.
@@ -264,8 +290,7 @@ pub struct ContactEvent {
 /// All contacts of a world.
 #[derive(Default)]
 pub(crate) struct Contacts {
-    /// One for each tile of the broadphase; the vector may be longer, so that a tile that comes and
-    /// goes keeps its memory.
+    /// One for each tile that the broadphase can have of so many bodies, so that a tile that comes and goes keeps its memory.
     tiles: Vec<Tile>,
     active_tiles: usize,
     /// Contacts with large moving bodies.
@@ -273,8 +298,14 @@ pub(crate) struct Contacts {
     carry: Carry,
     kept: Vec<carry::Carried>,
     kept_general: Vec<carry::GeneralCarried>,
-    /// The far tile's pairs, sorted.
-    far_keys: Vec<Key>,
+    /// The far tile's pairs, sorted, and where they are in it.
+    far_keys: Vec<(Key, u32)>,
+    /// Of this step, see `events.rs`.
+    changed: Vec<events::Changed>,
+    /// What tiles have room for, and the far tile.
+    room: Room,
+    far_room: Room,
+    crowded: Vec<u32>,
     pub begin: Vec<ContactEvent>,
     pub end: Vec<ContactEvent>,
 }
@@ -307,6 +338,23 @@ impl Contacts {
         self.all().map(|tile| tile.found.pairs.len()).sum()
     }
 
+    /// Bounds that were looked at for the present list.
+    pub(crate) fn test_count(&self) -> u64 {
+        self.all().map(|tile| tile.found.tests).sum()
+    }
+
+    /// The slots of the bodies that have fewer partners in the list than there are: see `broadphase/crowd.rs`.
+    pub(crate) fn crowded(&self) -> &[u32] {
+        &self.crowded
+    }
+
+    fn gather_crowded(&mut self) {
+        let mut crowded = std::mem::take(&mut self.crowded);
+        crowded.clear();
+        self.all().for_each(|tile| crowded.extend_from_slice(tile.found.crowded()));
+        self.crowded = crowded;
+    }
+
     /// Pairs near enough to be solved in the last step.
     pub(crate) fn contact_count(&self) -> usize {
         self.all().flat_map(|tile| &tile.info).map(|info| info.active.count_ones() as usize).sum()
@@ -325,11 +373,10 @@ impl Contacts {
         lanes: crate::settings::Lanes,
         crew: &Crew<'_>,
     ) {
-        let old_bodies: usize = self.tiles().iter().map(|tile| tile.slots.len()).sum();
-        let old_pairs: usize = self.tiles().iter().map(|tile| tile.found.pairs.len()).sum();
         let wanted = broadphase.tiles.len();
-        if self.tiles.len() < wanted {
-            self.tiles.resize_with(wanted + wanted / 4 + 4, Tile::default);
+        let most = broadphase.most_tiles(bodies.len).max(wanted);
+        if self.tiles.len() < most {
+            self.tiles.resize_with(most, Tile::default);
         }
         self.active_tiles = wanted;
         let bands = &broadphase.tiles;
@@ -339,10 +386,6 @@ impl Contacts {
             tile.slots = bands[i].slots.clone();
             tile.next_end = bands.get(i + 1).map_or(tile.slots.end, |next| next.slots.end);
             tile.padding = (mirror_rows + i) as u32;
-            // Room for some more pairs than the last list had here on average, so that a list that grows and
-            // shrinks does not allocate.
-            let expected = (old_pairs * tile.slots.len()).checked_div(old_bodies).unwrap_or(0);
-            tile.reserve(expected + expected / 4 + 4 * BLOCK);
         }
         crew.for_each(tiles, |i, tile| {
             crate::lane::with_lanes!(lanes, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
@@ -351,23 +394,40 @@ impl Contacts {
         far.padding = (mirror_rows + wanted) as u32;
         far.slots = 0..0;
         far.next_end = 0;
-        far.found.pairs.clear();
-        let loose_pairs = 8 * per_list(bodies.len);
-        far.reserve(loose_pairs);
-        far.reserve_blocks(loose_pairs / 4, bodies.any_restitution);
-        self.far_keys.reserve(loose_pairs.saturating_sub(self.far_keys.len()));
-        self.kept.reserve(loose_pairs.saturating_sub(self.kept.len()));
-        if bodies.any_general {
-            self.kept_general.reserve(loose_pairs.saturating_sub(self.kept_general.len()));
-            far.reserve_general(loose_pairs / 4, bodies);
-        }
+        far.found.clear();
         for tile in tiles.iter() {
             far.found.pairs.extend_from_slice(&tile.found.far);
         }
-        broadphase.sweep_among_large(bodies, &mut far.found.pairs);
+        broadphase.sweep_among_large(bodies, &mut far.found);
         self.far_keys.clear();
-        self.far_keys.extend(far.found.pairs.iter().map(key));
+        self.far_keys.extend(far.found.pairs.iter().map(key).zip(0..));
         self.far_keys.sort_unstable();
+        self.gather_crowded();
+    }
+
+    /// Makes room for what the next lists may need: see `room.rs`.
+    fn make_room(&mut self, bodies: &Bodies) {
+        self.room.fit(&self.tiles[..self.active_tiles]);
+        let room = self.room;
+        self.tiles.iter_mut().for_each(|tile| tile.reserve(&room, bodies));
+        self.make_far_room(bodies);
+        let pairs: usize = self.tiles().iter().map(|tile| tile.found.pairs.len()).sum();
+        self.carry.reserve(pairs, bodies);
+    }
+
+    fn make_far_room(&mut self, bodies: &Bodies) {
+        // Besides what large bodies touch, the pairs of the bodies that may become loose before the next list.
+        let loose_pairs = 8 * per_list(bodies.len);
+        self.far_room.fit(std::slice::from_ref(&self.far));
+        let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_general);
+        let room = self.far_room.max(loose);
+        self.far.reserve(&room, bodies);
+        room::at_least(&mut self.far_keys, room.pairs);
+        room::at_least(&mut self.kept, room.pairs);
+        self.carry.reserve_far(room.pairs);
+        if bodies.any_general {
+            room::at_least(&mut self.kept_general, room.pairs);
+        }
     }
 
     /// Colours the pairs found and lays out their blocks, with the impulses carried over.
@@ -383,6 +443,7 @@ impl Contacts {
         let build = build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative };
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
         build.tile(&mut self.far, false);
+        self.make_room(bodies);
     }
 
     /// Adds pairs of any two bodies to the far tile, but for those that the list has already.
@@ -396,10 +457,10 @@ impl Contacts {
     ) {
         let known = self.far.found.pairs.len();
         for pair in pairs {
-            if let Err(place) = self.far_keys.binary_search(&key(pair))
+            if let Err(place) = self.far_keys.binary_search_by_key(&key(pair), |(key, _)| *key)
                 && !self.has_near(pair)
             {
-                self.far_keys.insert(place, key(pair));
+                self.far_keys.insert(place, (key(pair), self.far.found.pairs.len() as u32));
                 self.far.found.pairs.push(*pair);
             }
         }
@@ -416,87 +477,30 @@ impl Contacts {
         carry::restore_general(&mut self.far, &kept_general);
         self.kept = kept;
         self.kept_general = kept_general;
+        self.make_far_room(bodies);
     }
 
     /// Whether one of the tiles has this pair.
     fn has_near(&self, pair: &Pair) -> bool {
-        let tile = self.tiles().partition_point(|tile| tile.slots.end <= pair.a as usize);
         let found = |tile: &Tile| tile.found.pairs.binary_search_by_key(&key(pair), key).is_ok();
-        self.tiles().get(tile).is_some_and(found)
+        self.tile_of(pair.a).is_some_and(found)
     }
 
-    /// Which pairs begin and end, from the flags that the narrowphase left.
-    pub(crate) fn find_events(&mut self, bodies: &Bodies) {
-        let room = 1024 + self.pair_count() / 4;
-        for events in [&mut self.begin, &mut self.end] {
-            events.clear();
-            if events.capacity() < room {
-                events.reserve(room + room / 4);
-            }
-        }
-        self.carry.lost(&mut self.end);
-        let (begin, end) = (&mut self.begin, &mut self.end);
-        for tile in self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far]) {
-            for (block, info) in tile.normal.iter().zip(&mut tile.info) {
-                let mut changed = info.touching ^ info.touched;
-                while changed != 0 {
-                    let lane = changed.trailing_zeros() as usize;
-                    let event = ContactEvent {
-                        a: bodies.handle(block.a[lane].row()),
-                        b: bodies.handle(block.b[lane].row()),
-                    };
-                    if info.touching >> lane & 1 == 1 {
-                        begin.push(event)
-                    } else {
-                        end.push(event)
-                    }
-                    changed &= changed - 1;
-                }
-                info.touched = info.touching;
-            }
-        }
+    /// The tile that a slot is in.
+    fn tile_of(&self, slot: u32) -> Option<&Tile> {
+        let tile = self.tiles().partition_point(|tile| tile.slots.end <= slot as usize);
+        self.tiles().get(tile)
     }
 }
 
 /// What pairs are sorted by.
-type Key = (u32, u32, [u8; 2]);
+pub(crate) type Key = (u32, u32, [u8; 2]);
 
 fn key(pair: &Pair) -> Key {
     (pair.a, pair.b, pair.parts)
 }
 
 impl Tile {
-    fn reserve(&mut self, pairs: usize) {
-        fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
-            if vec.capacity() < capacity {
-                vec.reserve(capacity - vec.len());
-            }
-        }
-        at_least(&mut self.found.pairs, pairs);
-        at_least(&mut self.lane_of, pairs);
-        self.found.reserve_large();
-    }
-
-    fn reserve_blocks(&mut self, blocks: usize, any_restitution: bool) {
-        self.normal.reserve(blocks.saturating_sub(self.normal.len()));
-        self.friction.reserve(blocks.saturating_sub(self.friction.len()));
-        self.info.reserve(blocks.saturating_sub(self.info.len()));
-        if any_restitution {
-            self.bounce.reserve(blocks.saturating_sub(self.bounce.len()));
-        }
-        self.scratch.reserve(blocks * BLOCK);
-    }
-
-    fn reserve_general(&mut self, blocks: usize, bodies: &Bodies) {
-        self.general.reserve(blocks.saturating_sub(self.general.len()));
-        if bodies.any_restitution {
-            self.second_bounce.reserve(blocks.saturating_sub(self.second_bounce.len()));
-        }
-        if bodies.any_rough {
-            self.rough.reserve(blocks.saturating_sub(self.rough.len()));
-        }
-    }
-
     /// Whether any contact is solved in this step.
     pub(crate) fn is_active(&self) -> bool {
         self.info.iter().any(|info| info.active != 0)

@@ -3,11 +3,13 @@
 //! Particles touch as discs, so what is made of few of them lets others through between its points. A loop of
 //! particles that is marked as a hull is solid in between too: it collides with other hulls, with rigid bodies and with
 //! free particles by the separating axis test, and what a contact moves is shared out between the two points of the
-//! edge that it is on (`solver/hulls.rs`). Two points are a limb: a capsule between them.
+//! edge that it is on (`solver/hulls.rs`). Two points are a limb: a capsule between them. Its particles touch as parts of
+//! the hull only, not as discs of their own besides: one contact, one friction, one bounce.
 
 use crate::body::{Bodies, BodyDesc, BodyHandle};
 use crate::error::Error;
 use crate::outline::MAX_VERTICES;
+use crate::validate::ensure;
 use glam::Vec2;
 
 /// Names a hull for as long as it lives.
@@ -35,6 +37,12 @@ impl Loop {
     pub(crate) fn points(&self) -> &[BodyHandle] {
         &self.points[..self.count]
     }
+
+    /// None of its particles was taken out of the simulation.
+    pub(crate) fn is_solid(&self, bodies: &Bodies) -> bool {
+        let solid = |slot: usize| bodies.columns.kind[slot].is_solid();
+        self.points().iter().all(|&point| bodies.slot_of(point).is_ok_and(solid))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -49,8 +57,10 @@ pub(crate) struct Hulls {
     entries: Vec<Entry>,
     free: Vec<u32>,
     live: usize,
-    /// Particles, or hulls, came or went since the solver last looked.
+    /// Particles, or hulls, came or went since the corners were marked.
     pub(crate) changed: bool,
+    /// Hulls came or went, or one of their particles went bad, since the solver last looked.
+    pub(crate) renumbered: bool,
 }
 
 const FIELD: &str = "hull";
@@ -58,6 +68,11 @@ const FIELD: &str = "hull";
 impl Hulls {
     pub(crate) fn len(&self) -> usize {
         self.live
+    }
+
+    /// Handle indices there are, free ones included.
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.len()
     }
 
     pub(crate) fn insert(&mut self, points: &[BodyHandle]) -> HullHandle {
@@ -70,7 +85,7 @@ impl Hulls {
         let entry = &mut self.entries[index as usize];
         entry.hull = Some(hull);
         self.live += 1;
-        self.changed = true;
+        (self.changed, self.renumbered) = (true, true);
         HullHandle { index, generation: entry.generation }
     }
 
@@ -92,7 +107,7 @@ impl Hulls {
         let entry = &mut self.entries[index as usize];
         entry.hull = None;
         self.live -= 1;
-        self.changed = true;
+        (self.changed, self.renumbered) = (true, true);
         if let Some(next) = entry.generation.checked_add(1) {
             entry.generation = next;
             self.free.push(index);
@@ -107,14 +122,60 @@ impl Hulls {
         })
     }
 
+    /// Drops the hulls that have lost a particle, and marks the corners of the others, before pairs are looked for.
+    pub(crate) fn refresh(&mut self, bodies: &mut Bodies) {
+        if !self.changed {
+            return;
+        }
+        self.forget_removed(bodies);
+        self.changed = false;
+        let mut corners = std::mem::take(&mut bodies.corners);
+        corners.clear();
+        for (_, hull) in self.iter().filter(|(_, hull)| hull.is_solid(bodies)) {
+            for point in hull.points() {
+                let index = point.index() as usize;
+                if corners.len() <= index {
+                    corners.resize(index + 1, false);
+                }
+                corners[index] = true;
+            }
+        }
+        bodies.corners = corners;
+    }
+
     /// Drops the hulls that have lost a particle.
-    pub(crate) fn forget_removed(&mut self, bodies: &Bodies) {
+    fn forget_removed(&mut self, bodies: &Bodies) {
         for index in 0..self.entries.len() {
             let lives = |hull: Loop| hull.points().iter().all(|&point| bodies.slot_of(point).is_ok());
             if self.entries[index].hull.is_some_and(|hull| !lives(hull)) {
                 self.drop_entry(index as u32);
             }
         }
+    }
+
+    /// The first thing that is wrong.
+    pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
+        let live = self.iter().count();
+        ensure!(live == self.live, "{} hulls counted, there are {live}", self.live);
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        ensure!(free.windows(2).all(|two| two[0] < two[1]), "a hull's index is free twice");
+        ensure!(
+            free.iter().all(|&index| self.entries[index as usize].hull.is_none()),
+            "a hull's index is free and in use"
+        );
+        for (handle, hull) in self.iter() {
+            ensure!(
+                (2..=MAX_VERTICES).contains(&hull.points().len()),
+                "{handle:?} has {} points",
+                hull.count
+            );
+            for &point in hull.points() {
+                let known = bodies.slot_of(point).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
+                ensure!(known || self.changed, "{handle:?} has {point:?}, which is no particle");
+            }
+        }
+        Ok(())
     }
 }
 

@@ -39,10 +39,10 @@ impl RowOffset {
 
     /// # Panics
     ///
-    /// In debug builds, from [`RowOffset::MAX_ROWS`] on.
+    /// From [`RowOffset::MAX_ROWS`] on: its offset would be that of another row.
     #[inline(always)]
     pub(crate) const fn of(row: u32) -> Self {
-        debug_assert!((row as usize) < Self::MAX_ROWS);
+        assert!((row as usize) < Self::MAX_ROWS, "more than 2^28 rows");
         RowOffset(row << 4)
     }
 

@@ -55,7 +55,8 @@
 //! # Features
 //!
 //! `cli` (default): the `granule` command, and pictures (`render`). `scene`: scene files and run records by serde. `parallel`
-//! (default): rayon. A host that embeds the engine takes `default-features = false` and what it needs.
+//! (default): rayon. `profile`: the command takes profiles. A host that embeds the engine takes `default-features = false`
+//! and what it needs.
 
 mod assembly;
 mod body;
@@ -66,6 +67,7 @@ mod contacts;
 mod crew;
 mod error;
 mod hulls;
+mod interner;
 mod lane;
 mod links;
 mod material;
@@ -85,6 +87,7 @@ mod solver;
 mod telemetry;
 mod trace;
 mod trig;
+mod validate;
 pub mod verify;
 mod world;
 

@@ -7,6 +7,7 @@
 
 use crate::body::{Bodies, BodyHandle};
 use crate::error::{Error, check_range, check_vec};
+use crate::validate::ensure;
 use glam::Vec2;
 
 /// What a link asks of the distance between its two points.
@@ -170,9 +171,16 @@ impl Links {
         self.live
     }
 
+    /// Handle indices there are, free ones included.
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
     pub(crate) fn insert(&mut self, link: LinkDesc) -> LinkHandle {
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry { generation: 0, link: None });
+            // For those that break in a step.
+            self.free.reserve(self.entries.len());
             (self.entries.len() - 1) as u32
         });
         for body in [link.a, link.b] {
@@ -265,5 +273,30 @@ impl Links {
                 self.changed = true;
             }
         }
+    }
+
+    /// The first thing that is wrong.
+    pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
+        let live = self.iter().count();
+        ensure!(live == self.live, "{} links counted, there are {live}", self.live);
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        ensure!(free.windows(2).all(|two| two[0] < two[1]), "a link's index is free twice");
+        ensure!(
+            free.iter().all(|&index| self.entries[index as usize].link.is_none()),
+            "a link's index is free and in use"
+        );
+        for (handle, link) in self.iter() {
+            for body in [link.a, link.b] {
+                let known = bodies.slot_of(body).is_ok() || self.changed;
+                ensure!(known, "{handle:?} names {body:?}, which is gone");
+                let linked = self.linked.get(body.index as usize).is_some_and(|&linked| linked);
+                ensure!(linked || self.changed, "{handle:?}: {body:?} does not know that it is linked");
+            }
+            ensure!(link.a != link.b, "{handle:?} links a body with itself");
+        }
+        let there = self.broken.iter().find(|&&handle| self.get(handle).is_ok());
+        ensure!(there.is_none(), "{there:?} broke and is there");
+        Ok(())
     }
 }

@@ -270,10 +270,24 @@ macro_rules! kernels {
         }
 
         /// Updates all contacts of a tile.
+        ///
+        /// # Panics
+        ///
+        /// When the step has fewer rows than the tile's blocks name.
+        #[allow(unsafe_code)]
         pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
-            $(update_kind::<L, $name>(tile, step);)*
+            let limits = &tile.limits;
+            assert!(limits.bodies.fits(step.shape) && limits.bodies.fits(step.vel));
+            // SAFETY: the rows are as many as the blocks' places ask for, see `contacts/places.rs`.
+            unsafe {
+                $(update_kind::<L, $name>(tile, step);)*
+            }
             if !tile.general.is_empty() {
-                general::update::<L>(tile, step);
+                let limits = &tile.limits;
+                assert!(limits.bodies.fits(step.frame) && limits.outlines.fits(step.outlines));
+                assert!(limits.shapes.fits(step.shape) && limits.shapes.fits(step.frame));
+                // SAFETY: as above.
+                unsafe { general::update::<L>(tile, step) };
             }
         }
     };
@@ -312,7 +326,11 @@ pub(crate) struct Step<'a> {
     pub speculative: f32,
 }
 
-fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
+/// # Safety
+///
+/// The step has the rows that the tile's blocks name.
+#[allow(unsafe_code)]
+unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     let time_step = L::splat(step.time_step);
     let slop = L::splat(step.slop);
     let speculative = L::splat(step.speculative);
@@ -325,9 +343,16 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
         let (mut touching, mut active) = (0, 0);
         for i in BlockInfo::vectors::<L>(info.used()) {
             let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-            debug_assert!(a.iter().chain(b).all(|at| at.row() < step.shape.len()));
-            let touch = K::touch(gather::<L>(step.shape, a), gather::<L>(step.shape, b));
-            let (vel_a, vel_b) = (gather::<L>(step.vel, a), gather::<L>(step.vel, b));
+            // SAFETY: passed on.
+            let [shape_a, shape_b, vel_a, vel_b] = unsafe {
+                [
+                    gather::<L>(step.shape, a),
+                    gather::<L>(step.shape, b),
+                    gather::<L>(step.vel, a),
+                    gather::<L>(step.vel, b),
+                ]
+            };
+            let touch = K::touch(shape_a, shape_b);
             let Touch { normal_x, normal_y, separation, flat } = touch;
             let normal_velocity = (vel_b[0] - vel_a[0]) * normal_x + (vel_b[1] - vel_a[1]) * normal_y;
             // Where the approach would end if nothing stopped it.
@@ -355,10 +380,15 @@ fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     }
 }
 
+/// The rows at the first `WIDTH` offsets.
+///
+/// # Safety
+///
+/// Each offset is that of one of these rows.
 #[inline(always)]
 #[allow(unsafe_code)]
-fn gather<L: Lane>(rows: &[Row], at: &[RowOffset]) -> [L; 4] {
-    // SAFETY: block indices are slots or padding rows of the mirror that these rows are (asserted in
-    // debug builds above), and this stage writes no rows.
+unsafe fn gather<L: Lane>(rows: &[Row], at: &[RowOffset]) -> [L; 4] {
+    debug_assert!(at.iter().all(|at| at.row() < rows.len()));
+    // SAFETY: passed on. The rows are borrowed, so nobody writes them.
     unsafe { L::gather(rows.as_ptr(), at) }
 }

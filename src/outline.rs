@@ -4,11 +4,11 @@
 //! from the outline alone (area, centroid, moment of inertia, extents) is computed here once for all of them;
 //! the narrowphase reads outlines from the rows of [`Outlines`].
 
+use crate::interner::{Interner, put};
 use crate::lane::Row;
 use crate::polygon::Polygon;
 use crate::shape::Shape;
 use glam::{DVec2, Vec2};
-use std::collections::HashMap;
 
 /// Most vertices of an outline.
 pub(crate) const MAX_VERTICES: usize = Polygon::MAX_VERTICES;
@@ -135,6 +135,23 @@ impl Outline {
         MassProperties { area, centroid: origin + centroid, inertia }
     }
 
+    /// As [`Outlines`] keeps it.
+    pub(crate) fn rows(&self, neighbours: [f32; 4]) -> [Row; OUTLINE_ROWS] {
+        let half = self.half_extents();
+        let mut rows = [Row::default(); OUTLINE_ROWS];
+        rows[0] = Row([half.x, half.y, self.radius, self.count as f32]);
+        rows[NEIGHBOUR_ROW] = Row(neighbours);
+        // After the last vertex comes the first again; and its edge, so that it wins no comparison.
+        let around = |i: usize| if i < self.count { i } else { 0 };
+        for pair in 0..MAX_VERTICES / 2 {
+            let [a, b] = [2 * pair, 2 * pair + 1].map(|i| self.vertices[around(i)]);
+            rows[VERTEX_ROWS + pair] = Row([a.x, a.y, b.x, b.y]);
+            let [a, b] = [2 * pair, 2 * pair + 1].map(|i| self.normal(around(i)));
+            rows[NORMAL_ROWS + pair] = Row([a.x, a.y, b.x, b.y]);
+        }
+        rows
+    }
+
     /// Whether a point, in the outline's own axes, is in it; edges included.
     pub(crate) fn contains(&self, point: Vec2) -> bool {
         let vertices = self.vertices();
@@ -153,6 +170,37 @@ impl Outline {
             })
     }
 
+    /// Whether the outline, turned to the direction `turn`, overlaps a box, which is finite and may be a point; edges
+    /// included.
+    ///
+    /// The unrounded outline and the box are convex: they are apart if and only if they are so along an axis of the
+    /// box or the normal of an edge. If they are, their nearest points are a corner of one and a side of the other.
+    pub(crate) fn overlaps_box(&self, turn: DVec2, lower: DVec2, upper: DVec2) -> bool {
+        let mut vertices = [DVec2::ZERO; MAX_VERTICES];
+        for (turned, vertex) in vertices.iter_mut().zip(self.vertices()) {
+            *turned = turn.rotate(vertex.as_dvec2());
+        }
+        let vertices = &vertices[..self.count];
+        let corners = [lower, DVec2::new(upper.x, lower.y), upper, DVec2::new(lower.x, upper.y)];
+        let least = vertices.iter().copied().fold(vertices[0], DVec2::min);
+        let most = vertices.iter().copied().fold(vertices[0], DVec2::max);
+        let edges = || (0..self.count).map(|i| (vertices[i], vertices[(i + 1) % self.count]));
+        let beyond = |(a, b): (DVec2, DVec2)| {
+            let outside = |point: DVec2| (b - a).perp_dot(point - a) < 0.0;
+            // A segment has two, there and back, and so either side is outside of one.
+            self.count > 1 && corners.into_iter().all(outside)
+        };
+        if least.cmple(upper).all() && most.cmpge(lower).all() && !edges().any(beyond) {
+            return true;
+        }
+        let radius = f64::from(self.radius);
+        let near = |a: DVec2, b: DVec2| a.distance_squared(b) <= radius * radius;
+        radius > 0.0
+            && (vertices.iter().any(|&vertex| near(vertex, vertex.clamp(lower, upper)))
+                || edges()
+                    .any(|(a, b)| corners.into_iter().any(|corner| near(corner, nearest(a, b, corner)))))
+    }
+
     /// Half extents, about the origin and with the axes, of the outline turned by (sin, cos) and moved.
     pub(crate) fn bounds(&self, (sin, cos): (f32, f32), offset: Vec2) -> Vec2 {
         let turned = self.vertices().iter().map(|v| offset + Vec2::new(cos, sin).rotate(*v));
@@ -160,12 +208,35 @@ impl Outline {
     }
 }
 
+/// The point of the segment from `a` to `b` nearest to another.
+fn nearest(a: DVec2, b: DVec2, to: DVec2) -> DVec2 {
+    let along = (b - a).length_squared();
+    let t = if along > 0.0 { ((to - a).dot(b - a) / along).clamp(0.0, 1.0) } else { 0.0 };
+    a + t * (b - a)
+}
+
 /// Rows of one outline: see [`Outlines`].
 pub(crate) const OUTLINE_ROWS: usize = 2 + MAX_VERTICES;
-/// Of these the first with vertices, and the first with normals.
+/// Of these the one of a chain's neighbours, the first with vertices, and the first with normals.
+pub(crate) const NEIGHBOUR_ROW: usize = 1;
+/// See [`NEIGHBOUR_ROW`].
 pub(crate) const VERTEX_ROWS: usize = 2;
-/// See [`VERTEX_ROWS`].
+/// See [`NEIGHBOUR_ROW`].
 pub(crate) const NORMAL_ROWS: usize = VERTEX_ROWS + MAX_VERTICES / 2;
+
+/// What tells outlines apart: bits of vertex count, kind, radius, vertices and a chain's neighbours.
+type Key = [u32; 3 + 2 * MAX_VERTICES + 4];
+
+fn key(shape: &Shape, outline: &Outline) -> Key {
+    let mut key = [0; 3 + 2 * MAX_VERTICES + 4];
+    let head = [outline.count as f32, f32::from(shape.kind() as u8), outline.radius];
+    let vertices = outline.vertices.into_iter().flat_map(|vertex| [vertex.x, vertex.y]);
+    let values = head.into_iter().chain(vertices).chain(shape.chain_directions());
+    for (word, value) in key.iter_mut().zip(values) {
+        *word = value.to_bits();
+    }
+    key
+}
 
 /// The distinct outlines of a world, as rows that the narrowphase gathers:
 ///
@@ -175,52 +246,73 @@ pub(crate) const NORMAL_ROWS: usize = VERTEX_ROWS + MAX_VERTICES / 2;
 /// [x0, y0, x1, y1] × 4                 vertices; after the last one comes the first again
 /// [x0, y0, x1, y1] × 4                 normals of the edges that begin there
 /// ```
-#[derive(Default)]
+///
+/// Number 0 is a point, which stands for what has no outline: a lane of a kernel reads one whatever its shape.
 pub(crate) struct Outlines {
     pub(crate) rows: Vec<Row>,
     shapes: Vec<Shape>,
     outlines: Vec<Outline>,
-    known: HashMap<Vec<u32>, u32>,
-    /// Whether there is one that is no box.
+    numbers: Interner<Key>,
+    /// Whether there ever was one that is no box.
     pub(crate) any_hull: bool,
 }
 
+impl Default for Outlines {
+    fn default() -> Self {
+        let mut outlines = Outlines {
+            rows: Vec::new(),
+            shapes: Vec::new(),
+            outlines: Vec::new(),
+            numbers: Interner::default(),
+            any_hull: false,
+        };
+        outlines.acquire(&Shape::particle(0.0));
+        outlines
+    }
+}
+
 impl Outlines {
-    /// The number of a shape's outline. Equal shapes share one.
-    pub(crate) fn intern(&mut self, shape: &Shape) -> u32 {
-        let Some(outline) = Outline::of(shape) else { return 0 };
-        let neighbours = shape.chain_directions();
-        let key: Vec<u32> = [outline.count as f32, f32::from(shape.kind() as u8), outline.radius]
-            .into_iter()
-            .chain(outline.vertices().iter().flat_map(|v| [v.x, v.y]))
-            .chain(neighbours)
-            .map(f32::to_bits)
-            .collect();
-        if let Some(&id) = self.known.get(&key) {
-            return id;
-        }
-        let id = self.shapes.len() as u32;
-        self.any_hull |= !matches!(shape, Shape::Box { .. } | Shape::Aabb { .. });
-        self.known.insert(key, id);
-        self.shapes.push(*shape);
-        self.outlines.push(outline);
-        let half = outline.half_extents();
-        self.rows.push(Row([half.x, half.y, outline.radius, outline.count as f32]));
-        self.rows.push(Row(neighbours));
-        let vertex = |i: usize| outline.vertices[if i < outline.count { i } else { 0 }];
-        // The edges after the last are the first again, so that they win no comparison.
-        let normal = |i: usize| outline.normal(if i < outline.count { i } else { 0 });
-        for of in [&vertex as &dyn Fn(usize) -> Vec2, &normal] {
-            for i in (0..MAX_VERTICES).step_by(2) {
-                let (a, b) = (of(i), of(i + 1));
-                self.rows.push(Row([a.x, a.y, b.x, b.y]));
+    /// The number of a shape's outline, for a user more; see [`Outlines::release`]. Equal shapes share one.
+    ///
+    /// # Panics
+    ///
+    /// For a half-space, which has none.
+    pub(crate) fn acquire(&mut self, shape: &Shape) -> u32 {
+        let outline = Outline::of(shape).expect("a shape that has an outline");
+        let (number, new) = self.numbers.acquire(key(shape, &outline));
+        if new {
+            self.any_hull |=
+                !matches!(shape, Shape::Box { .. } | Shape::Aabb { .. } | Shape::Particle { .. });
+            put(&mut self.shapes, number, *shape);
+            put(&mut self.outlines, number, outline);
+            let rows = outline.rows(shape.chain_directions());
+            match self.rows.get_mut(Self::first_row(number) as usize..) {
+                Some(place) if !place.is_empty() => place[..OUTLINE_ROWS].copy_from_slice(&rows),
+                _ => self.rows.extend(rows),
             }
         }
-        id
+        number
+    }
+
+    /// A user of an outline goes. The rows of one that nobody uses stay until the next new outline takes them: the blocks of
+    /// contacts that were, which nobody solves, name them until the next pair list.
+    pub(crate) fn release(&mut self, number: u32) {
+        self.numbers.release(number);
+    }
+
+    /// How many outlines there is room for, and how many are in use.
+    pub(crate) fn counts(&self) -> [usize; 2] {
+        [self.numbers.len(), self.numbers.used()]
     }
 
     pub(crate) fn shape(&self, id: u32) -> Shape {
         self.shapes[id as usize]
+    }
+
+    /// The same, if there is such a number and its rows are all there.
+    pub(crate) fn shape_of(&self, id: u32) -> Option<Shape> {
+        let rows = Self::first_row(id) as usize + OUTLINE_ROWS;
+        self.shapes.get(id as usize).copied().filter(|_| rows <= self.rows.len())
     }
 
     pub(crate) fn outline(&self, id: u32) -> &Outline {

@@ -59,10 +59,8 @@ impl Polygon {
         let reach = corners.map(|vertex| vertex.as_dvec2().distance(centroid)).fold(0.0, f64::max);
         let rounding = f64::from(f32::EPSILON) * reach * (2.0 + 8.0 * reach * reach / area);
         let moved = if centroid.length() <= rounding { DVec2::ZERO } else { centroid };
-        if moved != DVec2::ZERO {
-            for vertex in &mut polygon.vertices[..points.len()] {
-                *vertex = (vertex.as_dvec2() - moved).as_vec2();
-            }
+        for vertex in &mut polygon.vertices[..points.len()] {
+            *vertex = (vertex.as_dvec2() - moved).as_vec2();
         }
         // Far from the origin the corners of a sliver can be nearer to a line than their coordinates can tell, and their
         // order a guess. About the centroid they must come in the same one.

@@ -58,7 +58,8 @@ pub struct Settings {
     /// Solver iterations per substep. Default 1 (soft), 10 (projection).
     pub iterations: u32,
     /// Iterations over the links per substep, forth and back in turn. Default 8. A single one can blow up at a
-    /// body of many links: take at least 2. `perf-reports/links.md` has stretch against time.
+    /// body of many links: take at least 2. `perf-reports/links.md` has stretch against time. Contacts of hulls take half
+    /// as many sweeps, rounded up.
     pub link_iterations: u32,
     /// Which solver. Default [`Solver::Soft`].
     pub solver: Solver,
@@ -68,11 +69,11 @@ pub struct Settings {
     pub mixing: Mixing,
     /// Frequency of the soft contact as a fraction of the substep rate. Default ⅙: 40 Hz at 4
     /// substeps of a 60 Hz step. A soft contact is a spring of stiffness m·ω², so this decides how
-    /// deep a tall pile rests; near ¼, the most there may be, tall piles ring. `perf-reports/peers-quality.md`
-    /// has the figures.
+    /// deep a tall pile rests; near ¼, the most there may be, tall piles ring. Contacts with a static or kinematic body
+    /// have twice the frequency, at most ¼. `perf-reports/peers-quality.md` has the figures.
     pub contact_frequency_ratio: f32,
     /// Damping ratio of the soft contact; contacts of circles and axis-aligned boxes among themselves, which turn
-    /// nobody by pressing, take twice as much while they do not bounce. Default 10. More calms tall piles sooner and
+    /// nobody by pressing, take twice as much. Default 10. More calms tall piles sooner and
     /// moves apart more slowly what overlaps.
     pub damping_ratio: f32,
     /// Speed limit at which soft contacts push overlapping bodies apart, m/s. Default 3.
@@ -80,9 +81,11 @@ pub struct Settings {
     /// Length below which shapes count as touching; contacts are solved from 4 times this
     /// distance on. Default 0.005 m.
     pub slop: f32,
-    /// Approach speed below which restitution is not applied, m/s. Default 1.
+    /// Approach speed below which restitution is not applied, m/s. Default 1. What rests must not bounce for ever under
+    /// its own weight; so the speed that gravity gives in six steps counts in place of a larger threshold, and without gravity
+    /// everything bounces.
     pub restitution_threshold: f32,
-    /// Fraction of the penetration that the projection solver removes per step. Default 0.2.
+    /// Fraction of the penetration that the projection solver removes per step, in equal parts per substep. Default 0.2.
     pub projection_percent: f32,
     /// Penetration that the projection solver leaves alone. Default 0.01 m.
     pub projection_slop: f32,
@@ -111,6 +114,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Largest [`Settings::contact_frequency_ratio`].
+    pub const MAX_FREQUENCY_RATIO: f32 = 0.25;
+
     /// The defaults of the classical solver: 1 substep of 10 velocity iterations.
     pub fn projection() -> Self {
         Settings { solver: Solver::Projection, substeps: 1, iterations: 10, ..Settings::default() }
@@ -125,7 +131,12 @@ impl Settings {
         check_range("substeps", self.substeps as f32, 1.0, 1024.0)?;
         check_range("iterations", self.iterations as f32, 1.0, 1024.0)?;
         check_range("link_iterations", self.link_iterations as f32, 1.0, 1024.0)?;
-        check_range("contact_frequency_ratio", self.contact_frequency_ratio, 1.0e-4, 0.25)?;
+        check_range(
+            "contact_frequency_ratio",
+            self.contact_frequency_ratio,
+            1.0e-4,
+            Self::MAX_FREQUENCY_RATIO,
+        )?;
         check_range("damping_ratio", self.damping_ratio, 0.0, 1.0e3)?;
         check_range("push_out_speed", self.push_out_speed, 0.0, 1.0e6)?;
         check_range("slop", self.slop, 0.0, 1.0e3)?;

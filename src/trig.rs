@@ -1,7 +1,20 @@
 //! Sine and cosine that give the same bits everywhere and at every lane width: the platform's own differ
-//! between C libraries.
+//! between C libraries. And angles as a part of a turn with whole turns apart, so that they keep their digits.
 
 use crate::lane::{Lane, Mask};
+use std::f64::consts::TAU;
+
+/// An angle, rad, as one in [−π, π] and whole turns, counter-clockwise. What is in that range stays as it is. Both steps are
+/// exact in IEEE arithmetic, but for the last rounding to f32, so the bits are the same everywhere.
+pub(crate) fn wrap(angle: f64) -> (f32, i32) {
+    if angle.abs() <= f64::from(std::f32::consts::PI) {
+        return (angle as f32, 0);
+    }
+    let rest = angle % TAU;
+    let rest = if rest.abs() > 0.5 * TAU { rest - TAU.copysign(rest) } else { rest };
+    // More turns than there are numbers for count as the most.
+    (rest as f32, ((angle - rest) / TAU).round() as i32)
+}
 
 /// Adding and subtracting this rounds a number below 2²² to the nearest whole one, ties to even.
 const ROUND: f32 = 12_582_912.0;
@@ -38,11 +51,29 @@ pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
 
 #[cfg(test)]
 mod tests {
-    use super::sin_cos;
+    use super::{sin_cos, wrap};
     use crate::lane::{Eight, Lane};
     use proptest::prelude::*;
 
     proptest! {
+        /// Contract: the part of a turn is in [−π, π], with its whole turns it is the angle, and what is a part of a turn
+        /// stays as it is to the bit.
+        #[test]
+        fn wrapped_angles_are_the_same(
+            angle in prop_oneof![-7.0f64..7.0, -1.0e3f64..1.0e3, -1.0e7f64..1.0e7],
+            turns in -3i32..=3,
+        ) {
+            use std::f32::consts::PI;
+            let edge = f64::from(turns) * std::f64::consts::PI;
+            for angle in [angle, edge, edge + 1.0e-7 * angle] {
+                let (part, turns) = wrap(angle);
+                prop_assert!(part.abs() <= PI, "{angle}: {part}");
+                let again = f64::from(turns) * std::f64::consts::TAU + f64::from(part);
+                prop_assert!((again - angle).abs() < 2.0e-7, "{angle}: {part} and {turns}");
+                prop_assert_eq!(wrap(f64::from(part)), (part, 0));
+            }
+        }
+
         /// Contract: within 2e-7 of the exact values for some hundred turns, and of larger angles within what
         /// the rounding of an angle so large makes.
         #[test]

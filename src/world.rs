@@ -4,12 +4,14 @@
 mod bodies;
 mod fault;
 mod links;
+mod validate;
 mod view;
 
 pub use view::{Columns, Contact};
 
 use crate::body::{Bodies, BodyHandle, BodyState};
 use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
+use crate::broadphase::crowd::{MOST_PARTNERS, scatter};
 use crate::broadphase::loose::per_step;
 use crate::broadphase::sweep::Pair;
 use crate::broadphase::{Broadphase, Margins};
@@ -25,6 +27,7 @@ use crate::solver::hulls::HullSolver;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
 use crate::trace::Trace;
+use crate::trig::wrap;
 use glam::Vec2;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -96,7 +99,8 @@ pub struct Advance {
 /// A body that went bad (not a number, or beyond all bounds) and was taken out of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quarantine {
-    /// Which body. It stays where it was last good, does not move, and touches nothing.
+    /// Which body. It stays where it was last good, does not move, and touches nothing. Calls that would move it
+    /// are refused; it can be removed.
     pub body: BodyHandle,
     /// The step in which it went bad, counted from 0.
     pub step: u64,
@@ -125,9 +129,7 @@ pub struct World {
     pub(crate) links: Links,
     verlet: Verlet,
     pub(crate) hulls: Hulls,
-    hull_solver: HullSolver,
-    /// Particles that were added, or whose velocity was set, since the last step.
-    fresh: Vec<BodyHandle>,
+    pub(crate) hull_solver: HullSolver,
     /// The pair list must be rebuilt before it is used.
     dirty: bool,
     /// Bounds of the last rebuild hold every body that was there then.
@@ -170,6 +172,9 @@ impl World {
     /// [`World::advance`] takes at most this many steps a call, and forgets the rest of the time.
     pub const MAX_STEPS_PER_ADVANCE: u32 = 8;
 
+    /// Most partners of a body in the pair list, of those that count against it; see [`World::crowded_count`].
+    pub const MAX_PARTNERS: usize = MOST_PARTNERS;
+
     /// An empty world.
     ///
     /// # Errors
@@ -187,7 +192,6 @@ impl World {
             verlet: Verlet::default(),
             hulls: Hulls::default(),
             hull_solver: HullSolver::default(),
-            fresh: Vec::new(),
             dirty: true,
             bounds_hold: false,
             bounds_last: false,
@@ -209,14 +213,20 @@ impl World {
     ///
     /// Work is shared among the threads of the rayon pool that the caller runs in, if any
     /// (`pool.install(|| world.step())`), at most one per core. The result does not depend on them.
+    ///
+    /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and lane width. It may
+    /// allocate when there is more in the whole world than ever before: more bodies, or more pairs of neighbours, which are
+    /// more the denser the bodies lie and the faster they are; in the first step after links or hulls came or went;
+    /// and when a body goes bad. In a world of many tiles of space (256 bodies and more each) it may allocate, too, when one of
+    /// them needs a quarter more than any tile ever did, in a small world half more. What is allocated is kept, with such a reserve, until the world is dropped.
     pub fn step(&mut self) {
         let mut trace = self.trace.take();
         let start = Instant::now();
         with_crew(trace.as_deref(), |crew| {
             let mut clock = Clock { last: start, trace: trace.as_deref() };
             let mut timings = Timings::default();
-            self.start_particles();
             self.check_velocities();
+            self.hulls.refresh(&mut self.bodies);
             let rebuild = self.dirty || !(self.bounds_hold || self.loosen());
             timings.broadphase += clock.lap(Stage::Broadphase);
             if rebuild {
@@ -269,6 +279,11 @@ impl World {
         true
     }
 
+    /// Whether the pair list has every pair that overlaps.
+    pub(crate) fn pairs_hold(&self) -> bool {
+        !self.dirty && self.bounds_hold
+    }
+
     /// What the old contacts know, before slots change.
     fn carry_out(&mut self, crew: &Crew<'_>) {
         self.contacts.carry_out(&self.bodies, self.broadphase.built, crew);
@@ -279,11 +294,12 @@ impl World {
         let margins = Margins::new(&self.settings);
         self.broadphase.order(&mut self.bodies, &margins, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
+        scatter(&mut self.bodies, self.contacts.crowded());
         // After the rows of the bodies and the padding: see `solver/mirror.rs`.
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.loose_pairs.clear();
-        self.loose_pairs.reserve(16 * per_step(self.bodies.len));
+        self.loose_pairs.reserve(32 * per_step(self.bodies.len));
         self.dirty = false;
         self.bounds_hold = true;
     }
@@ -335,10 +351,12 @@ impl World {
             any_damping: self.bodies.any_damping,
             has_far: self.large_moves || self.contacts.far.is_active(),
         };
+        let relinked = self.links.changed;
         self.verlet.begin_step(&mut self.links, &self.bodies, self.settings.lanes, crew);
-        self.begin_hulls();
+        self.begin_hulls(relinked, impulse_ratio);
         let verlet = (&mut self.verlet, &mut self.hull_solver, &self.bodies);
         self.solver.solve(&mut self.contacts, &self.settings, &load, verlet, crew);
+        self.hull_solver.find_events(&self.bodies, &mut self.contacts.begin, &mut self.contacts.end);
         self.links.broken.clear();
         let links = &mut self.links;
         self.verlet.break_links(substep, |link| links.break_link(link));
@@ -347,9 +365,8 @@ impl World {
     /// Takes the solver's result over, and looks for what went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
-        let (bounds, margins) = (&self.broadphase.bounds, Margins::new(&self.settings));
-        let lanes = self.settings.lanes;
-        let bad = self.solver.mirror.finish(&mut self.bodies, bounds, &margins, lanes, &mut self.left, crew);
+        let bounds = &self.broadphase.bounds;
+        let bad = self.solver.mirror.finish(&mut self.bodies, bounds, &self.settings, &mut self.left, crew);
         self.bounds_last = in_time;
         self.bounds_hold = in_time && self.left.get_mut().expect("no worker panicked").is_empty();
         for slot in bad {
@@ -396,6 +413,7 @@ impl World {
         self.bodies.quarantine(slot);
         let body = self.bodies.handle(slot);
         self.links.mass_changed(body);
+        (self.hulls.changed, self.hulls.renumbered) = (true, true);
         self.quarantined.push(Quarantine { body, step: self.step_count });
         self.dirty = true;
     }
@@ -473,6 +491,10 @@ impl World {
     pub fn interpolated(&self, body: BodyHandle, alpha: f32) -> Result<BodyState, Error> {
         let slot = self.bodies.slot_of(body)?;
         check_range("alpha", alpha, 0.0, 1.0)?;
+        Ok(self.interpolated_at(slot, alpha))
+    }
+
+    fn interpolated_at(&self, slot: usize, alpha: f32) -> BodyState {
         let mut state = self.state(slot);
         if slot < self.solver.mirror.bodies {
             let back = alpha - 1.0;
@@ -480,10 +502,11 @@ impl World {
             state.position += back * Vec2::new(moved_x, moved_y);
             let radius = self.bodies.columns.radius[slot];
             if radius > 0.0 {
-                state.angle += back * turned / radius;
+                let (angle, turns) = wrap(f64::from(state.angle) + f64::from(back * turned / radius));
+                (state.angle, state.turns) = (angle, state.turns.wrapping_add(turns));
             }
         }
-        Ok(state)
+        state
     }
 }
 

@@ -52,7 +52,12 @@ const LARGE: i32 = i32::MAX;
 const QUARANTINED: i32 = i32::MAX - 1;
 const DEAD: i32 = i32::MAX - 2;
 /// Band numbers are clamped to ± this. Two bands that clamping makes one stay neighbours of the next.
-const LIMIT: f64 = (1 << 30) as f64;
+pub(super) const LIMIT: f64 = (1 << 30) as f64;
+
+/// Most bands, used or not, for a counting sort of so many bodies.
+fn most_spread(bodies: usize) -> usize {
+    4 * bodies + 64
+}
 
 /// Of one chunk of slots.
 #[derive(Clone, Copy, Default)]
@@ -81,6 +86,10 @@ impl Bands {
         let axis = if self.along_x { (&c.pos_x, &c.ext_x) } else { (&c.pos_y, &c.ext_y) };
         let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
 
+        // As much as so many bodies can ever need, wherever they are: bodies fly apart, and how many bands they are in, and which of
+        // them are large, changes with every list.
+        self.keys.reserve(len.saturating_sub(self.keys.len()));
+        self.order.reserve(len.saturating_sub(self.order.len()));
         resize(&mut self.band_of, len);
         resize(&mut self.lower, len);
         resize(&mut self.key_bits, len);
@@ -145,8 +154,10 @@ impl Bands {
         let most = self.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(-1);
 
         self.list.clear();
+        // More than a square world of bodies that are four heights apart has.
+        self.list.reserve(4 * (len as f32).sqrt() as usize + 16);
         let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
-        if spread <= 4 * len + 64 {
+        if spread <= most_spread(len) {
             self.count(len, least, spread);
         } else {
             self.count_sparse(len);
@@ -156,6 +167,7 @@ impl Bands {
 
     /// Counting sort by band.
     fn count(&mut self, len: usize, least: i32, spread: usize) {
+        self.counts.reserve((most_spread(len) + 1).saturating_sub(self.counts.len()));
         resize(&mut self.counts, spread + 1);
         self.counts.fill(0);
         for &band in &self.band_of[..len] {
@@ -186,6 +198,7 @@ impl Bands {
     /// The same where the bands in use are few and far between.
     fn count_sparse(&mut self, len: usize) {
         self.sparse.clear();
+        self.sparse.reserve(len);
         let in_bands = self.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
         self.sparse.extend(in_bands.map(|(slot, &band)| {
             let key = u64::from(self.key_bits[slot]) << 32 | slot as u64;
@@ -248,6 +261,7 @@ impl Bands {
     pub(super) fn choose_axis(&mut self, bodies: &Bodies) -> (Vec2, Vec2) {
         let c = &bodies.columns;
         let stride = (bodies.len / SAMPLE).max(1);
+        self.sample.reserve(bodies.len.min(2 * SAMPLE).saturating_sub(self.sample.len()));
         let mut middle = |column: &[f32]| {
             self.sample.clear();
             self.sample.extend(
@@ -309,14 +323,14 @@ fn mark(kind: Kind) -> i32 {
 }
 
 /// Bits that compare as the numbers do.
-fn ordered_bits(value: f32) -> u32 {
+pub(super) fn ordered_bits(value: f32) -> u32 {
     let bits = value.to_bits();
     bits ^ ((bits.cast_signed() >> 31).cast_unsigned() | 1 << 31)
 }
 
 /// Sorts keys that are mostly in order already, as they are from one rebuild to the next. Insertion
 /// sort costs one comparison a key then; it gives up when it has moved eight places a key.
-fn sort_coherent(keys: &mut [u64]) {
+pub(super) fn sort_coherent<K: Copy + Ord>(keys: &mut [K]) {
     let mut budget = 8 * keys.len();
     for i in 1..keys.len() {
         let key = keys[i];

@@ -114,7 +114,11 @@ impl Frames {
         self.per_size = 1.0 / edge;
         self.columns = (size.x / edge) as usize + 1;
         self.rows = (size.y / edge) as usize + 1;
+        // At most so many by the choice of the edge, whatever the shape of the world.
+        let most = 3 * wanted as usize + 2;
         self.cells.clear();
+        self.cells.reserve(most);
+        self.rms_of_cells.reserve(most.saturating_sub(self.rms_of_cells.len()));
         self.cells.resize(self.columns * self.rows, Cell::default());
     }
 

@@ -7,10 +7,10 @@
 //! far tile, which may hold pairs of any two bodies. Measured in a gas of 50,000: a rebuild every fourth step
 //! instead of every second.
 
+use super::crowd::MOST_PARTNERS;
 use super::{Broadphase, Growth, interval, shape_row};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
-use crate::shape::ShapeKind;
 use crate::trig::sin_cos;
 use std::ops::Range;
 
@@ -48,9 +48,11 @@ impl Broadphase {
                 self.loose.insert(place, slot);
             }
         }
+        let mut near = std::mem::take(&mut self.near_loose);
         for &slot in left {
-            self.pair_loose(bodies, slot as usize, left, pairs);
+            self.tests += self.pair_loose(bodies, slot as usize, left, &mut near, pairs);
         }
+        self.near_loose = near;
     }
 
     /// A new margin, from where the body is now.
@@ -75,33 +77,49 @@ impl Broadphase {
         self.shape[slot] = shape_row(c.kind[slot], [x, y], [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot]);
     }
 
-    fn pair_loose(&self, bodies: &Bodies, slot: usize, left: &[u32], pairs: &mut Vec<Pair>) {
+    /// Returns how many bounds it has looked at.
+    fn pair_loose(
+        &self,
+        bodies: &Bodies,
+        slot: usize,
+        left: &[u32],
+        near: &mut Vec<u32>,
+        pairs: &mut Vec<Pair>,
+    ) -> u64 {
         let mut add = |other: usize| {
+            let known = pairs.len();
             self.accept(bodies, slot.min(other), slot.max(other), |pair| pairs.push(pair));
+            pairs.len() > known
         };
         let [range_s, range_b] = self.loose_box(bodies, slot);
+        let (mut tests, mut partners) = (0, 0);
         self.visit_bands(range_s, range_b, |other| {
-            if !self.is_loose(other) {
-                add(other);
-            }
-            true
+            tests += 1;
+            partners += usize::from(!self.is_loose(other) && add(other));
+            partners < MOST_PARTNERS
         });
         for &other in &self.loose {
+            tests += 1;
             // A pair of two that have left in this step is found by the first of them.
             if other as usize != slot && !(left.binary_search(&other).is_ok() && (other as usize) < slot) {
                 add(other as usize);
             }
         }
-        for large in self.bands.banded..self.bands.solid {
-            let overlaps = bodies.columns.kind[large].shape() == ShapeKind::HalfSpace
-                || (self.bounds.min_s[large] <= range_s[1]
-                    && self.bounds.max_s[large] >= range_s[0]
-                    && self.bounds.min_b[large] <= range_b[1]
-                    && self.bounds.max_b[large] >= range_b[0]);
-            if overlaps {
-                add(large);
+        near.clear();
+        self.visit_large(range_s, range_b, |large| {
+            tests += 1;
+            let mut close = false;
+            self.accept(bodies, slot, large, |_| close = true);
+            if close {
+                near.push(large as u32);
             }
+            near.len() < MOST_PARTNERS
+        });
+        near.sort_unstable();
+        for &large in &*near {
+            add(large as usize);
         }
+        tests
     }
 
     /// The grown bounds of a loose body: along the axis of sorting, and along that of the bands.

@@ -1,23 +1,28 @@
 //! The sweep: all pairs of one tile, sorted by (a, b).
 //!
 //! ```text
-//! for each large body, for each band of the tile that it covers: the bodies between its bounds
+//! for each band, for each run of large bodies near it (levels.rs): the fewer look up the more
 //! for each band, for each body i in order:
 //!     later bodies of the band, until one starts after i ends
 //!     bodies of the next band from the first that may reach i, until one starts after i ends
 //!     the large bodies found for i
 //! ```
 //!
+//! Where a run has fewer bodies than the band, each of them looks up the band (a floor, a wall); where it has more,
+//! each body of the band looks up the run (terrain, a comb). Two bodies that nothing moves are no pair, and none
+//! of the lists that grow has them.
+//!
 //! The tests on a run of bodies are done by lanes; hits come out in slot order at any width. A hit then
 //! passes the filters and an exact test of distance: in a random pile a fifth of all circles whose
 //! bounds overlap are too far apart to matter, and each would cost every solver pass.
 
+use super::bands::Band;
+use super::crowd::{Crowd, MOST_PARTNERS, size};
 use super::general::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
 use crate::lane::{Lane, Mask};
 use crate::narrowphase::{PairKind, Touch, touch_one};
-use crate::shape::ShapeKind;
 use std::ops::Range;
 
 /// Two slots whose grown shapes are close, a < b.
@@ -41,15 +46,84 @@ pub(crate) struct Found {
     pub pairs: Vec<Pair>,
     /// With a large body that contacts can move.
     pub far: Vec<Pair>,
-    /// (banded, large), sorted.
+    /// (banded, large), sorted; in the far tile two large ones.
     large: Vec<(u32, u32)>,
+    /// How many large ones a banded body has; only where there may be too many.
+    large_partners: Vec<u8>,
+    crowd: Crowd,
+    /// How many bounds were looked at; those that lanes take along count.
+    pub tests: u64,
 }
 
 impl Found {
-    /// Room for what is found beside the pairs, so that the first few do not allocate.
-    pub(crate) fn reserve_large(&mut self) {
-        self.far.reserve(16_usize.saturating_sub(self.far.capacity()));
-        self.large.reserve(256_usize.saturating_sub(self.large.capacity()));
+    /// Room for what is found beside the pairs.
+    pub(crate) fn reserve(&mut self, far: usize, large: usize) {
+        self.far.reserve_exact(far.saturating_sub(self.far.len()));
+        self.large.reserve_exact(large.saturating_sub(self.large.len()));
+    }
+
+    /// Bodies found near large ones.
+    pub(crate) fn large_len(&self) -> usize {
+        self.large.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.pairs.clear();
+        self.far.clear();
+        self.large.clear();
+        self.large_partners.clear();
+        self.crowd.clear();
+        self.tests = 0;
+    }
+
+    /// The slots, in order, of bodies that had more partners than they were given.
+    pub(crate) fn crowded(&self) -> &[u32] {
+        &self.crowd.cut
+    }
+}
+
+/// The pairs of one body at a time, in order.
+struct Finder<'a> {
+    broadphase: &'a Broadphase,
+    bodies: &'a Bodies,
+    /// The tile's first slot.
+    first: usize,
+    pairs: &'a mut Vec<Pair>,
+    far: &'a mut Vec<Pair>,
+    crowd: &'a mut Crowd,
+    /// Of the present body, in the present run.
+    partners: usize,
+    /// The smallest body of the run, 0 if one of them is fixed. Looked for when a body has too many partners.
+    smallest: Option<f32>,
+}
+
+impl Finder<'_> {
+    /// Takes body `j` of a run as a partner of `i`. False if nothing that follows in the run can be one.
+    #[inline(always)]
+    fn take(&mut self, i: usize, j: usize, run: &Range<usize>) -> bool {
+        if self.partners >= MOST_PARTNERS && !self.crowd.admits(self.bodies, self.first, i, j) {
+            return !self.is_full(i, run);
+        }
+        let known = self.pairs.len();
+        self.broadphase.accept(self.bodies, i, j, |pair| self.pairs.push(pair));
+        self.partners += usize::from(self.pairs.len() > known);
+        true
+    }
+
+    /// Whether no body of the run is taken by one that has its first partners: none is small against it, none fixed.
+    #[cold]
+    fn is_full(&mut self, i: usize, run: &Range<usize>) -> bool {
+        let bodies = self.bodies;
+        let size_of =
+            |slot: usize| if bodies.columns.inv_mass[slot] == 0.0 { 0.0 } else { size(bodies, slot) };
+        let smallest =
+            *self.smallest.get_or_insert_with(|| run.clone().map(size_of).fold(f32::INFINITY, f32::min));
+        bodies.columns.inv_mass[i] > 0.0 && 2.0 * smallest >= size(bodies, i)
+    }
+
+    fn take_large(&mut self, i: usize, large: usize) {
+        let to = if self.bodies.columns.inv_mass[large] > 0.0 { &mut *self.far } else { &mut *self.pairs };
+        self.broadphase.accept(self.bodies, i, large, |pair| to.push(pair));
     }
 }
 
@@ -74,9 +148,10 @@ impl<'a, L: Lane> Probe<'a, L> {
         }
     }
 
-    /// Visits the overlapping bodies of `run`, which is in sweep order.
+    /// Visits the overlapping bodies of `run`, which is in sweep order, until `hit` returns false. Returns how many
+    /// bounds it has looked at.
     #[inline(always)]
-    fn scan(&self, run: Range<usize>, mut hit: impl FnMut(usize)) {
+    fn scan(&self, run: Range<usize>, mut hit: impl FnMut(usize) -> bool) -> u64 {
         let bounds = &self.broadphase.bounds;
         let mut j = run.start;
         while j < run.end {
@@ -90,87 +165,155 @@ impl<'a, L: Lane> Probe<'a, L> {
                 bits &= (1 << (run.end - j)) - 1;
             }
             while bits != 0 {
-                hit(j + bits.trailing_zeros() as usize);
+                if !hit(j + bits.trailing_zeros() as usize) {
+                    return (j + L::WIDTH - run.start) as u64;
+                }
                 bits &= bits - 1;
             }
+            j += L::WIDTH;
             // Lower bounds ascend, so the last lane is the first to start too late.
             if starts_before.bits() >> (L::WIDTH - 1) == 0 {
-                return;
+                break;
             }
-            j += L::WIDTH;
         }
+        (j - run.start) as u64
     }
 }
 
 impl Broadphase {
     /// Finds the pairs of one tile.
     pub(crate) fn sweep<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
-        let Found { pairs, far, large } = found;
-        pairs.clear();
-        far.clear();
-        self.sweep_large::<L>(bodies, tile, large);
-        let mut emit = |a: usize, b: usize| {
-            let found = if b >= self.bands.banded && bodies.columns.inv_mass[b] > 0.0 {
-                &mut *far
-            } else {
-                &mut *pairs
-            };
-            self.accept(bodies, a, b, |pair| found.push(pair));
-        };
+        found.clear();
+        self.sweep_large::<L>(bodies, tile, found);
+        let Found { pairs, far, large, crowd, tests, .. } = found;
+        let first = tile.slots.start;
+        let mut finder =
+            Finder { broadphase: self, bodies, first, pairs, far, crowd, partners: 0, smallest: None };
+        let mut smallest = [None; 2];
         let mut next_large = large.iter().peekable();
         for k in tile.bands.clone() {
             let band = &self.bands.list[k];
             let next = self.bands.list.get(k + 1).filter(|next| next.id == band.id + 1);
             let mut reaching = next.map_or(0, |next| next.slots.start);
+            smallest = [smallest[1], None];
             for i in band.slots.clone() {
                 let probe = Probe::<L>::new(self, i);
                 // What touches nothing has no candidates to look at. (`peers --scenes joint-grid`, 10,000 particles in a heap,
                 // 2 threads: a p95 of 7 ms for a step, and 2 so.)
                 let touches = !self.present.avoids(bodies, i);
                 if touches {
-                    probe.scan(i + 1..band.slots.end, |j| emit(i, j));
+                    (finder.partners, finder.smallest) = (0, smallest[0]);
+                    *tests += probe.scan(i + 1..band.slots.end, |j| finder.take(i, j, &band.slots));
+                    smallest[0] = finder.smallest;
                 }
                 if let Some(next) = next.filter(|_| touches) {
                     let min_s = self.bounds.min_s[i];
                     while reaching < next.slots.end && self.bounds.front[reaching] < min_s {
                         reaching += 1;
                     }
-                    probe.scan(reaching..next.slots.end, |j| emit(i, j));
+                    (finder.partners, finder.smallest) = (0, smallest[1]);
+                    *tests += probe.scan(reaching..next.slots.end, |j| finder.take(i, j, &next.slots));
+                    smallest[1] = finder.smallest;
                 }
                 while let Some(&(_, b)) = next_large.next_if(|&&(a, _)| a as usize == i) {
-                    emit(i, b as usize);
+                    finder.take_large(i, b as usize);
                 }
             }
         }
+        finder.crowd.tidy();
     }
 
     /// Finds which bodies of the tile are near which large ones.
-    fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, large: &mut Vec<(u32, u32)>) {
-        large.clear();
-        let mut sorted = true;
-        for b in self.bands.banded..self.bands.solid {
-            if !large.is_empty() {
-                sorted = false;
+    fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
+        let Found { large, large_partners, crowd, tests, .. } = found;
+        for &plane in &self.levels.planes {
+            *tests += tile.slots.len() as u64;
+            self.near_plane::<L>(bodies, plane as usize, tile.slots.clone(), |a| {
+                large.push((a as u32, plane));
+            });
+        }
+        let limited = self.levels.len() > MOST_PARTNERS;
+        if limited {
+            large_partners.resize(tile.slots.len(), 0);
+        }
+        let inv_mass = &bodies.columns.inv_mass;
+        let mut take = |a: usize, b: usize| {
+            if inv_mass[a] == 0.0 && inv_mass[b] == 0.0 {
+                return;
             }
-            if bodies.columns.kind[b].shape() == ShapeKind::HalfSpace {
-                self.near_plane::<L>(bodies, b, tile.slots.clone(), |a| large.push((a as u32, b as u32)));
-                continue;
-            }
-            let probe = Probe::<L>::new(self, b);
-            let (lowest, highest) = (self.bounds.min_b[b], self.bounds.max_b[b]);
-            let ids = self.bands.id_at(lowest) - 1..=self.bands.id_at(highest);
-            for band in &self.bands.list[tile.bands.clone()] {
-                if ids.contains(&band.id) {
-                    let front = &self.bounds.front[band.slots.clone()];
-                    let first = front.partition_point(|&front| front < self.bounds.min_s[b]);
-                    let run = band.slots.start + first..band.slots.end;
-                    probe.scan(run, |a| large.push((a as u32, b as u32)));
+            if limited {
+                let mut near = false;
+                self.accept(bodies, a, b, |_| near = true);
+                let partners = &mut large_partners[a - tile.slots.start];
+                if !near {
+                    return;
                 }
+                if usize::from(*partners) == MOST_PARTNERS {
+                    crowd.note(a);
+                    return;
+                }
+                *partners += 1;
+            }
+            large.push((a as u32, b as u32));
+        };
+        if self.levels.len() > 0 {
+            for band in &self.bands.list[tile.bands.clone()] {
+                *tests += self.near_band::<L>(band, &mut take);
             }
         }
-        if !sorted {
+        if !large.is_sorted() {
             large.sort_unstable();
         }
+    }
+
+    /// Calls `hit` with the bodies of a band and the large ones whose bounds overlap. Returns how many bounds it has
+    /// looked at.
+    #[inline(always)]
+    fn near_band<L: Lane>(&self, band: &Band, hit: &mut impl FnMut(usize, usize)) -> u64 {
+        let (bounds, slots) = (&self.bounds, &band.slots);
+        let least = |least: f32, &value: &f32| if value < least { value } else { least };
+        let most = |most: f32, &value: &f32| if value > most { value } else { most };
+        let range_s = [bounds.min_s[slots.start], bounds.front[slots.end - 1]];
+        let range_b = [
+            bounds.min_b[slots.clone()].iter().fold(f32::INFINITY, least),
+            bounds.max_b[slots.clone()].iter().fold(f32::NEG_INFINITY, most),
+        ];
+        let mut tests = 1;
+        self.levels.visit_runs(range_s, range_b, |run| {
+            if run.len() > slots.len() {
+                for i in slots.clone() {
+                    let [own_s, own_b] = self.ranges(i);
+                    let near = self.levels.cut(run.clone(), own_s);
+                    tests += 1 + near.len() as u64;
+                    self.levels.scan(near, own_s, own_b, |large| {
+                        hit(i, large);
+                        true
+                    });
+                }
+                return true;
+            }
+            for &large in &self.levels.slot[run] {
+                let large = large as usize;
+                tests += 1;
+                if bounds.min_b[large] <= range_b[1] && bounds.max_b[large] >= range_b[0] {
+                    let front = &bounds.front[slots.clone()];
+                    let first = front.partition_point(|&front| front < bounds.min_s[large]);
+                    let probe = Probe::<L>::new(self, large);
+                    tests += probe.scan(slots.start + first..slots.end, |i| {
+                        hit(i, large);
+                        true
+                    });
+                }
+            }
+            true
+        });
+        tests
+    }
+
+    /// A slot's bounds along both axes, that of sorting first.
+    fn ranges(&self, slot: usize) -> [[f32; 2]; 2] {
+        let bounds = &self.bounds;
+        [[bounds.min_s[slot], bounds.max_s[slot]], [bounds.min_b[slot], bounds.max_b[slot]]]
     }
 
     /// The slots whose bounds come near the half-space in slot `plane`.
@@ -207,26 +350,37 @@ impl Broadphase {
         }
     }
 
-    /// Pairs among the large bodies themselves.
-    pub(crate) fn sweep_among_large(&self, bodies: &Bodies, pairs: &mut Vec<Pair>) {
-        let large = self.bands.banded..self.bands.solid;
-        let plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
-        let bounds = &self.bounds;
-        let overlap = |a: usize, b: usize| {
-            plane(a)
-                || plane(b)
-                || (bounds.min_s[a] <= bounds.max_s[b]
-                    && bounds.min_s[b] <= bounds.max_s[a]
-                    && bounds.min_b[a] <= bounds.max_b[b]
-                    && bounds.min_b[b] <= bounds.max_b[a])
-        };
-        for a in large.clone() {
-            for b in a + 1..large.end {
-                if overlap(a, b) {
-                    self.accept(bodies, a, b, |pair| pairs.push(pair));
+    /// Pairs among the large bodies themselves, sorted, after those in `found`. Each that can be moved looks up the
+    /// others.
+    pub(crate) fn sweep_among_large(&self, bodies: &Bodies, found: &mut Found) {
+        let Found { pairs, large, crowd, tests, .. } = found;
+        let inv_mass = &bodies.columns.inv_mass;
+        for a in (self.bands.banded..self.bands.solid).filter(|&slot| inv_mass[slot] > 0.0) {
+            let [range_s, range_b] = self.ranges(a);
+            let mut partners = 0;
+            large.extend(self.levels.planes.iter().map(|&plane| (plane.min(a as u32), plane.max(a as u32))));
+            *tests += 1 + self.levels.planes.len() as u64;
+            self.levels.visit(range_s, range_b, |b| {
+                *tests += 1;
+                // Two that can be moved find each other.
+                if b == a || (inv_mass[b] > 0.0 && b < a) {
+                    return true;
                 }
-            }
+                let mut near = false;
+                let (low, high) = (a.min(b), a.max(b));
+                self.accept(bodies, low, high, |_| near = true);
+                if near && (partners < MOST_PARTNERS || crowd.admits(bodies, self.bands.banded, a, b)) {
+                    partners += 1;
+                    large.push((low as u32, high as u32));
+                }
+                true
+            });
         }
+        large.sort_unstable();
+        for &(a, b) in &*large {
+            self.accept(bodies, a as usize, b as usize, |pair| pairs.push(pair));
+        }
+        crowd.tidy();
     }
 
     /// The pair, if its bodies may touch each other before the list is stale; of compounds the pairs of parts.
@@ -235,6 +389,10 @@ impl Broadphase {
         let c = &bodies.columns;
         let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
         if a_fixed && b_fixed {
+            return;
+        }
+        // See `solver/hulls.rs`.
+        if bodies.is_corner(a) || bodies.is_corner(b) {
             return;
         }
         if bodies.any_general && (c.kind[a].is_general() || c.kind[b].is_general()) {

@@ -119,7 +119,7 @@ pub struct RunArgs {
     /// Write what each worker was busy with in the measured steps: Chrome trace events, for Perfetto and speedscope
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
-    /// Write a profile of the measured steps: protobuf, for pprof and speedscope
+    /// Write a profile of the measured steps: protobuf, for pprof and speedscope (in a build `--features profile`)
     #[arg(long, value_name = "FILE")]
     pub pprof: Option<PathBuf>,
     /// Write the same as a flame graph

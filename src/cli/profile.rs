@@ -4,18 +4,23 @@ use super::args::RunArgs;
 use super::output::check_new;
 use super::{Outcome, bad_input};
 
+/// Why this build takes no profiles, if it takes none.
+const UNABLE: Option<&str> = if cfg!(not(unix)) {
+    Some("profiles are taken by a signal that this system lacks")
+} else if cfg!(not(feature = "profile")) {
+    Some("this build takes no profiles; one of `cargo build --release --features profile` does")
+} else {
+    None
+};
+
 /// Refuses what can't be done, before a long run.
 pub fn check(args: &RunArgs) -> Outcome {
-    for (option, path) in [("--pprof", &args.pprof), ("--flamegraph", &args.flamegraph)] {
-        if let Some(path) = path {
-            check_new(option, path, args.force)?;
+    let wanted = [("--pprof", &args.pprof), ("--flamegraph", &args.flamegraph)];
+    for (option, path) in wanted.iter().filter_map(|(option, path)| Some((option, path.as_ref()?))) {
+        if let Some(why) = UNABLE {
+            return Err(bad_input(format!("{option}: {why}")));
         }
-    }
-    let wanted = args.pprof.as_ref().or(args.flamegraph.as_ref());
-    if cfg!(not(unix)) && wanted.is_some() {
-        return Err(bad_input(
-            "--pprof, --flamegraph: profiles are taken by a signal that this system lacks",
-        ));
+        check_new(option, path, args.force)?;
     }
     if args.pprof.is_some() && args.pprof == args.flamegraph {
         return Err(bad_input("--pprof and --flamegraph name the same file"));
@@ -23,13 +28,13 @@ pub fn check(args: &RunArgs) -> Outcome {
     Ok(())
 }
 
-#[cfg(not(unix))]
+#[cfg(not(all(unix, feature = "profile")))]
 pub use elsewhere::{Profile, Taken};
-#[cfg(unix)]
+#[cfg(all(unix, feature = "profile"))]
 pub use unix::{Profile, Taken};
 
 /// No profiles: [`check`] has refused them.
-#[cfg(not(unix))]
+#[cfg(not(all(unix, feature = "profile")))]
 mod elsewhere {
     use super::{Outcome, RunArgs};
 
@@ -53,7 +58,7 @@ mod elsewhere {
     }
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "profile"))]
 mod unix {
     use super::super::output::write_file;
     use super::super::{Outcome, bad_input, note};

@@ -201,8 +201,10 @@ fn write_bodies(out: &mut impl Write, scene: &Scene, world: &World) -> io::Resul
     writeln!(out, "id,x,y,angle,vx,vy,omega")?;
     for (id, place) in places(scene, false) {
         let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
-        let BodyState { position, angle, velocity, angular_velocity } = state;
+        let BodyState { position, angle, turns, velocity, angular_velocity } = state;
         let (x, y, vx, vy) = (position.x, position.y, velocity.x, velocity.y);
+        // In all, with whole turns; and in as few digits as it has where there are none.
+        let angle = if turns == 0 { angle.to_string() } else { state.total_angle().to_string() };
         writeln!(out, "{id},{x},{y},{angle},{vx},{vy},{angular_velocity}")?;
     }
     Ok(())

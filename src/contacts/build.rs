@@ -28,15 +28,15 @@
 //! ```
 
 use super::carry::Carry;
+use super::room::at_least;
 use super::{
-    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, NOT_GENERAL, NormalBlock, RoughBlock,
-    Run, SecondPoint, Tile,
+    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, Limits, NOT_GENERAL, NormalBlock,
+    Places, RoughBlock, Run, SecondPoint, Tile,
 };
 use crate::body::Bodies;
 use crate::broadphase::general::ShapeRef;
 use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
-use crate::lane::RowOffset;
 use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
 use crate::shape::ShapeKind;
@@ -60,9 +60,10 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn reserve(&mut self, pairs: usize) {
-        self.sorted.reserve(pairs.saturating_sub(self.sorted.len()));
-        self.colour.reserve(pairs.saturating_sub(self.colour.len()));
+    pub(super) fn reserve(&mut self, bodies: usize, pairs: usize) {
+        at_least(&mut self.taken, bodies);
+        at_least(&mut self.sorted, pairs);
+        at_least(&mut self.colour, pairs);
     }
 }
 
@@ -157,9 +158,11 @@ impl Build<'_> {
         tile.occupied = tile.runs.iter().enumerate().fold(0, occupied);
         let blocks = block as usize;
         let empty = [0.0; BLOCK];
+        tile.limits = Limits::default();
+        let Limits { bodies, shapes, outlines } = &mut tile.limits;
         let normal = NormalBlock {
-            a: [RowOffset::of(tile.padding); BLOCK],
-            b: [RowOffset::of(tile.padding); BLOCK],
+            a: Places::all(tile.padding, bodies),
+            b: Places::all(tile.padding, bodies),
             normal_x: empty,
             normal_y: empty,
             separation: [FAR; BLOCK],
@@ -176,21 +179,17 @@ impl Build<'_> {
         refill(&mut tile.normal, blocks, normal);
         refill(&mut tile.friction, blocks, friction);
         let bounce = if self.bodies.any_restitution { blocks } else { 0 };
-        let no_bounce = BounceBlock { restitution: empty, approach: empty, impulse: empty };
-        refill(&mut tile.bounce, bounce, no_bounce);
+        refill(&mut tile.bounce, bounce, BounceBlock::NONE);
 
         let generals = generals as usize;
-        let padding = [RowOffset::of(tile.padding); BLOCK];
-        let arms = Arms { normal: [empty; 2], tangent: [empty; 2] };
+        let (padding, no_outline) = (Places::all(tile.padding, shapes), Places::all(0, outlines));
         let general = GeneralBlock {
-            arms: [arms; 2],
+            arms: Arms::default(),
             second: SecondPoint {
                 separation: [FAR; BLOCK],
                 normal_impulse: empty,
                 normal_mass: empty,
                 closing_speed: empty,
-                tangent_impulse: empty,
-                tangent_mass: empty,
             },
             feature: [empty; 2],
             inv_spin_a: empty,
@@ -198,13 +197,11 @@ impl Build<'_> {
             reach: empty,
             shape_a: padding,
             shape_b: padding,
-            outline_a: [RowOffset::of(0); BLOCK],
-            outline_b: [RowOffset::of(0); BLOCK],
+            outline_a: no_outline,
+            outline_b: no_outline,
             place: [[empty; 2]; 2],
         };
         refill(&mut tile.general, generals, general);
-        let second_bounce = if self.bodies.any_restitution { generals } else { 0 };
-        refill(&mut tile.second_bounce, second_bounce, no_bounce);
         let rough = if self.bodies.any_rough { generals } else { 0 };
         let smooth = RoughBlock { rolling: empty, rolling_impulse: empty, tangent_speed: empty };
         refill(&mut tile.rough, rough, smooth);
@@ -250,8 +247,8 @@ impl Build<'_> {
                 let mixed = coefficients.of(materials.0, materials.1);
 
                 let normal = &mut tile.normal[block];
-                normal.a[lane] = RowOffset::of(a);
-                normal.b[lane] = RowOffset::of(b);
+                normal.a.set(lane, a, &mut tile.limits.bodies);
+                normal.b.set(lane, b, &mut tile.limits.bodies);
                 normal.normal_impulse[lane] = carried.normal_impulse;
                 normal.normal_mass[lane] = 1.0 / inv_mass;
                 let friction = &mut tile.friction[block];
@@ -272,14 +269,14 @@ impl Build<'_> {
                     general.inv_spin_a[lane] = inverse(c.radius[slot_a]);
                     general.inv_spin_b[lane] = inverse(c.radius[slot_b]);
                     general.reach[lane] = shapes[0].reach + shapes[1].reach;
-                    general.shape_a[lane] = RowOffset::of(shapes[0].row);
-                    general.shape_b[lane] = RowOffset::of(shapes[1].row);
-                    general.outline_a[lane] = RowOffset::of(shapes[0].outline_row);
-                    general.outline_b[lane] = RowOffset::of(shapes[1].outline_row);
+                    let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
+                    general.shape_a.set(lane, shapes[0].row, rows);
+                    general.shape_b.set(lane, shapes[1].row, rows);
+                    general.outline_a.set(lane, shapes[0].outline_row, outlines);
+                    general.outline_b.set(lane, shapes[1].outline_row, outlines);
                     general.feature[0][lane] = general_carried.feature[0];
                     general.feature[1][lane] = general_carried.feature[1];
                     general.second.normal_impulse[lane] = general_carried.normal_impulse;
-                    general.second.tangent_impulse[lane] = general_carried.tangent_impulse;
                     if let Some(rough) = tile.rough.get_mut(place) {
                         let [a, b] =
                             shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);

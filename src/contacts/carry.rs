@@ -4,11 +4,13 @@
 //! far tile, which may start anywhere, in a short sorted list of their own. A new pair looks up its
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
+use super::events::Changed;
 use super::{BLOCK, ContactEvent, Tile};
 use crate::body::{Bodies, BodyHandle};
-use crate::broadphase::loose::per_list;
+use crate::broadphase::general::NO_PART;
 use crate::broadphase::resize;
 use crate::crew::{Crew, SharedSlice};
+use crate::shape::ShapeKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a new contact starts with.
@@ -24,7 +26,6 @@ pub(crate) struct Carried {
 pub(crate) struct GeneralCarried {
     /// Of the second point.
     pub normal_impulse: f32,
-    pub tangent_impulse: f32,
     pub feature: [f32; 2],
     pub rolling_impulse: f32,
     /// Of the lower slot and the higher.
@@ -90,7 +91,6 @@ pub(super) fn restore_general(tile: &mut Tile, kept: &[GeneralCarried]) {
         let place = tile.info[block].general as usize;
         if let Some(general) = tile.general.get_mut(place) {
             general.second.normal_impulse[lane] = carried.normal_impulse;
-            general.second.tangent_impulse[lane] = carried.tangent_impulse;
             general.feature[0][lane] = carried.feature[0];
             general.feature[1][lane] = carried.feature[1];
         }
@@ -107,9 +107,9 @@ fn general_carried(tile: &Tile, pair: usize) -> GeneralCarried {
     let Some(general) = tile.general.get(place) else {
         return GeneralCarried { parts, ..GeneralCarried::default() };
     };
+    let landed = tile.normal[block].closing_speed[lane] < -1.5;
     GeneralCarried {
-        normal_impulse: general.second.normal_impulse[lane],
-        tangent_impulse: general.second.tangent_impulse[lane],
+        normal_impulse: if landed { 0.0 } else { general.second.normal_impulse[lane] },
         feature: general.feature.map(|feature| feature[lane]),
         rolling_impulse: tile.rough.get(place).map_or(0.0, |rough| rough.rolling_impulse[lane]),
         parts,
@@ -128,9 +128,11 @@ pub(super) fn restore(tile: &mut Tile, kept: &[Carried]) {
 
 fn carried(tile: &Tile, lane: u32) -> Carried {
     let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
+    // What landed in the last substep carries nothing on: see `solver/general.rs`.
+    let part = if tile.normal[block].closing_speed[lane] < -1.5 { 0.0 } else { 1.0 };
     Carried {
-        normal_impulse: tile.normal[block].normal_impulse[lane],
-        tangent_impulse: tile.friction[block].tangent_impulse[lane],
+        normal_impulse: part * tile.normal[block].normal_impulse[lane],
+        tangent_impulse: part * tile.friction[block].tangent_impulse[lane],
         touching: tile.info[block].touched >> lane & 1 == 1,
     }
 }
@@ -142,7 +144,28 @@ fn entries_of(tile: &Tile) -> impl Iterator<Item = (u32, Entry)> {
     })
 }
 
+/// Room for so many, and for a quarter more where it has to grow.
+fn room_for<T>(vec: &mut Vec<T>, len: usize) {
+    if vec.capacity() < len {
+        vec.reserve_exact(len + len / 4 + 16 - vec.len());
+    }
+}
+
 impl Carry {
+    /// Makes room for a list of so many pairs when it is made: it is taken in a later step, which is not to allocate.
+    pub(super) fn reserve(&mut self, pairs: usize, bodies: &Bodies) {
+        room_for(&mut self.start, bodies.len + 1);
+        room_for(&mut self.handle, bodies.len);
+        room_for(&mut self.entries, pairs);
+        room_for(&mut self.high, pairs);
+        room_for(&mut self.general, if bodies.any_general { pairs } else { 0 });
+    }
+
+    /// The same for the far tile's.
+    pub(super) fn reserve_far(&mut self, pairs: usize) {
+        room_for(&mut self.far, pairs);
+    }
+
     /// Reads the old blocks.
     pub(super) fn take(
         &mut self,
@@ -152,10 +175,10 @@ impl Carry {
         built: usize,
         crew: &Crew<'_>,
     ) {
-        self.tile_start.clear();
+        resize(&mut self.tile_start, tiles.len());
         let mut total = 0;
-        for tile in tiles {
-            self.tile_start.push(total as u32);
+        for (start, tile) in self.tile_start.iter_mut().zip(tiles) {
+            *start = total as u32;
             total += tile.found.pairs.len();
         }
         let banded = tiles.last().map_or(0, |tile| tile.slots.end);
@@ -200,7 +223,6 @@ impl Carry {
         });
 
         self.far.clear();
-        self.far.reserve(far.found.pairs.len().max(8 * per_list(built)));
         let entries = entries_of(far).enumerate();
         self.far.extend(entries.map(|(pair, (high, entry))| (high, entry, general_carried(far, pair))));
         self.far.sort_unstable_by_key(|(high, entry, general)| (entry.low, *high, general.parts));
@@ -227,7 +249,9 @@ impl Carry {
             if let Some(place) = self.high[row.clone()].iter().position(|&other| other == high) {
                 let first = row.start + place;
                 if self.general.is_empty() {
-                    return Some((&self.entries[first], GeneralCarried::default()));
+                    // A body that got parts since has other contacts.
+                    let same_shapes = parts == [NO_PART; 2];
+                    return same_shapes.then(|| (&self.entries[first], GeneralCarried::default()));
                 }
                 let same_pair = (first..row.end).take_while(|&index| self.high[index] == high);
                 let found = same_pair.into_iter().find(|&index| self.general[index].parts == parts);
@@ -245,17 +269,33 @@ impl Carry {
         place.ok().map(|place| (&self.far[place].1, self.far[place].2))
     }
 
-    /// Reports the touching pairs that were not claimed, once.
-    pub(super) fn lost(&mut self, end: &mut Vec<ContactEvent>) {
+    /// Reports the touching pairs that were not claimed, once: ends of contacts, but of bodies with several shapes what
+    /// may be one.
+    pub(super) fn lost(&mut self, bodies: &Bodies, end: &mut Vec<ContactEvent>, changed: &mut Vec<Changed>) {
         if !std::mem::take(&mut self.pending) {
             return;
         }
-        let banded = self.high.iter().zip(&self.entries);
-        for (&high, entry) in banded.chain(self.far.iter().map(|(high, entry, _)| (high, entry))) {
+        let has_parts = |body: BodyHandle| {
+            let kind = |slot: usize| bodies.columns.kind[slot].shape();
+            bodies.slot_of(body).is_ok_and(|slot| kind(slot) == ShapeKind::Compound)
+        };
+        let mut report = |high: u32, entry: &Entry, parts: [u8; 2]| {
             if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
                 let [a, b] = [entry.low, high].map(|slot| self.handle[slot as usize]);
-                end.push(ContactEvent { a, b });
+                // It may have got them since.
+                if parts != [NO_PART; 2] || has_parts(a) || has_parts(b) {
+                    changed.push(Changed::lost(a, b));
+                } else {
+                    end.push(ContactEvent { a, b });
+                }
             }
+        };
+        for (index, (&high, entry)) in self.high.iter().zip(&self.entries).enumerate() {
+            let parts = self.general.get(index).map_or([NO_PART; 2], |general| general.parts);
+            report(high, entry, parts);
+        }
+        for (high, entry, general) in &self.far {
+            report(*high, entry, general.parts);
         }
     }
 }

@@ -16,15 +16,20 @@
 //! as many vertices as their largest has (2, 4 or 8). Which it is does not change results.
 
 use super::chain::{self, Chain};
-use super::manifold::{Frame, Manifold, Outline, Point, V};
+use super::manifold::{Frame, Manifold, Outline, OutlineRows, Point, V};
 use super::{FAR, PairKind, Step, gather, hull_hull, hull_plane, round_hull};
-use crate::contacts::{Arms, BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
+use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
 use crate::lane::{Lane, Mask, Row, RowOffset};
 use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::prefetch::{GENERAL_AHEAD, prefetch};
 
 /// Updates all general contacts of a tile.
-pub(super) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
+///
+/// # Safety
+///
+/// The step has the rows that the tile's blocks name.
+#[allow(unsafe_code)]
+pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     for kind in PairKind::GENERAL {
         for index in tile.blocks_of(kind) {
             let ahead = index + GENERAL_AHEAD;
@@ -33,11 +38,14 @@ pub(super) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             if let Some(info) = tile.info.get(ahead) {
                 prefetch(&tile.general, info.general as usize);
             }
-            match tile.info[index].capacity {
-                0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
-                2 => update_block::<L, Hulls, 2>(tile, step, kind, index),
-                3..8 => update_block::<L, Hulls, 4>(tile, step, kind, index),
-                _ => update_block::<L, Hulls, 8>(tile, step, kind, index),
+            // SAFETY: passed on.
+            unsafe {
+                match tile.info[index].capacity {
+                    0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
+                    2 => update_block::<L, Hulls, 2>(tile, step, kind, index),
+                    3..8 => update_block::<L, Hulls, 4>(tile, step, kind, index),
+                    _ => update_block::<L, Hulls, 8>(tile, step, kind, index),
+                }
             }
         }
     }
@@ -49,8 +57,7 @@ struct Shapes<'a, L: Lane> {
     /// `[x, y, half_x, half_y]`, of a round one `[x, y, radius, radius]`, of a half-space `[normal, offset]`.
     size: [L; 4],
     frame: Frame<L>,
-    outlines: &'a [Row],
-    outline: &'a [RowOffset],
+    outlines: OutlineRows<'a>,
 }
 
 /// How outlines of `N` vertices are had.
@@ -72,19 +79,15 @@ impl Load<4> for Boxes {
 
 impl<const N: usize> Load<N> for Hulls {
     #[inline(always)]
-    #[allow(unsafe_code)]
     fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, N> {
-        let at = &shapes.outline[..L::WIDTH];
-        debug_assert!(at.iter().all(|at| at.row() + OUTLINE_ROWS <= shapes.outlines.len()));
-        // SAFETY: the offsets of a block are those of outlines in the table (asserted in debug builds).
-        unsafe { Outline::gather(shapes.outlines.as_ptr(), at) }
+        shapes.outlines.outlines()
     }
 }
 
 impl<L: Lane> Shapes<'_, L> {
     #[inline(always)]
     fn chain(&self) -> Chain<L> {
-        Chain::new(gather::<L>(&self.outlines[1..], &self.outline[..L::WIDTH]))
+        Chain::new(self.outlines.neighbours())
     }
 }
 
@@ -164,20 +167,21 @@ pub(crate) struct ShapeRows {
     pub size: Row,
     /// As in [`Step::frame`].
     pub frame: Row,
-    pub outline: RowOffset,
+    /// As in `outline.rs`. A shape that the kind of its pair takes for a hull has one; for others any will do.
+    pub outline: [Row; OUTLINE_ROWS],
 }
 
 /// The least separation of a pair of shapes of a general kind.
-pub(crate) fn separation(kind: PairKind, outlines: &[Row], a: &ShapeRows, b: &ShapeRows) -> f32 {
-    fn shapes<'a>(outlines: &'a [Row], body: &'a ShapeRows) -> Shapes<'a, f32> {
+pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
+    const FIRST: [RowOffset; 1] = [RowOffset::of(0)];
+    fn shapes(body: &ShapeRows) -> Shapes<'_, f32> {
         Shapes {
             size: body.size.0,
             frame: Frame::new(body.frame.0),
-            outlines,
-            outline: std::slice::from_ref(&body.outline),
+            outlines: OutlineRows::new(&body.outline, &FIRST),
         }
     }
-    let manifold = touch::<f32, Hulls, MAX_VERTICES>(kind, &shapes(outlines, a), &shapes(outlines, b));
+    let manifold = touch::<f32, Hulls, MAX_VERTICES>(kind, &shapes(a), &shapes(b));
     manifold.points[0].separation.min(manifold.points[1].separation)
 }
 
@@ -186,8 +190,6 @@ struct Kept<'a> {
     separation: &'a mut [f32],
     normal_impulse: &'a mut [f32],
     normal_mass: &'a mut [f32],
-    tangent_impulse: &'a mut [f32],
-    tangent_mass: &'a mut [f32],
 }
 
 /// The two bodies' share in the effective mass.
@@ -199,7 +201,11 @@ struct Weights<L: Lane> {
     inv_spin: [L; 2],
 }
 
-fn update_block<L: Lane, F: Load<N>, const N: usize>(
+/// # Safety
+///
+/// As for [`update`].
+#[allow(unsafe_code)]
+unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
     tile: &mut Tile,
     step: &Step<'_>,
     kind: PairKind,
@@ -216,12 +222,14 @@ fn update_block<L: Lane, F: Load<N>, const N: usize>(
         let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         let shapes = |shape: &[RowOffset; BLOCK]| {
             let at = &shape[i..i + L::WIDTH];
-            debug_assert!(at.iter().all(|at| at.row() < step.shape.len()));
-            (gather::<L>(step.shape, at), Frame::new(gather::<L>(step.frame, at)))
+            // SAFETY: passed on.
+            unsafe { (gather::<L>(step.shape, at), Frame::new(gather::<L>(step.frame, at))) }
         };
         let ((size_a, frame_a), (size_b, frame_b)) = (shapes(&general.shape_a), shapes(&general.shape_b));
-        let (vel_a, vel_b) = (gather::<L>(step.vel, a), gather::<L>(step.vel, b));
-        let body_centre = |at: &[RowOffset]| Frame::new(gather::<L>(step.frame, at)).centre;
+        // SAFETY: passed on.
+        let (vel_a, vel_b) = unsafe { (gather::<L>(step.vel, a), gather::<L>(step.vel, b)) };
+        // SAFETY: passed on.
+        let body_centre = |at: &[RowOffset]| Frame::new(unsafe { gather::<L>(step.frame, at) }).centre;
         let weights = Weights {
             inv_mass: [vel_a[3], vel_b[3]],
             offset: [frame_a.centre.sub(body_centre(a)), frame_a.centre.sub(body_centre(b))],
@@ -240,9 +248,11 @@ fn update_block<L: Lane, F: Load<N>, const N: usize>(
             store_far::<L>(block, friction, general, i);
             continue;
         }
-        let outlines = step.outlines;
-        let shape_a = Shapes { size: size_a, frame: frame_a, outlines, outline: &general.outline_a[i..] };
-        let shape_b = Shapes { size: size_b, frame: frame_b, outlines, outline: &general.outline_b[i..] };
+        let (of_a, of_b) = (&general.outline_a[i..i + L::WIDTH], &general.outline_b[i..i + L::WIDTH]);
+        // SAFETY: passed on.
+        let [of_a, of_b] = [of_a, of_b].map(|at| unsafe { OutlineRows::new_unchecked(step.outlines, at) });
+        let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
+        let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
 
         // What is too far is the same at every width, whichever lanes are beside it.
@@ -257,7 +267,9 @@ fn update_block<L: Lane, F: Load<N>, const N: usize>(
         let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
 
         keep_impulses::<L>(&manifold, block, &mut friction.tangent_impulse, general, i);
-        let (mut near_any, mut touch_any) = (zero.gt(zero), zero.gt(zero));
+        let nowhere = zero.gt(zero);
+        let (mut near_any, mut touch_any) = (nowhere, nowhere);
+        let (mut tangent_arms, mut nears) = ([[zero; 2]; 2], [nowhere; 2]);
         for p in 0..if kind.has_two_points() { 2 } else { 1 } {
             let Point { place, separation, feature } = &mut manifold.points[p];
             feature.store(&mut general.feature[p][i..]);
@@ -269,22 +281,25 @@ fn update_block<L: Lane, F: Load<N>, const N: usize>(
                     separation: &mut block.separation[i..],
                     normal_impulse: &mut block.normal_impulse[i..],
                     normal_mass: &mut block.normal_mass[i..],
-                    tangent_impulse: &mut friction.tangent_impulse[i..],
-                    tangent_mass: &mut friction.tangent_mass[i..],
                 }
             } else {
                 Kept {
                     separation: &mut second.separation[i..],
                     normal_impulse: &mut second.normal_impulse[i..],
                     normal_mass: &mut second.normal_mass[i..],
-                    tangent_impulse: &mut second.tangent_impulse[i..],
-                    tangent_mass: &mut second.tangent_mass[i..],
                 }
             };
-            let Levers { normal: [arm_a, arm_b], masses } =
-                weights.at(normal, *place, &mut general.arms[p], i);
-            L::select(possible, masses[0], zero).store(kept.normal_mass);
-            L::select(possible, masses[1], zero).store(kept.tangent_mass);
+            let levers = weights.levers(*place);
+            let [arm_a, arm_b] = weights.along(&levers, normal);
+            arm_a.store(&mut general.arms.normal[p][0][i..]);
+            arm_b.store(&mut general.arms.normal[p][1][i..]);
+            L::select(possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
+            tangent_arms[p] = weights.along(&levers, normal.left());
+            if kind.is_fixed() {
+                // Friction acts on A's surface: what is yet to close its gap does not slide at the middle of it.
+                let gap = L::select(separation.lt(far), separation.max(zero), zero);
+                tangent_arms[p][0] = tangent_arms[p][0] - L::splat(0.5) * gap * weights.inv_spin[0];
+            }
             let spins = vel_b[2] * arm_b - vel_a[2] * arm_a;
             let predicted = *separation + time_step * (along_normal + spins);
             let mut near = separation.lt(speculative);
@@ -293,12 +308,19 @@ fn update_block<L: Lane, F: Load<N>, const N: usize>(
             }
             L::select(near, *separation, far).store(kept.separation);
             if near.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
-                for impulse in [kept.normal_impulse, kept.tangent_impulse] {
-                    L::select(near, L::load(impulse), zero).store(impulse);
-                }
+                L::select(near, L::load(kept.normal_impulse), zero).store(kept.normal_impulse);
             }
+            nears[p] = near;
             near_any = near_any.or(near);
             touch_any = touch_any.or(separation.le(slop).or(predicted.le(zero)).and(near));
+        }
+        let arms = tangent_arm(tangent_arms, nears);
+        arms[0].store(&mut general.arms.tangent[0][i..]);
+        arms[1].store(&mut general.arms.tangent[1][i..]);
+        L::select(possible, weights.mass(arms), zero).store(&mut friction.tangent_mass[i..]);
+        if near_any.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
+            let impulse = L::load(&friction.tangent_impulse[i..]);
+            L::select(near_any, impulse, zero).store(&mut friction.tangent_impulse[i..]);
         }
         touching |= touch_any.bits() << i;
         active |= near_any.bits() << i;
@@ -332,21 +354,12 @@ fn store_far<L: Lane>(
         &mut friction.tangent_mass,
         &mut second.normal_impulse,
         &mut second.normal_mass,
-        &mut second.tangent_impulse,
-        &mut second.tangent_mass,
     ] {
         zero.store(&mut value[i..]);
     }
     for feature in &mut general.feature {
         L::splat(NO_FEATURE).store(&mut feature[i..]);
     }
-}
-
-/// What the two bodies' arms at a point are along the normal, and the point's effective masses along the normal
-/// and the tangent.
-struct Levers<L: Lane> {
-    normal: [L; 2],
-    masses: [L; 2],
 }
 
 impl<L: Lane> Weights<L> {
@@ -361,24 +374,41 @@ impl<L: Lane> Weights<L> {
         relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
     }
 
-    /// Stores the arms of a point, which is so far from A's shape's centre.
+    /// From both bodies' centres to a point, which is so far from A's shape's centre.
     #[inline(always)]
-    fn at(&self, normal: V<L>, place: V<L>, arms: &mut Arms, i: usize) -> Levers<L> {
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let (mut by_normal, mut weight) = ([zero; 2], [zero; 2]);
-        for (body, by_normal) in by_normal.iter_mut().enumerate() {
-            let lever = place.add(self.offset[body]);
-            let inv_spin = self.inv_spin[body];
-            *by_normal = (lever.x * normal.y - lever.y * normal.x) * inv_spin;
-            let by_tangent = lever.dot(normal) * inv_spin;
-            by_normal.store(&mut arms.normal[body][i..]);
-            by_tangent.store(&mut arms.tangent[body][i..]);
-            for (weight, arm) in weight.iter_mut().zip([*by_normal, by_tangent]) {
-                *weight = *weight + self.inv_mass[body] * (one + L::splat(2.0) * (arm * arm));
-            }
-        }
-        Levers { normal: by_normal, masses: weight.map(|weight| one / weight) }
+    fn levers(&self, place: V<L>) -> [V<L>; 2] {
+        self.offset.map(|offset| place.add(offset))
     }
+
+    /// The arms of an impulse along a direction, of unit length.
+    #[inline(always)]
+    fn along(&self, levers: &[V<L>; 2], direction: V<L>) -> [L; 2] {
+        let arm = |body: usize| {
+            let lever = levers[body];
+            (lever.x * direction.y - lever.y * direction.x) * self.inv_spin[body]
+        };
+        [arm(0), arm(1)]
+    }
+
+    /// The effective mass of an impulse with these arms.
+    #[inline(always)]
+    fn mass(&self, arms: [L; 2]) -> L {
+        let (one, two) = (L::splat(1.0), L::splat(2.0));
+        let weight = |body: usize| self.inv_mass[body] * (one + two * (arms[body] * arms[body]));
+        one / (weight(0) + weight(1))
+    }
+}
+
+/// The arms of friction: those in the middle of both points, or of the one that is near.
+#[inline(always)]
+fn tangent_arm<L: Lane>(arms: [[L; 2]; 2], near: [L::Mask; 2]) -> [L; 2] {
+    let half = L::splat(0.5);
+    let of_body = |body: usize| {
+        let (first, second) = (arms[0][body], arms[1][body]);
+        let with_second = L::select(near[0], half * (first + second), second);
+        L::select(near[1], with_second, first)
+    };
+    [of_body(0), of_body(1)]
 }
 
 /// Impulses stay with their points, by the points' features.
@@ -399,14 +429,14 @@ fn keep_impulses<L: Lane>(
         return;
     }
     let second = &mut general.second;
-    for (first, second) in [
-        (&mut block.normal_impulse, &mut second.normal_impulse),
-        (tangent_impulse, &mut second.tangent_impulse),
-    ] {
-        let impulses = [L::load(&first[i..]), L::load(&second[i..])];
-        for (p, to) in [first, second].into_iter().enumerate() {
-            let crossed = L::select(equal(old[1 - p], new[p]), impulses[1 - p], zero);
-            L::select(equal(old[p], new[p]), impulses[p], crossed).store(&mut to[i..]);
-        }
+    let impulses = [L::load(&block.normal_impulse[i..]), L::load(&second.normal_impulse[i..])];
+    for (p, to) in [&mut block.normal_impulse, &mut second.normal_impulse].into_iter().enumerate() {
+        let crossed = L::select(equal(old[1 - p], new[p]), impulses[1 - p], zero);
+        L::select(equal(old[p], new[p]), impulses[p], crossed).store(&mut to[i..]);
     }
+    // A point that is not there is on no side.
+    let there = |feature: L| feature.ge(zero);
+    let stays = |p: usize| there(new[p]).and(equal(old[0], new[p]).or(equal(old[1], new[p])));
+    let tangent = L::load(&tangent_impulse[i..]);
+    L::select(stays(0).or(stays(1)), tangent, zero).store(&mut tangent_impulse[i..]);
 }

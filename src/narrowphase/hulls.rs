@@ -4,10 +4,10 @@
 //! their own; so two hulls need no turning, only the way between their origins.
 
 use super::chain::Chain;
-use super::manifold::{Frame, Manifold, Outline, V};
+use super::manifold::{Frame, Manifold, Outline, OutlineRows, V};
 use super::{FAR, hull_hull, round_hull};
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
-use crate::outline::{MAX_VERTICES, NORMAL_ROWS, OUTLINE_ROWS, VERTEX_ROWS};
+use crate::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
 use glam::Vec2;
 
 /// Where two shapes touch, or nearly.
@@ -35,25 +35,88 @@ impl LoopTouch {
     }
 }
 
-/// Writes a loop's outline; false, and an outline of a point far from all, where it is turned inside out or has two
-/// corners in one place.
-pub(crate) fn write_loop(vertices: &[Vec2], radius: f32, rows: &mut [Row]) -> bool {
-    let n = vertices.len();
-    let edge = |i: usize| vertices[(i + 1) % n] - vertices[i];
-    let area: f32 =
-        (1..n.max(2) - 1).map(|i| (vertices[i] - vertices[0]).perp_dot(vertices[i + 1] - vertices[0])).sum();
-    let whole = (n == 2 || area > 0.0) && (0..n).all(|i| edge(i).length_squared() > 1.0e-12);
-    rows[0] = Row([0.0, 0.0, radius, n as f32]);
+/// Which corners of a loop are on the convex polygon around it, counter-clockwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Around {
+    at: [u8; MAX_VERTICES],
+    count: u8,
+}
+
+impl Around {
+    pub(crate) fn corners(&self) -> &[u8] {
+        &self.at[..usize::from(self.count)]
+    }
+
+    /// All of them, in their order, as long as they are the corners of a convex polygon or the ends of a limb. Where the
+    /// loop is dented or turned inside out, those of its convex hull; none where they are all in one place.
+    pub(crate) fn of(corners: &[Vec2]) -> Around {
+        let n = corners.len();
+        let edge = |i: usize| corners[(i + 1) % n] - corners[i];
+        let apart = (0..n).all(|i| edge(i).length_squared() > APART);
+        // At most eight corners that turn left by less than a half turn each go around once, unless they turn by more than a
+        // whole turn: then some corner lies on the wrong side of the first edge.
+        let left = |i: usize| edge(i).perp_dot(edge((i + 1) % n)) > 0.0;
+        let inside = |i: usize| edge(0).perp_dot(corners[i] - corners[0]) > 0.0;
+        if apart && (n == 2 || ((0..n).all(left) && (2..n).all(inside))) {
+            return Around { at: std::array::from_fn(|i| i as u8), count: n as u8 };
+        }
+        Around::wrapped(corners)
+    }
+
+    /// By A. M. Andrew's chains, "Another efficient algorithm for convex hulls in two dimensions" (1979).
+    fn wrapped(corners: &[Vec2]) -> Around {
+        let mut sorted: [u8; MAX_VERTICES] = std::array::from_fn(|i| i as u8);
+        let sorted = &mut sorted[..corners.len()];
+        let at = |i: u8| corners[usize::from(i)];
+        sorted.sort_unstable_by(|&a, &b| {
+            at(a).x.total_cmp(&at(b).x).then(at(a).y.total_cmp(&at(b).y)).then(a.cmp(&b))
+        });
+        let mut chain = [0u8; 2 * MAX_VERTICES];
+        let mut count = 0;
+        let mut walk = |order: &mut dyn Iterator<Item = u8>| {
+            let first = count;
+            for next in order {
+                while count >= first + 2 {
+                    let (a, b) = (at(chain[count - 2]), at(chain[count - 1]));
+                    if (b - a).perp_dot(at(next) - b) > 0.0 {
+                        break;
+                    }
+                    count -= 1;
+                }
+                chain[count] = next;
+                count += 1;
+            }
+            // The next chain begins with it.
+            count -= 1;
+        };
+        walk(&mut sorted.iter().copied());
+        walk(&mut sorted.iter().rev().copied());
+        let far = |i: usize| at(chain[i]).distance_squared(at(chain[(i + 1) % count.max(1)])) > APART;
+        let whole = count >= 2 && (0..count).all(far);
+        let count = if whole { count as u8 } else { 0 };
+        Around { at: std::array::from_fn(|i| chain[i]), count }
+    }
+}
+
+/// The square of the least distance between two corners, m².
+const APART: f32 = 1.0e-12;
+
+/// Writes the outline of the convex polygon around a loop; an outline of a point where that is empty.
+pub(crate) fn write_loop(corners: &[Vec2], around: &Around, radius: f32, rows: &mut [Row]) {
+    let around = around.corners();
+    let n = around.len();
+    let vertex =
+        |i: usize| around.get(if i < n { i } else { 0 }).map_or(corners[0], |&at| corners[usize::from(at)]);
+    let edge = |i: usize| if i < n { vertex(i + 1) - vertex(i) } else { vertex(1) - vertex(0) };
+    rows[0] = Row([0.0, 0.0, radius, n.max(1) as f32]);
     rows[1] = Row::default();
-    let around = |i: usize| if i < n { i } else { 0 };
-    let outward = |i: usize| -edge(around(i)).perp().normalize_or_zero();
+    let outward = |i: usize| -edge(i).perp().normalize_or_zero();
     for i in (0..MAX_VERTICES).step_by(2) {
-        let (a, b) = (vertices[around(i)], vertices[around(i + 1)]);
+        let (a, b) = (vertex(i), vertex(i + 1));
         rows[VERTEX_ROWS + i / 2] = Row([a.x, a.y, b.x, b.y]);
         let (a, b) = (outward(i), outward(i + 1));
         rows[NORMAL_ROWS + i / 2] = Row([a.x, a.y, b.x, b.y]);
     }
-    whole
 }
 
 /// Two hulls: the first rows of their outlines, and the way from A's origin to B's.
@@ -87,13 +150,8 @@ fn touch_all<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touc
         let way_x: [f32; MAX_WIDTH] = std::array::from_fn(|lane| pair(lane % L::WIDTH).way.x);
         let way_y: [f32; MAX_WIDTH] = std::array::from_fn(|lane| pair(lane % L::WIDTH).way.y);
         let way = V::new(L::load(&way_x), L::load(&way_y));
-        let outline = |at: [RowOffset; MAX_WIDTH]| {
-            debug_assert!(at.iter().all(|at| at.row() + OUTLINE_ROWS <= outlines.len()));
-            #[allow(unsafe_code)]
-            // SAFETY: the offsets of a pair are those of outlines in these rows (asserted in debug builds).
-            unsafe {
-                Outline::<L, N>::gather(outlines.as_ptr(), &at[..L::WIDTH])
-            }
+        let outline = |at: [RowOffset; MAX_WIDTH]| -> Outline<L, N> {
+            OutlineRows::new(outlines, &at[..L::WIDTH]).outlines()
         };
         let (a, b) = (outline(offsets(0)), outline(offsets(1)));
         let b = Outline { vertex: b.vertex.map(|v| v.add(way)), ..b };
@@ -181,11 +239,33 @@ pub(crate) fn touch_other(
 }
 
 fn outline<L: Lane>(rows: &[Row]) -> Outline<L, MAX_VERTICES> {
-    assert!(rows.len() >= OUTLINE_ROWS);
     let at = [RowOffset::of(0); MAX_WIDTH];
-    #[allow(unsafe_code)]
-    // SAFETY: there are as many rows as an outline has.
-    unsafe {
-        Outline::gather(rows.as_ptr(), &at[..L::WIDTH])
+    OutlineRows::new(rows, &at[..L::WIDTH]).outlines()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract: the polygon around a loop is the loop itself, in its order, as long as it is convex; else its convex hull,
+    /// counter-clockwise, and nothing where all corners coincide.
+    #[test]
+    fn loops_are_wrapped() {
+        let wrap = |list: &[(f32, f32)]| {
+            let corners: Vec<Vec2> = list.iter().map(|&corner| corner.into()).collect();
+            Around::of(&corners).corners().to_vec()
+        };
+        assert_eq!(wrap(&[(1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]), [0, 1, 2, 3]);
+        assert_eq!(wrap(&[(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)]), [0, 3, 2, 1], "inside out");
+        assert_eq!(wrap(&[(0.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)]), [0, 2, 1, 3], "twisted");
+        assert_eq!(wrap(&[(0.0, 0.0), (2.0, 0.0), (0.5, 0.5), (0.0, 2.0)]), [0, 1, 3], "dented");
+        assert_eq!(wrap(&[(0.0, 0.0), (2.0, 0.0), (1.0, 0.0)]), [0, 1], "flat");
+        assert_eq!(wrap(&[(1.0, 1.0), (0.0, 0.0)]), [0, 1], "a limb");
+        assert_eq!(wrap(&[(1.0, 1.0); 4]), [0u8; 0]);
+        let star: Vec<(f32, f32)> =
+            (0..5).map(|i| Vec2::from_angle(0.8 * std::f32::consts::PI * i as f32).into()).collect();
+        let mut around = wrap(&star);
+        around.sort_unstable();
+        assert_eq!(around, [0, 1, 2, 3, 4], "a star");
     }
 }

@@ -5,7 +5,7 @@
 //! however far from the world's origin the pair is.
 
 use crate::lane::{Lane, Row, RowOffset};
-use crate::outline::{NORMAL_ROWS, VERTEX_ROWS};
+use crate::outline::{NEIGHBOUR_ROW, NORMAL_ROWS, OUTLINE_ROWS, VERTEX_ROWS};
 
 /// A vector a lane.
 #[derive(Clone, Copy)]
@@ -141,31 +141,6 @@ impl<L: Lane> Outline<L, 4> {
 }
 
 impl<L: Lane, const N: usize> Outline<L, N> {
-    /// From the rows of `outline.rs`.
-    ///
-    /// # Safety
-    ///
-    /// At each of the offsets an outline begins.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> Self {
-        let zero = V::splat(0.0, 0.0);
-        // SAFETY: an outline has its head there.
-        let [_, _, radius, count] = unsafe { L::gather(rows, at) };
-        let mut outline = Outline { vertex: [zero; N], normal: [zero; N], radius, count };
-        for i in (0..N).step_by(2) {
-            // SAFETY: an outline has so many rows from its offset on.
-            let (vertex, normal) = unsafe {
-                (L::gather(rows.add(VERTEX_ROWS + i / 2), at), L::gather(rows.add(NORMAL_ROWS + i / 2), at))
-            };
-            outline.vertex[i] = V::new(vertex[0], vertex[1]);
-            outline.vertex[i + 1] = V::new(vertex[2], vertex[3]);
-            outline.normal[i] = V::new(normal[0], normal[1]);
-            outline.normal[i + 1] = V::new(normal[2], normal[3]);
-        }
-        outline
-    }
-
     /// As seen from another frame.
     #[inline(always)]
     pub(super) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
@@ -188,6 +163,72 @@ impl<L: Lane, const N: usize> Outline<L, N> {
             outline.normal[i] = V::select(mask, yes.normal[i], no.normal[i]);
         }
         outline
+    }
+}
+
+/// Outlines in rows of the layout of `outline.rs`, one a lane. There are as many rows from each offset on as an outline
+/// has: who makes one of these sees to it.
+#[derive(Clone, Copy)]
+pub(super) struct OutlineRows<'a> {
+    rows: &'a [Row],
+    at: &'a [RowOffset],
+}
+
+impl<'a> OutlineRows<'a> {
+    /// # Panics
+    ///
+    /// When the rows end before one of the outlines does.
+    #[inline(always)]
+    pub(super) fn new(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
+        assert!(Self::are_all_there(rows, at), "an outline is not in these rows");
+        OutlineRows { rows, at }
+    }
+
+    /// The same without looking.
+    ///
+    /// # Safety
+    ///
+    /// From each offset on there are [`OUTLINE_ROWS`] rows.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(super) unsafe fn new_unchecked(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
+        debug_assert!(Self::are_all_there(rows, at));
+        OutlineRows { rows, at }
+    }
+
+    fn are_all_there(rows: &[Row], at: &[RowOffset]) -> bool {
+        at.iter().all(|at| at.row() + OUTLINE_ROWS <= rows.len())
+    }
+
+    /// Row `index` of the first `WIDTH` outlines.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn row<L: Lane>(&self, index: usize) -> [L; 4] {
+        assert!(index < OUTLINE_ROWS);
+        // SAFETY: there is such a row after each offset, by what this type stands for. They are borrowed for reading.
+        unsafe { L::gather(self.rows.as_ptr().add(index), &self.at[..L::WIDTH]) }
+    }
+
+    /// Of at most `N` vertices.
+    #[inline(always)]
+    pub(super) fn outlines<L: Lane, const N: usize>(&self) -> Outline<L, N> {
+        let zero = V::splat(0.0, 0.0);
+        let [_, _, radius, count] = self.row::<L>(0);
+        let mut outline = Outline { vertex: [zero; N], normal: [zero; N], radius, count };
+        for i in (0..N).step_by(2) {
+            let (vertex, normal) = (self.row::<L>(VERTEX_ROWS + i / 2), self.row::<L>(NORMAL_ROWS + i / 2));
+            outline.vertex[i] = V::new(vertex[0], vertex[1]);
+            outline.vertex[i + 1] = V::new(vertex[2], vertex[3]);
+            outline.normal[i] = V::new(normal[0], normal[1]);
+            outline.normal[i + 1] = V::new(normal[2], normal[3]);
+        }
+        outline
+    }
+
+    /// Of chains' segments: see [`Chain::new`](super::chain::Chain::new).
+    #[inline(always)]
+    pub(super) fn neighbours<L: Lane>(&self) -> [L; 4] {
+        self.row::<L>(NEIGHBOUR_ROW)
     }
 }
 

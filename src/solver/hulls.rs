@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! each step:     pairs of hulls by a sweep over their left edges; other bodies from the bands
+//!                the impulses of the last step, ahead
 //! each substep, when the links are solved:
 //!     outlines from the particles as they are now     in parallel
 //!     manifolds                                       in parallel, WIDTH pairs of hulls at a time
-//!     contacts, in the pairs' order: SWEEPS times, forth and back in turn:
+//!     blows: what has just met, and fast              a pair at a time, see `hulls/impact.rs`
+//!     contacts, in the pairs' order, forth and back in turn:
 //!         impulses (normal, then friction), and what overlaps is moved apart
 //! ```
 //!
@@ -15,29 +17,58 @@
 //! moves are told apart, as in the projection solver: an overlap that is taken out of the positions alone leaves no speed
 //! behind.
 //!
-//! Impulses are carried over from substep to substep, and applied ahead. (With all of them from zero, 50 ragdolls on a
-//! flight of stairs crept by 7 cm a second, at 8 sweeps by 5.)
+//! *All of a hull's contacts are here.* Its particles have no contacts as discs besides (`Bodies::corners`): two contacts for
+//! one place share a load as it happens, and with it friction and bounce. A half-space is met by the corners.
+//!
+//! *Impulses are carried over* from substep to substep and from step to step, and act before positions are integrated, as those of
+//! rigid bodies: they stay in the velocity's gain that `impulse.rs` repeats (`accum`), and the contacts correct it. Of a contact
+//! that is gone they are taken back. (Applied after the positions had been integrated, what rested on a slope crept down by
+//! h·g·sin θ, 4 cm a second at 240 substeps a second. With all of them from zero, 50 ragdolls on a flight of stairs crept by 7 cm
+//! a second, at 8 sweeps by 5.)
+//!
+//! *Friction is one state for all points of a pair*: it holds up to μ_s·λ_n at each as long as they slide by less than
+//! [`SLIDES`] on average, and slides with μ_d·λ_n beyond. (Each point by itself fell back to μ_d as soon as it bore less than
+//! its part of the load, which then was too much for the others: soft boxes slid from 0.75 of the static angle.)
+
+mod impact;
 
 use super::impulse::Rows;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::{NO_PART, ShapeRef};
 use crate::broadphase::resize;
 use crate::compound::Compound;
+use crate::contacts::ContactEvent;
 use crate::crew::{Crew, SharedSlice};
 use crate::hulls::Hulls;
 use crate::lane::{Row, RowOffset, with_lanes};
+use crate::links::Links;
 use crate::narrowphase::FAR;
-use crate::narrowphase::hulls::{LoopPair, LoopTouch, Other, touch_loops, touch_other, write_loop};
+use crate::narrowphase::hulls::{Around, LoopPair, LoopTouch, Other, touch_loops, touch_other, write_loop};
 use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::settings::{Lanes, Settings};
 use crate::shape::ShapeKind;
 use crate::trig::sin_cos;
 use glam::Vec2;
+use impact::{Clusters, Impact};
 use std::ops::Range;
 
-/// Sweeps over the contacts per substep. In piles of 100 soft boxes and 40 ragdolls the deepest overlap was 17 and 14 mm
-/// with 2, 8 and 10 mm with 4, 5 and 6 mm with 8.
-const SWEEPS: usize = 4;
+/// Sweeps over the contacts per substep: half as many as over the links. In piles of 100 soft boxes and 40 ragdolls the deepest
+/// overlap was 17 and 14 mm with 2, 8 and 10 mm with 4, which is the default, 5 and 6 mm with 8.
+fn sweeps(settings: &Settings) -> usize {
+    settings.link_iterations.div_ceil(2) as usize
+}
+
+/// Points that slide faster for [`SLIPPING`] substeps, on average over their loads, have dynamic friction, m/s. What holds is
+/// moved by some mm/s where a changing time step, or a link, pulls it aside; a load that comes or grows is passed on by the links by
+/// half in each substep, and moves it by 2 cm/s for some. (Without the wait a box that was put down on a slope, or pushed, slid from 0.7
+/// of what static friction bears.)
+const SLIDES: f32 = 0.01;
+const SLIPPING: u8 = 12;
+/// Those that slide faster than that slide at once, m/s.
+const SLIDES_AT_ONCE: f32 = 0.2;
+/// What meets faster is a blow, m/s, though it does not bounce: what of it is a load shows in the next substep. What comes to lie more
+/// slowly is solved in the same way, once, and what is found is its load: so it holds from the start.
+const BLOW: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
 /// Pairs a task takes.
@@ -52,7 +83,9 @@ struct Hull {
     base: [Vec2; MAX_VERTICES],
     /// The first corner.
     origin: Vec2,
+    /// Of the thinnest of its discs, and by how much each of them is thicker.
     radius: f32,
+    more: [f32; MAX_VERTICES],
     /// A box that holds it until the end of the step.
     lower: Vec2,
     upper: Vec2,
@@ -62,6 +95,8 @@ struct Hull {
     material: u32,
     /// Nothing of it can move.
     fixed: bool,
+    /// Its particles that meet half-spaces for it, as bits: of two hulls with a particle in common the first has it.
+    own: u8,
 }
 
 impl Hull {
@@ -97,34 +132,91 @@ struct OtherPair {
 }
 
 /// Of a contact: 0 of two hulls, 1 of a hull and another body; the first hull; the second, or the body; the body's
-/// part and the number of the point.
+/// part and the number of the point. Hulls and bodies by the indices of their handles.
 type Key = (u8, u32, u32, u16);
+
+/// What of a key two points of the same pair have in common.
+fn pair_of(key: Key) -> (u8, u32, u32) {
+    (key.0, key.1, key.2)
+}
 
 /// One side of a contact: the particles of an edge, or a body twice.
 #[derive(Clone, Copy)]
 struct Side {
     slots: [u32; 2],
+    /// The particles' numbers in their hull.
+    ends: [u8; 2],
     shares: [f32; 2],
     /// Along the normal and the tangent, over the length in which the body's spin is measured.
     arms: [f32; 2],
+    /// How the hull moves as a whole when it is pushed along the normal.
+    whole: Option<Whole>,
 }
 
+/// How a hull gives way as a rigid body would: where its centre of mass is from its origin, and by how much a unit moves and
+/// turns it.
 #[derive(Clone, Copy)]
-struct Contact {
+struct Whole {
+    /// Place among the hulls.
+    hull: u32,
+    centre: Vec2,
+    moves: f32,
+    turns: f32,
+    /// Of the point along the normal.
+    inv_mass: f32,
+}
+
+impl Side {
+    /// The slot of what bears most.
+    fn bearer(&self) -> usize {
+        self.slots[usize::from(self.shares[1] > self.shares[0])] as usize
+    }
+}
+
+/// A contact of a hull.
+#[derive(Clone, Copy)]
+pub(crate) struct Contact {
     key: Key,
-    normal: Vec2,
+    /// From A to B.
+    pub normal: Vec2,
     sides: [Side; 2],
+    /// Midway between the surfaces.
+    pub point: Vec2,
+    /// Between the surfaces.
+    pub gap: f32,
     surface: Surface,
     /// What the separation would be had neither side moved.
     separation: f32,
-    /// One over the inverse masses along the normal and the tangent.
+    /// One over the inverse masses along the normal and the tangent, and along the normal when it is moved only.
     masses: [f32; 2],
+    move_mass: f32,
     impulses: [f32; 2],
-    /// The least speed along the normal to leave at.
-    bounce: f32,
+    /// Those of a blow in this substep, which are not carried over.
+    blow: [f32; 2],
+    /// How fast it comes, if it bore nothing before.
+    approach: f32,
+    /// For how many substeps it has slid.
+    slipping: u8,
 }
 
-/// The hulls of a world in this step. Nothing in it outlives a step but memory.
+impl Contact {
+    /// Slots of the particles that bear most, or of the body.
+    pub(crate) fn slots(&self) -> [usize; 2] {
+        self.sides.each_ref().map(Side::bearer)
+    }
+
+    /// Of the last substep, along the normal and the tangent.
+    pub(crate) fn total_impulses(&self) -> [f32; 2] {
+        [self.impulses[0] + self.blow[0], self.impulses[1] + self.blow[1]]
+    }
+
+    fn touches(&self, slop: f32) -> bool {
+        self.gap <= slop || self.impulses[0] > 0.0 || self.blow[0] > 0.0
+    }
+}
+
+/// The hulls of a world in this step. What outlives a step are the contacts, whose impulses are carried over, and the pairs that
+/// touched.
 #[derive(Default)]
 pub(crate) struct HullSolver {
     hulls: Vec<Hull>,
@@ -133,63 +225,202 @@ pub(crate) struct HullSolver {
     pairs: Vec<HullPair>,
     loops: Vec<LoopPair>,
     others: Vec<OtherPair>,
-    /// Whether the particle of this handle index is a hull's.
-    in_hull: Vec<bool>,
+    /// Place of each hull among `hulls`, by its handle's index, and the index of each.
+    places: Vec<u32>,
+    indices: Vec<u32>,
+    /// Which hull's a particle is, by the index of its handle.
+    owners: Vec<u32>,
     capacity: usize,
     outlines: Vec<Row>,
-    /// Of each hull: is its outline what it should be.
-    whole: Vec<bool>,
+    /// Of each hull: which of its corners its outline has.
+    around: Vec<Around>,
     touches: Vec<LoopTouch>,
     contacts: Vec<Contact>,
-    /// The impulses of the last substep, in the same order.
-    before: Vec<(Key, [f32; 2])>,
+    /// Those of the last substep, in the same order.
+    before: Vec<Contact>,
+    clusters: Clusters,
+    impact: Impact,
+    /// Pairs of bodies that have touched in this step, and in the last.
+    touched: Vec<[BodyHandle; 2]>,
+    touched_before: Vec<[BodyHandle; 2]>,
+    room: usize,
 }
+
+const NO_HULL: u32 = u32::MAX;
 
 impl HullSolver {
     pub(crate) fn is_empty(&self) -> bool {
         self.hulls.is_empty()
     }
 
+    /// Pairs of hulls, and of hulls and other bodies, of the last step.
+    pub(crate) fn pair_count(&self) -> usize {
+        self.pairs.len() + self.others.len()
+    }
+
+    /// All contacts of the last substep.
+    pub(crate) fn contacts(&self) -> &[Contact] {
+        &self.contacts
+    }
+
     /// Looks up where the hulls are, and which may touch in this step. `near` visits the slots that may overlap a
-    /// box.
+    /// box. `relinked` when links came or went.
     pub(crate) fn begin_step(
         &mut self,
         hulls: &mut Hulls,
+        (links, relinked): (&Links, bool),
         bodies: &Bodies,
         settings: &Settings,
+        impulse_ratio: f32,
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
     ) {
-        if std::mem::take(&mut hulls.changed) {
-            hulls.forget_removed(bodies);
-            hulls.changed = false;
-            self.in_hull.clear();
-            // Their keys name hulls by their places.
-            self.contacts.clear();
-            for point in hulls.iter().flat_map(|(_, hull)| hull.points()) {
-                let index = point.index() as usize;
-                if self.in_hull.len() <= index {
-                    self.in_hull.resize(index + 1, false);
-                }
-                self.in_hull[index] = true;
-            }
-        }
+        self.touched.clear();
+        let renumbered = std::mem::take(&mut hulls.renumbered);
         self.hulls.clear();
+        self.indices.clear();
         if hulls.len() == 0 {
+            self.contacts.clear();
             return;
         }
-        self.hulls.extend(hulls.iter().filter_map(|(_, hull)| Hull::of(hull.points(), bodies, settings)));
+        for (handle, hull) in hulls.iter() {
+            if let Some(hull) = Hull::of(hull.points(), bodies, settings) {
+                self.hulls.push(hull);
+                self.indices.push(handle.index());
+            }
+        }
+        if renumbered {
+            // Another may have the index of one that is gone.
+            self.contacts.clear();
+            self.number();
+        }
+        self.clusters.update(hulls, renumbered, links, relinked, bodies);
+        self.assign_corners(bodies);
         self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
         self.pair_hulls(bodies, settings);
         self.pair_others(bodies, settings, near);
         let count = self.hulls.len();
         resize(&mut self.outlines, count * OUTLINE_ROWS);
-        self.whole.clear();
-        self.whole.resize(count, false);
+        self.around.clear();
+        self.around.resize(count, Around::default());
         self.touches.clear();
         self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
-        let most = 2 * self.touches.len();
-        self.contacts.reserve(most.saturating_sub(self.contacts.len()));
-        self.before.reserve(most.saturating_sub(self.before.len()));
+        self.reserve(bodies, settings);
+        self.carry_over(bodies, impulse_ratio);
+    }
+
+    /// Room for a contact at each point of all pairs.
+    fn reserve(&mut self, bodies: &Bodies, settings: &Settings) {
+        let planes = self.others.iter().filter(|pair| pair.is_plane(bodies)).count();
+        let most = 2 * self.touches.len() + MAX_VERTICES * planes;
+        if most > self.room {
+            self.room = most + most / 4;
+            let room = self.room;
+            self.contacts.reserve(room.saturating_sub(self.contacts.len()));
+            self.before.reserve(room.saturating_sub(self.before.len()));
+            for touched in [&mut self.touched, &mut self.touched_before] {
+                touched
+                    .reserve((room * settings.substeps as usize).min(4 * room).saturating_sub(touched.len()));
+            }
+        }
+    }
+
+    /// Where each hull is among those of this step.
+    fn number(&mut self) {
+        self.places.clear();
+        for (place, &index) in self.indices.iter().enumerate() {
+            if self.places.len() <= index as usize {
+                self.places.resize(index as usize + 1, NO_HULL);
+            }
+            self.places[index as usize] = place as u32;
+        }
+        self.owners.clear();
+    }
+
+    /// Which hull meets half-spaces with which particle.
+    fn assign_corners(&mut self, bodies: &Bodies) {
+        let fresh = self.owners.is_empty();
+        for (hull, &index) in self.hulls.iter_mut().zip(&self.indices) {
+            for end in 0..hull.count {
+                let body = bodies.handle(hull.slots[end] as usize).index as usize;
+                if fresh && self.owners.len() <= body {
+                    self.owners.resize(body + 1, NO_HULL);
+                }
+                if self.owners[body] == NO_HULL {
+                    self.owners[body] = index;
+                }
+                hull.own |= u8::from(self.owners[body] == index) << end;
+            }
+        }
+    }
+
+    /// Looks up the slots of the last step's contacts, and scales their impulses.
+    fn carry_over(&mut self, bodies: &Bodies, impulse_ratio: f32) {
+        let HullSolver { hulls, places, contacts, .. } = self;
+        contacts.retain_mut(|contact| {
+            for (side, (is_body, name)) in
+                contact.sides.iter_mut().zip([(false, contact.key.1), (contact.key.0 == 1, contact.key.2)])
+            {
+                if is_body {
+                    match bodies.slot_at(name).filter(|&slot| bodies.columns.kind[slot].is_solid()) {
+                        Some(slot) => side.slots = [slot as u32; 2],
+                        None => return false,
+                    }
+                } else {
+                    let hull = &hulls[places[name as usize] as usize];
+                    side.slots = side.ends.map(|end| hull.slots[usize::from(end)]);
+                }
+            }
+            contact.impulses = contact.impulses.map(|impulse| impulse * impulse_ratio);
+            contact.blow = [0.0; 2];
+            true
+        });
+    }
+
+    /// Adds the carried impulses to what the first substep adds to the velocities.
+    #[allow(unsafe_code)]
+    pub(crate) fn warm_start(&self, rows: &Rows<'_>, bodies: &Bodies) {
+        // SAFETY: this thread alone works on the mirror.
+        let (vel, accum) = unsafe { (rows.vel.range(0..bodies.len), rows.accum.range(0..bodies.len)) };
+        for contact in &self.contacts {
+            for axis in 0..2 {
+                let direction = contact.direction(axis);
+                for (side, sign) in contact.sides.iter().zip([-1.0, 1.0]) {
+                    for (slot, gained) in
+                        side.gains(vel, direction, side.arms[axis], sign * contact.impulses[axis])
+                    {
+                        for (axis, gained) in gained.into_iter().enumerate() {
+                            accum[slot].0[axis] += gained;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Appends the pairs of bodies that began and ceased to touch in this step, in the order of their handles.
+    pub(crate) fn find_events(
+        &mut self,
+        bodies: &Bodies,
+        begin: &mut Vec<ContactEvent>,
+        end: &mut Vec<ContactEvent>,
+    ) {
+        let (now, before) = (&mut self.touched, &mut self.touched_before);
+        let solid = |handle: &BodyHandle| bodies.slot_of(*handle).is_ok();
+        now.retain(|pair| pair.iter().all(solid));
+        now.sort_unstable();
+        now.dedup();
+        let mut old = before.iter().peekable();
+        let event = |&[a, b]: &[BodyHandle; 2]| ContactEvent { a, b };
+        for pair in now.iter() {
+            while let Some(gone) = old.next_if(|&old| old < pair) {
+                end.push(event(gone));
+            }
+            if old.next_if(|&old| old == pair).is_none() {
+                begin.push(event(pair));
+            }
+        }
+        end.extend(old.map(event));
+        std::mem::swap(now, before);
     }
 
     fn pair_hulls(&mut self, bodies: &Bodies, settings: &Settings) {
@@ -239,17 +470,12 @@ impl HullSolver {
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
     ) {
         let c = &bodies.columns;
-        let (in_hull, others) = (&self.in_hull, &mut self.others);
+        let others = &mut self.others;
         others.clear();
         for (hull, number) in self.hulls.iter().zip(0u32..) {
             near(hull.lower, hull.upper, &mut |slot| {
                 let body = c.handle[slot].index;
-                let is_hulls = c.kind[slot].is_particle() && in_hull.get(body as usize) == Some(&true);
-                // Half-spaces are met by the corners, which are particles.
-                if is_hulls
-                    || c.kind[slot].shape() == ShapeKind::HalfSpace
-                    || (hull.fixed && c.inv_mass[slot] == 0.0)
-                {
+                if bodies.is_corner(slot) || (hull.fixed && c.inv_mass[slot] == 0.0) {
                     return;
                 }
                 // What is large, or new, is visited wherever it is.
@@ -260,8 +486,14 @@ impl HullSolver {
                 };
                 let reach = reach + (settings.time_step * bodies.velocity(slot)).abs();
                 let position = bodies.position(slot);
-                let near = (position - reach).cmple(hull.upper) & (position + reach).cmpge(hull.lower);
-                if !near.all() {
+                let near = if c.kind[slot].shape() == ShapeKind::HalfSpace {
+                    let normal = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+                    let lowest = Vec2::select(normal.cmpge(Vec2::ZERO), hull.lower, hull.upper);
+                    normal.dot(lowest) <= c.ext_z[slot]
+                } else {
+                    ((position - reach).cmple(hull.upper) & (position + reach).cmpge(hull.lower)).all()
+                };
+                if !near {
                     return;
                 }
                 let mut add = |part: u8, category: u32, mask: u32, group: u32, material: u32| {
@@ -312,21 +544,61 @@ impl HullSolver {
                 damp: if rows.any_damping { rows.damp } else { &[] },
             }
         };
-        self.make_contacts(&state, rows, bodies, settings);
-        for contact in &self.contacts {
-            for axis in 0..2 {
-                contact.push(&mut state, axis, contact.impulses[axis]);
+        self.make_contacts(&mut state, rows, bodies, settings);
+        self.find_sliding(&state);
+        self.strike(&mut state, bodies, rows.restitution_threshold);
+        let sweeps = sweeps(settings);
+        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
+        let hulls = &self.hulls;
+        let mut solve = |contact: &mut Contact| contact.solve(&mut state, hulls, rows.inv_step, push);
+        for sweep in 0..sweeps {
+            if sweep % 2 == 0 {
+                self.contacts.iter_mut().for_each(&mut solve);
+            } else {
+                self.contacts.iter_mut().rev().for_each(&mut solve);
             }
         }
-        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / SWEEPS as f32 };
-        for sweep in 0..SWEEPS {
-            if sweep % 2 == 0 {
-                self.contacts.iter_mut().for_each(|contact| contact.solve(&mut state, rows.inv_step, push));
-            } else {
-                self.contacts
-                    .iter_mut()
-                    .rev()
-                    .for_each(|contact| contact.solve(&mut state, rows.inv_step, push));
+        let touching = self.contacts.iter().filter(|contact| contact.touches(settings.slop));
+        self.touched.extend(touching.map(|contact| {
+            let [a, b] = contact.slots().map(|slot| bodies.handle(slot));
+            [a.min(b), a.max(b)]
+        }));
+    }
+
+    /// Whether the points of each pair slide, on average over their loads.
+    fn find_sliding(&mut self, state: &State<'_>) {
+        for pair in self.contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
+            let (mut load, mut sliding, mut unloaded) = (0.0, 0.0, 0.0);
+            for contact in pair.iter() {
+                let speed = contact.relative(state.vel, 1);
+                load += contact.impulses[0];
+                sliding += contact.impulses[0] * speed;
+                unloaded += speed;
+            }
+            let speed = if load > 0.0 { sliding / load } else { unloaded / pair.len() as f32 }.abs();
+            for contact in pair {
+                contact.slipping = match speed {
+                    speed if speed > SLIDES_AT_ONCE => SLIPPING,
+                    speed if speed > SLIDES => (contact.slipping + 1).min(SLIPPING),
+                    _ => 0,
+                };
+            }
+        }
+    }
+
+    /// Resolves the blows: of all pairs in which a point comes fast.
+    fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, threshold: f32) {
+        let HullSolver { contacts, clusters, impact, .. } = self;
+        for pair in contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
+            let approach = pair.iter().fold(0.0, |most: f32, contact| most.max(contact.approach));
+            let unloaded = || pair.iter().all(|contact| contact.impulses[0] <= 0.0);
+            if approach > BLOW {
+                let restitution = if approach > threshold { pair[0].surface.restitution } else { 0.0 };
+                impact.resolve(pair, restitution, clusters, state, bodies);
+                impact.note_blow(pair, state);
+            } else if approach > 0.0 && unloaded() {
+                impact.resolve(pair, 0.0, clusters, state, bodies);
+                impact.note_load(pair, state);
             }
         }
     }
@@ -335,18 +607,20 @@ impl HullSolver {
     fn write_outlines(&mut self, pose: &[Row], crew: &Crew<'_>) {
         let hulls = &self.hulls;
         let outlines = SharedSlice::new(&mut self.outlines);
-        let whole = SharedSlice::new(&mut self.whole);
+        let around = SharedSlice::new(&mut self.around);
         crew.chunks(hulls.len(), TASK, |range| {
             for index in range {
                 // SAFETY: an index is in one chunk, and each has rows of its own.
-                let (rows, whole) = unsafe {
+                let (rows, around) = unsafe {
                     (
                         outlines.range(index * OUTLINE_ROWS..(index + 1) * OUTLINE_ROWS),
-                        &mut whole.range(index..index + 1)[0],
+                        &mut around.range(index..index + 1)[0],
                     )
                 };
                 let hull = &hulls[index];
-                *whole = write_loop(&hull.corners(pose)[..hull.count], hull.radius, rows);
+                let corners = &hull.corners(pose)[..hull.count];
+                *around = Around::of(corners);
+                write_loop(corners, around, hull.radius, rows);
             }
         });
     }
@@ -364,64 +638,140 @@ impl HullSolver {
         crew.chunks(others.len(), TASK, |range| {
             let touches = touches(loops.len() + range.start..loops.len() + range.end);
             for (touch, pair) in touches.iter_mut().zip(&others[range]) {
-                let hull = &hulls[pair.hull as usize];
-                let first = pair.hull as usize * OUTLINE_ROWS;
-                let rows = &outlines[first..first + OUTLINE_ROWS];
-                *touch = pair.touch(hull, rows, pose, bodies);
+                if !pair.is_plane(bodies) {
+                    let hull = &hulls[pair.hull as usize];
+                    let first = pair.hull as usize * OUTLINE_ROWS;
+                    let rows = &outlines[first..first + OUTLINE_ROWS];
+                    *touch = pair.touch(hull, rows, pose, bodies);
+                }
             }
         });
     }
 
-    /// Contacts of all that touches, or would in this substep.
-    fn make_contacts(&mut self, state: &State<'_>, rows: &Rows<'_>, bodies: &Bodies, settings: &Settings) {
-        let HullSolver { hulls, pairs, others, touches, whole, outlines, contacts, before, .. } = self;
-        before.clear();
-        before.extend(contacts.iter().map(|contact| (contact.key, contact.impulses)));
+    /// Contacts of all that touches, or would in the next substep. What those that are gone have added to velocities is
+    /// taken back.
+    fn make_contacts(
+        &mut self,
+        state: &mut State<'_>,
+        rows: &Rows<'_>,
+        bodies: &Bodies,
+        settings: &Settings,
+    ) {
+        let HullSolver { hulls, indices, pairs, others, touches, around, outlines, contacts, before, .. } =
+            self;
+        std::mem::swap(contacts, before);
         contacts.clear();
-        let mut old = before.iter().peekable();
-        let mut add = |key: Key, touch: &LoopTouch, side: &dyn Fn(usize, Vec2) -> Side, surface: Surface| {
-            for (point, (&place, &separation)) in touch.places.iter().zip(&touch.separations).enumerate() {
-                if separation >= FAR {
-                    continue;
-                }
-                let key = (key.0, key.1, key.2, key.3 + point as u16);
-                let sides = [side(0, place), side(1, place)];
-                let contact = Contact::new(touch.normal, sides, separation, surface, state, settings, rows);
-                if let Some(mut contact) = contact {
-                    contact.key = key;
-                    while old.next_if(|(old, _)| *old < key).is_some() {}
-                    if let Some((_, impulses)) = old.next_if(|(old, _)| *old == key) {
-                        contact.impulses = *impulses;
-                    }
-                    contacts.push(contact);
-                }
-            }
-        };
+        let maker = Maker { state, rows, bodies, settings };
         for (pair, touch) in pairs.iter().zip(&touches[..pairs.len()]) {
-            if pair.hulls.iter().any(|&hull| !whole[hull as usize]) {
+            let places = pair.hulls.map(|hull| hull as usize);
+            if places.iter().any(|&hull| around[hull].corners().is_empty()) {
                 continue;
             }
-            let side = |end: usize, place: Vec2| {
-                let hull = &hulls[pair.hulls[end] as usize];
-                let from = hulls[pair.hulls[0] as usize].origin - hull.origin;
+            let [a, b] = places.map(|hull| &hulls[hull]);
+            let key = (0, indices[places[0]], indices[places[1]], 0);
+            maker.add(contacts, key, touch, a.origin, pair.surface, |end, place, overlaps| {
+                let (hull, index) = ([a, b][end], places[end]);
                 let outward = if end == 0 { touch.normal } else { -touch.normal };
-                hull.side(&outlines[pair.hulls[end] as usize * OUTLINE_ROWS..], from + place, outward)
-            };
-            add((0, pair.hulls[0], pair.hulls[1], 0), touch, &side, pair.surface);
+                let place = place + (a.origin - hull.origin);
+                let (mut side, more) =
+                    hull.side(&around[index], &outlines[index * OUTLINE_ROWS..], place, outward);
+                if overlaps {
+                    side.whole = hull.whole(index, place, touch.normal, maker.state);
+                }
+                (side, more)
+            });
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
-            if !whole[pair.hull as usize] {
+            let index = pair.hull as usize;
+            let (hull, around) = (&hulls[index], &around[index]);
+            let key = (1, indices[index], pair.body, 2 * u16::from(pair.part));
+            if pair.is_plane(bodies) {
+                maker.add_corners(contacts, key, hull, pair);
+            } else if !around.corners().is_empty() {
+                maker.add(contacts, key, touch, hull.origin, pair.surface, |end, place, overlaps| {
+                    if end == 0 {
+                        let (mut side, more) =
+                            hull.side(around, &outlines[index * OUTLINE_ROWS..], place, touch.normal);
+                        if overlaps {
+                            side.whole = hull.whole(index, place, touch.normal, maker.state);
+                        }
+                        (side, more)
+                    } else {
+                        (pair.side(hull, place, touch.normal, maker.state, bodies), 0.0)
+                    }
+                });
+            }
+        }
+        let mut new = contacts.iter_mut().peekable();
+        for old in before.iter() {
+            while new.next_if(|new| new.key < old.key).is_some() {}
+            match new.next_if(|new| new.key == old.key) {
+                Some(new) => {
+                    new.impulses = old.impulses;
+                    new.slipping = old.slipping;
+                    if old.impulses[0] > 0.0 {
+                        new.approach = 0.0;
+                    }
+                }
+                None => (0..2).for_each(|axis| old.push(state, axis, -old.impulses[axis])),
+            }
+        }
+    }
+}
+
+/// What contacts are made from.
+struct Maker<'a> {
+    state: &'a State<'a>,
+    rows: &'a Rows<'a>,
+    bodies: &'a Bodies,
+    settings: &'a Settings,
+}
+
+impl Maker<'_> {
+    /// Both points of a manifold. `side` finds where a place from `origin` lies on one of the two, and by how much that stands
+    /// out beyond the outline there.
+    fn add(
+        &self,
+        contacts: &mut Vec<Contact>,
+        key: Key,
+        touch: &LoopTouch,
+        origin: Vec2,
+        surface: Surface,
+        side: impl Fn(usize, Vec2, bool) -> (Side, f32),
+    ) {
+        for (point, (&place, &separation)) in (0..).zip(touch.places.iter().zip(&touch.separations)) {
+            if separation >= FAR {
                 continue;
             }
-            let side = |end: usize, place: Vec2| {
-                let hull = &hulls[pair.hull as usize];
-                if end == 0 {
-                    hull.side(&outlines[pair.hull as usize * OUTLINE_ROWS..], place, touch.normal)
-                } else {
-                    pair.side(hull, place, touch.normal, state, bodies)
-                }
-            };
-            add((1, pair.hull, pair.body, 2 * u16::from(pair.part)), touch, &side, pair.surface);
+            let overlaps = separation < 0.0;
+            let ((a, more_a), (b, more_b)) = (side(0, place, overlaps), side(1, place, overlaps));
+            let gap = separation - (more_a + more_b);
+            let middle = origin + place + (0.5 * (more_a - more_b)) * touch.normal;
+            let key = (key.0, key.1, key.2, key.3 + point);
+            contacts.extend(Contact::new(key, touch.normal, [a, b], gap, middle, surface, self));
+        }
+    }
+
+    /// The corners of a hull against a half-space.
+    fn add_corners(&self, contacts: &mut Vec<Contact>, key: Key, hull: &Hull, pair: &OtherPair) {
+        let c = &self.bodies.columns;
+        let plane = pair.slot as usize;
+        let (normal, offset) = (Vec2::new(c.ext_x[plane], c.ext_y[plane]), c.ext_z[plane]);
+        for end in (0..hull.count).filter(|&end| hull.own >> end & 1 == 1) {
+            let slot = hull.slots[end] as usize;
+            let [x, y, ..] = self.state.pose[slot].0;
+            let place = self.bodies.position(slot) + Vec2::new(x, y);
+            let radius = hull.radius + hull.more[end];
+            let gap = normal.dot(place) - offset - radius;
+            let of = |slots, ends| Side { slots, ends, shares: [1.0, 0.0], arms: [0.0; 2], whole: None };
+            let sides = [of([slot as u32; 2], [end as u8; 2]), of([pair.slot; 2], [0; 2])];
+            let key = (key.0, key.1, key.2, key.3 + end as u16);
+            let middle = place - (radius + 0.5 * gap) * normal;
+            let [mut a, b] = sides;
+            if gap < 0.0 {
+                a.whole = hull.whole(pair.hull as usize, middle - hull.origin, -normal, self.state);
+            }
+            contacts.extend(Contact::new(key, -normal, [a, b], gap, middle, pair.surface, self));
         }
     }
 }
@@ -436,6 +786,7 @@ impl Hull {
             base: [Vec2::ZERO; MAX_VERTICES],
             origin: Vec2::ZERO,
             radius: f32::INFINITY,
+            more: [0.0; MAX_VERTICES],
             lower: Vec2::INFINITY,
             upper: Vec2::NEG_INFINITY,
             category: 0,
@@ -443,7 +794,9 @@ impl Hull {
             group: 0,
             material: 0,
             fixed: true,
+            own: 0,
         };
+        let mut thickest: f32 = 0.0;
         for (index, &point) in points.iter().enumerate() {
             let slot = bodies.slot_of(point).ok().filter(|&slot| c.kind[slot].is_solid())?;
             let position = bodies.position(slot);
@@ -454,14 +807,16 @@ impl Hull {
             }
             hull.slots[index] = slot as u32;
             hull.base[index] = position - hull.origin;
-            // The thinnest of its discs: then none of its sides stands out beyond its corners.
             hull.radius = hull.radius.min(c.ext_x[slot]);
+            hull.more[index] = c.ext_x[slot];
+            thickest = thickest.max(c.ext_x[slot]);
             let end = position + settings.time_step * bodies.velocity(slot);
             hull.lower = hull.lower.min(position.min(end));
             hull.upper = hull.upper.max(position.max(end));
             hull.fixed &= c.inv_mass[slot] == 0.0;
         }
-        let margin = Vec2::splat(hull.radius + 4.0 * settings.slop);
+        hull.more[..hull.count].iter_mut().for_each(|more| *more -= hull.radius);
+        let margin = Vec2::splat(thickest + 4.0 * settings.slop);
         (hull.lower, hull.upper) = (hull.lower - margin, hull.upper + margin);
         Some(hull)
     }
@@ -476,22 +831,50 @@ impl Hull {
         corners
     }
 
-    /// The edge that faces a direction, and how a point is shared out between its ends.
-    fn side(&self, outline: &[Row], place: Vec2, outward: Vec2) -> Side {
+    /// The edge that faces a direction, and how a point is shared out between its ends; and how much thicker than the outline
+    /// the hull is there.
+    fn side(&self, around: &Around, outline: &[Row], place: Vec2, outward: Vec2) -> (Side, f32) {
+        let around = around.corners();
         let vertex = |i: usize| corner(outline, crate::outline::VERTEX_ROWS, i);
         let normal = |i: usize| corner(outline, crate::outline::NORMAL_ROWS, i);
         let mut edge = 0;
         let mut best = f32::NEG_INFINITY;
-        for i in 0..self.count {
+        for i in 0..around.len() {
             let along = normal(i).dot(outward);
             if along > best {
                 (edge, best) = (i, along);
             }
         }
-        let next = (edge + 1) % self.count;
+        let next = (edge + 1) % around.len();
         let way = vertex(next) - vertex(edge);
         let t = ((place - vertex(edge)).dot(way) / way.length_squared()).clamp(0.0, 1.0);
-        Side { slots: [self.slots[edge], self.slots[next]], shares: [1.0 - t, t], arms: [0.0; 2] }
+        let (ends, shares) = ([around[edge], around[next]], [1.0 - t, t]);
+        let more = ends.map(|end| self.more[usize::from(end)]);
+        let slots = ends.map(|end| self.slots[usize::from(end)]);
+        let side = Side { slots, ends, shares, arms: [0.0; 2], whole: None };
+        (side, shares[0] * more[0] + shares[1] * more[1])
+    }
+}
+
+impl Hull {
+    /// How the hull as a whole is moved by pushes at a place along a normal; None where one of its particles can't move.
+    fn whole(&self, hull: usize, place: Vec2, normal: Vec2, state: &State<'_>) -> Option<Whole> {
+        let corners = self.corners(state.pose);
+        let corners =
+            || self.slots().iter().zip(&corners).map(|(&slot, at)| (state.vel[slot as usize].0[3], *at));
+        if self.count == 2 || corners().any(|(inv_mass, _)| inv_mass <= 0.0) {
+            return None;
+        }
+        let (mut mass, mut centre) = (0.0, Vec2::ZERO);
+        for (inv_mass, at) in corners() {
+            mass += 1.0 / inv_mass;
+            centre += at / inv_mass;
+        }
+        centre /= mass;
+        let inertia: f32 = corners().map(|(inv_mass, at)| (at - centre).length_squared() / inv_mass).sum();
+        let lever = (place - centre).perp_dot(normal);
+        let (moves, turns) = (1.0 / mass, lever / inertia);
+        Some(Whole { hull: hull as u32, centre, moves, turns, inv_mass: moves + lever * turns })
     }
 }
 
@@ -501,6 +884,10 @@ fn corner(outline: &[Row], first: usize, i: usize) -> Vec2 {
 }
 
 impl OtherPair {
+    fn is_plane(&self, bodies: &Bodies) -> bool {
+        bodies.columns.kind[self.slot as usize].shape() == ShapeKind::HalfSpace
+    }
+
     /// Where the other shape is, from the hull's origin, and how it is turned; and where its body's centre is.
     fn place(&self, hull: &Hull, pose: &[Row], bodies: &Bodies) -> (Vec2, (f32, f32), Vec2) {
         let c = &bodies.columns;
@@ -537,11 +924,11 @@ impl OtherPair {
     }
 
     fn side(&self, hull: &Hull, place: Vec2, normal: Vec2, state: &State<'_>, bodies: &Bodies) -> Side {
-        let (_, _, centre) = self.place(hull, state.pose, bodies);
+        let (.., centre) = self.place(hull, state.pose, bodies);
         let lever = place - centre;
         let inv_spin = inv_spin(bodies.columns.radius[self.slot as usize]);
         let arms = [lever.perp_dot(normal) * inv_spin, lever.dot(normal) * inv_spin];
-        Side { slots: [self.slot; 2], shares: [1.0, 0.0], arms }
+        Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, whole: None }
     }
 }
 
@@ -571,6 +958,16 @@ struct State<'a> {
     damp: &'a [Row],
 }
 
+impl State<'_> {
+    /// What velocities have gained is nothing that the next warm start may repeat: see `impulse.rs`.
+    fn forget(&mut self, slot: usize, gained: [f32; 3]) {
+        for (axis, gained) in gained.into_iter().enumerate() {
+            let damp = self.damp.get(slot).map_or(1.0, |damp| damp.0[axis]);
+            self.accum[slot].0[axis] += gained / damp;
+        }
+    }
+}
+
 impl Side {
     /// What of a motion the point has along a direction; `arm` goes with it.
     fn along(&self, rows: &[Row], direction: Vec2, arm: f32) -> f32 {
@@ -586,24 +983,45 @@ impl Side {
         first * (by_first + 2.0 * arm * arm) + second * by_second
     }
 
-    /// An impulse along a direction.
+    /// What an impulse along a direction adds to the rows of its slots.
+    fn gains(&self, vel: &[Row], direction: Vec2, arm: f32, impulse: f32) -> [(usize, [f32; 3]); 2] {
+        [0, 1].map(|end| {
+            let slot = self.slots[end] as usize;
+            let inv_mass = vel[slot].0[3];
+            let by = self.shares[end] * impulse * inv_mass;
+            let turn = if end == 0 { 2.0 * arm * impulse * inv_mass } else { 0.0 };
+            (slot, [direction.x * by, direction.y * by, turn])
+        })
+    }
+
+    /// An impulse along a direction, which the next substep's warm start repeats.
     fn push(&self, state: &mut State<'_>, direction: Vec2, arm: f32, impulse: f32) {
-        for (end, &slot) in self.slots.iter().enumerate() {
-            let slot = slot as usize;
-            let by = self.shares[end] * impulse * state.vel[slot].0[3];
-            let turn = if end == 0 { 2.0 * arm * impulse * state.vel[slot].0[3] } else { 0.0 };
-            let gained = [direction.x * by, direction.y * by, turn];
+        for (slot, gained) in self.gains(state.vel, direction, arm, impulse) {
             for (axis, gained) in gained.into_iter().enumerate() {
                 state.vel[slot].0[axis] += gained;
-                // No impulse that the next warm start may repeat: see `verlet.rs`.
-                let damp = state.damp.get(slot).map_or(1.0, |damp| damp.0[axis]);
-                state.accum[slot].0[axis] += gained / damp;
             }
         }
     }
 
-    /// The same for positions alone.
-    fn shift(&self, state: &mut State<'_>, direction: Vec2, arm: f32, by: f32) {
+    /// The point's inverse mass when it is moved along the normal.
+    fn move_weight(&self, vel: &[Row]) -> f32 {
+        self.whole.map_or_else(|| self.weight(vel, self.arms[0]), |whole| whole.inv_mass)
+    }
+
+    /// Moves a hull as a whole, or the particles of the edge where some can't move; or a body.
+    fn shift(&self, state: &mut State<'_>, hulls: &[Hull], direction: Vec2, by: f32) {
+        if let Some(whole) = self.whole {
+            let hull = &hulls[whole.hull as usize];
+            for (base, &slot) in hull.base.iter().zip(hull.slots()) {
+                let pose = &mut state.pose[slot as usize].0;
+                let lever = *base + Vec2::new(pose[0], pose[1]) - whole.centre;
+                let moved = (by * whole.moves) * direction + (by * whole.turns) * lever.perp();
+                pose[0] += moved.x;
+                pose[1] += moved.y;
+            }
+            return;
+        }
+        let arm = self.arms[0];
         for (end, &slot) in self.slots.iter().enumerate() {
             let slot = slot as usize;
             let inv_mass = state.vel[slot].0[3];
@@ -627,71 +1045,88 @@ struct Push {
 }
 
 impl Contact {
-    /// None if the point will not touch in this substep.
+    /// None if the point will not touch in the next substep.
     fn new(
+        key: Key,
         normal: Vec2,
         sides: [Side; 2],
-        separation: f32,
+        gap: f32,
+        point: Vec2,
         surface: Surface,
-        state: &State<'_>,
-        settings: &Settings,
-        rows: &Rows<'_>,
+        maker: &Maker<'_>,
     ) -> Option<Contact> {
-        let mass = |axis: usize| {
-            let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
-            if weight > 0.0 { 1.0 / weight } else { 0.0 }
+        let Maker { state, rows, settings, .. } = maker;
+        let mut contact = Contact {
+            key,
+            normal,
+            sides,
+            point,
+            gap,
+            surface,
+            separation: gap,
+            masses: [0.0; 2],
+            move_mass: 0.0,
+            impulses: [0.0; 2],
+            blow: [0.0; 2],
+            approach: 0.0,
+            slipping: 0,
         };
-        let masses = [mass(0), mass(1)];
-        let key = Key::default();
-        let mut contact =
-            Contact { key, normal, sides, surface, separation, masses, impulses: [0.0; 2], bounce: 0.0 };
         let speed = contact.relative(state.vel, 0);
-        let touches = separation + rows.step * speed < 0.0;
-        if separation > 4.0 * settings.slop && !touches {
+        let touches = gap + rows.step * speed < 0.0;
+        if gap > 4.0 * settings.slop && !touches {
             return None;
         }
+        contact.masses = [0, 1].map(|axis| {
+            let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
+            if weight > 0.0 { 1.0 / weight } else { 0.0 }
+        });
+        let weight: f32 = sides.iter().map(|side| side.move_weight(state.vel)).sum();
+        contact.move_mass = if weight > 0.0 { 1.0 / weight } else { 0.0 };
         contact.separation -= contact.relative(state.pose, 0);
-        if touches && -speed > settings.restitution_threshold {
-            contact.bounce = -surface.restitution * speed;
-        }
+        contact.approach = if touches { -speed } else { 0.0 };
         Some(contact)
+    }
+
+    fn direction(&self, axis: usize) -> Vec2 {
+        [self.normal, self.normal.perp()][axis]
     }
 
     /// Of B's point against A's, along the normal (0) or the tangent (1).
     fn relative(&self, rows: &[Row], axis: usize) -> f32 {
-        let direction = [self.normal, self.normal.perp()][axis];
+        let direction = self.direction(axis);
         let [a, b] = &self.sides;
         b.along(rows, direction, b.arms[axis]) - a.along(rows, direction, a.arms[axis])
     }
 
     fn push(&self, state: &mut State<'_>, axis: usize, impulse: f32) {
-        let direction = [self.normal, self.normal.perp()][axis];
+        let direction = self.direction(axis);
         for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
             side.push(state, direction, side.arms[axis], sign * impulse);
         }
     }
 
-    fn solve(&mut self, state: &mut State<'_>, inv_step: f32, push: Push) {
+    fn solve(&mut self, state: &mut State<'_>, hulls: &[Hull], inv_step: f32, push: Push) {
         let separation = self.separation + self.relative(state.pose, 0);
         // Before they touch they may come as near as that in this substep.
-        let target = self.bounce - separation.max(0.0) * inv_step;
+        let target = -separation.max(0.0) * inv_step;
         let wanted = (target - self.relative(state.vel, 0)) * self.masses[0];
         let total = (self.impulses[0] + wanted).max(0.0);
         let change = total - std::mem::replace(&mut self.impulses[0], total);
         self.push(state, 0, change);
 
         let wanted = self.impulses[1] - self.relative(state.vel, 1) * self.masses[1];
-        let holds = wanted.abs() <= self.surface.static_friction * total;
-        let most = self.surface.dynamic_friction * total;
-        let total = if holds { wanted } else { wanted.max(-most).min(most) };
+        let hold = self.surface.static_friction * total;
+        let slides = self.slipping >= SLIPPING;
+        let most = if slides { self.surface.dynamic_friction * total } else { hold };
+        let total = if wanted.abs() <= hold { wanted } else { wanted.max(-most).min(most) };
         let change = total - std::mem::replace(&mut self.impulses[1], total);
         self.push(state, 1, change);
 
         let overlap = -separation - push.slop;
         if overlap > 0.0 {
-            let by = (PUSH * overlap).min(push.most) * self.masses[0];
+            let by = (PUSH * overlap).min(push.most) * self.move_mass;
             for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
-                side.shift(state, self.normal, side.arms[0], sign * by);
+                side.shift(state, hulls, self.normal, sign * by);
             }
         }
     }

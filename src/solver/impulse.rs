@@ -11,6 +11,19 @@
 //! stopped one substep later all the same. Friction in the solving pass as well was tried and dropped: the
 //! solver took 20 % longer, and the penetration of a pile of 158 rows was the same.
 //!
+//! # Restitution
+//!
+//! An impact is over within the substep in which it begins: the solving pass stops the approach, the last relaxing pass lets
+//! the bodies leave. The law is the energetic one (W. J. Stronge, "Rigid body collisions with friction", 1990): an impact
+//! gives back e² of the kinetic energy that its normal impulses have taken. Each impulse Δλ takes −Δλ·(u + u')/2, with
+//! the speed u of the contact before it and u' after it; this is exact, so the sum over the passes is, and no order in which
+//! contacts are solved makes energy. For one contact of two bodies the law is Newton's: they leave at e times the speed at
+//! which they came. Friction comes after the rebound, so that Coulomb's limit sees the whole normal impulse.
+//!
+//! What stood here before, and why not: Newton's law, −e times the approach noted at the first impulse, for each point at the end
+//! of the step. Points that were struck in different substeps have approaches that were never there together: boxes and
+//! octagons gained energy without end (196 octagons 3 times as much in 400 steps, 10¹⁴ times in 2,000).
+//!
 //! Also without effect: inverse masses in `accum` too, so that the warm start gathers no velocities (±1 % of `granule run packed`); the tangent
 //! mass derived from the normal mass and one coefficient of friction, two cache lines in eleven less for the relaxing pass
 //! (1 %, at 1,000,000 bodies too: the passes do not wait for the blocks' lines).
@@ -31,22 +44,24 @@ pub(crate) enum Pass {
     Solve,
     /// Normal impulse without bias, then friction.
     Relax,
+    /// The same, and what came fast enough leaves again: at the end of a substep, in worlds where something bounces.
+    Bounce,
     /// Moves overlapping bodies apart.
     Project,
-    /// Reverses the approach.
-    Restitution,
 }
 
 /// By how much a contact whose normal impulse turns nobody, of circles and axis-aligned boxes, is damped more than a
 /// general one, as a factor of the damping ratio.
 ///
-/// A pile of N rows is a chain of springs whose slowest swing is damped by π/2N of what one contact is: at a damping
-/// ratio of 10, which is much for two bodies, a pile of 100 rows bounces for ten seconds. Twice as much brings it to
-/// rest sooner, for nothing; as the stiffness is m·ω² at any damping, it rests as deep as before. What it costs is time for
-/// what overlaps at first: this is pushed apart at ω/(2ζ + h·ω), 6 a second and not 12. `perf-reports/peers-quality.md`
-/// has the figures of piles. At three times a stack of ten boxes is not yet within 1 mm of its rest after a second. Shapes that turn
-/// are better off without: at twice the damping a pyramid of 210 boxes goes aside by 5 cm and not by 2 while it takes
-/// its load, and what is struck by a box hops by 3 mm.
+/// A pile of N rows is a chain of springs whose slowest swing is damped by π/2N of what one contact is: a damping
+/// ratio of 10, which is much for two bodies, is little for a tall pile. Twice as much brings it to rest sooner, for
+/// nothing: `packed-50k-settled` in `perf-reports/peers-quality.md` moves at 0.04 m/s after 660 steps, and at 0.10 with
+/// half of it; as the stiffness is m·ω² at any damping, it rests as deep. What it costs is time for what overlaps at
+/// first: this is pushed apart at ω/(2ζ + h·ω), 6 a second and not 12.
+///
+/// With three times, `stack_of_ten_boxes_stands` is not yet within 1 mm of its rest after a second. With twice for shapes
+/// that turn as well, `pyramid_of_base_20_stands` goes aside by 5 cm, not by 2, while it takes its load, and what is struck
+/// in `what_rests_does_not_bounce` hops by 3 mm.
 pub(super) const STEADY: f32 = 2.0;
 
 /// The constants of a soft contact for one substep length (E. Catto, "Solver2D", 2024).
@@ -80,16 +95,69 @@ pub(crate) struct Rows<'a> {
     pub inv_step: f32,
     /// Substep length over the last step's: scales carried impulses.
     pub impulse_ratio: f32,
-    /// Of contacts whose normal impulse turns nobody, and of general ones.
-    pub softness: Softness,
-    pub general_softness: Softness,
+    /// Of contacts whose normal impulse turns nobody, and of general ones: between moving bodies, and with what no impulse
+    /// moves.
+    pub softness: [Softness; 2],
+    pub general_softness: [Softness; 2],
     pub push_out_speed: f32,
     pub restitution_threshold: f32,
+    /// What comes faster than this strikes, m/s: it is more than the weight of one substep.
+    pub landing_speed: f32,
+    /// Sliding slower than this is none yet, m/s: the contact still has its static friction.
+    pub creep_speed: f32,
+    /// What slides slower than this, before the relaxing pass, may have been pushed in this substep only, m/s.
+    pub slide_speed: f32,
+    /// What slides faster than this has its friction solved with the normal impulses, m/s.
+    pub slip_speed: f32,
+    /// Part of the overlap that a step removes, in so many substeps.
     pub projection_percent: f32,
+    pub substeps: f32,
     pub projection_slop: f32,
 }
 
 impl Rows<'_> {
+    /// Whether the substep that ends after `elapsed` is the step's last.
+    pub(super) fn is_last(&self, elapsed: f32) -> bool {
+        elapsed * self.inv_step > self.substeps - 0.5
+    }
+
+    /// The part of what is left of an overlap that the substep which ends after `elapsed` removes: in each the same part of
+    /// what there was at first, and all together [`Settings::projection_percent`](crate::Settings).
+    pub(super) fn projection_part(&self, elapsed: f32) -> f32 {
+        let done = (elapsed * self.inv_step).round() - 1.0;
+        let part = self.projection_percent / self.substeps;
+        (part / (1.0 - done * part)).min(1.0)
+    }
+
+    /// Takes what bodies have gained in this substep out of what the next one's warm start repeats.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Lane::scatter`]: no other task has these bodies.
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub(super) unsafe fn keep_from_warm_start<L: Lane>(
+        &self,
+        at: &[RowOffset],
+        mut gained: [L; 4],
+        lanes: L::Mask,
+    ) {
+        // SAFETY: by this function's contract; there is a damping for every row of velocity, or none.
+        unsafe {
+            let mut last = L::gather(self.accum.as_ptr(), at);
+            if self.any_damping {
+                let damp = L::gather(self.damp.as_ptr(), at);
+                for (gained, damp) in gained.iter_mut().zip(damp) {
+                    *gained = *gained / damp;
+                }
+            }
+            for (last, gained) in last.iter_mut().zip(gained).take(3) {
+                *last = L::select(lanes, *last + gained, *last);
+            }
+            L::scatter(self.accum.as_ptr(), at, last);
+        }
+    }
+
     /// Rows as a flat run of numbers: whole vectors, then single ones. (As loops over `[f32; 4]` these
     /// were compiled to single stores that a vector load then waited for: the solver took 3.5 ms and not 2.1
     /// for a gas of 50,000.)
@@ -157,7 +225,8 @@ fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, u
 ///
 /// # Safety
 ///
-/// No other task has any body that these contacts move, or writes one that they read.
+/// No other task has any body that these contacts move, or writes one that they read. There are rows for all that the
+/// tile's blocks name.
 #[allow(unsafe_code)]
 pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     for (kind, run) in tile.kinds() {
@@ -239,7 +308,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     elapsed: f32,
 ) {
     // One loop for each pass, see `general.rs`.
-    // SAFETY: passed on; block indices are slots or padding rows.
+    // SAFETY: passed on.
     unsafe {
         match pass {
             Pass::WarmStart => sweep(
@@ -249,7 +318,8 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
                 pass,
                 elapsed,
                 |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| {
-                    kernel.warm_start(friction, i)
+                    kernel.warm_start(friction, i);
+                    false
                 },
             ),
             Pass::Solve if elapsed == 0.0 => sweep(
@@ -278,7 +348,19 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
                 rows,
                 pass,
                 elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| kernel.relax(friction, i),
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, bounce, i| {
+                    kernel.relax::<false>(friction, bounce, i)
+                },
+            ),
+            Pass::Bounce => sweep(
+                tile,
+                range,
+                rows,
+                pass,
+                elapsed,
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, bounce, i| {
+                    kernel.relax::<true>(friction, bounce, i)
+                },
             ),
             Pass::Project => sweep(
                 tile,
@@ -286,24 +368,55 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
                 rows,
                 pass,
                 elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| kernel.project(),
-            ),
-            Pass::Restitution => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, bounce, i| kernel.restitute(bounce, i),
+                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| {
+                    kernel.project();
+                    false
+                },
             ),
         }
     }
 }
 
-/// Visits the active blocks, `WIDTH` contacts at a time. A function of its own for each pass: with all in one, the compiler
-/// took 11 % more instructions for `large_pyramid` (`benches/instructions.rs`), and `granule run large_pyramid --threads 1` 4 % more time.
+/// What a block of contacts with these impulses starts the step with.
+#[inline(always)]
+pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulses: [&[f32; BLOCK]; 2]) {
+    bounce.resting = impulses.map(|impulses| *impulses);
+    if std::mem::take(&mut info.bounced) {
+        (bounce.normal_impulse, bounce.tangent_impulse) = ([[0.0; BLOCK]; 2], [0.0; BLOCK]);
+    }
+}
+
+/// The friction impulse nearest to `wanted`, that which stops all sliding. Inside `hold` it is this; beyond, of what `slides`
+/// it is `slide`, and `hold` of what has not begun to.
+#[inline(always)]
+pub(super) fn coulomb<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
+    let most = L::select(slides, slide, hold);
+    // In this order, so that it is +0 where there is no load: skipped contacts have that.
+    let clamped = wanted.max(-most).min(most);
+    L::select(wanted.abs().le(hold), wanted, clamped)
+}
+
+/// The impulse by which an impact gives back e² of the energy that it has `absorbed`, and that of the approach that is
+/// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it.
+#[inline(always)]
+pub(super) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: L) -> L {
+    let (zero, two) = (L::splat(0.0), L::splat(2.0));
+    let (approach, parting) = (speed.min(zero), speed.max(zero));
+    // ½·m·u² = ½·u²/inv_mass
+    let twice = two * (absorbed.max(zero) * inv_mass) + approach * approach;
+    let target = (parting * parting + restitution * restitution * twice).sqrt();
+    (target - speed) / inv_mass
+}
+
+/// Visits the active blocks, `WIDTH` contacts at a time. `visit` says whether one of these is in an impact. A function of its own for each pass: with all in one, the compiler
+/// took 11 % more instructions for `large_pyramid` (`benches/instructions`), and `granule run large_pyramid --threads 1` 4 % more time.
+///
+/// # Safety
+///
+/// As for [`blocks`]: `visit` gets kernels on whose bodies and rows it relies.
+#[allow(unsafe_code)]
 #[inline(never)]
-fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
     tile: &mut Tile,
     range: Range<usize>,
     rows: &Rows<'_>,
@@ -314,38 +427,32 @@ fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
         &mut FrictionBlock,
         Option<&mut BounceBlock>,
         usize,
-    ) -> Option<L>,
+    ) -> bool,
 ) {
     for index in range {
         if tile.info.get(index + AHEAD).is_some_and(|info| info.active != 0) {
             prefetch(&tile.normal, index + AHEAD);
-            if matches!(pass, Pass::WarmStart | Pass::Relax) {
+            if matches!(pass, Pass::WarmStart | Pass::Relax | Pass::Bounce) {
                 prefetch(&tile.friction, index + AHEAD);
             }
         }
         let info = &mut tile.info[index];
         // What is skipped has no impulse, and a separation that no velocity closes.
-        if info.active == 0 || (pass == Pass::Restitution && !info.bounces) {
+        if info.active == 0 {
             continue;
         }
         let normal = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
         let mut bounce = tile.bounce.get_mut(index);
-        if pass == Pass::WarmStart
-            && std::mem::take(&mut info.bounces)
-            && let Some(bounce) = &mut bounce
-        {
-            (bounce.approach, bounce.impulse) = ([0.0; BLOCK], [0.0; BLOCK]);
+        if let Some(bounce) = bounce.as_deref_mut().filter(|_| pass == Pass::WarmStart) {
+            begin_step(info, bounce, [&normal.normal_impulse, &[0.0; BLOCK]]);
         }
+        let mut impacts = false;
         for i in BlockInfo::vectors::<L>(info.active) {
             let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
-            let before = L::load(kernel.normal_impulse);
-            let bouncing = bounce.as_deref_mut().filter(|_| info.bounces);
-            let normal_velocity = visit(&mut kernel, friction, bouncing, i);
-            if let (Some(bounce), Some(normal_velocity)) = (&mut bounce, normal_velocity) {
-                info.bounces |= kernel.note_approach(bounce, normal_velocity, before, i);
-            }
+            impacts |= visit(&mut kernel, friction, bounce.as_deref_mut(), i);
         }
+        info.bounced |= impacts;
     }
 }
 
@@ -471,7 +578,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
 
     /// accum += J·λ for the carried impulses.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) -> Option<L> {
+    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
         let ratio = L::splat(self.rows.impulse_ratio);
         let normal_impulse = L::load(self.normal_impulse) * ratio;
         let tangent_impulse = L::load(&friction.tangent_impulse[i..]) * ratio;
@@ -501,37 +608,47 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
                 L::scatter(rows, self.b, b);
             }
         }
-        None
     }
 
-    /// Notes the approach of contacts that take their first impulse and are fast enough to bounce; whether there
-    /// are any. Rarely so: what is at rest costs a comparison and leaves the bounce blocks out of the cache.
+    /// Notes the approach of contacts that are struck fast enough to bounce, and the energy that the impulses of these
+    /// contacts take; whether there are any. Rarely so: what is at rest costs a comparison or two.
+    /// The impulse was `before`, the normal velocity `from`.
     ///
-    /// A contact that bears a load already, `before`, does not bounce when its bodies are pressed together from elsewhere.
-    /// (As long as it did, it lost its impulse each time, and what was hit in a pile sank into what it lay on: of 20,000
+    /// A contact that has borne a load since the step before does not bounce when its bodies are pressed together from
+    /// elsewhere. (As long as it did, it lost its impulse each time, and what was hit in a pile sank into what it lay on: of 20,000
     /// bodies that fell 80 m, with a restitution of 0.1, 1,551 pairs ended more than 0.1 m inside each other, 152 now,
     /// and the pile stirred for ever.)
     #[inline(always)]
-    fn note_approach(&self, bounce: &mut BounceBlock, normal_velocity: L, before: L, i: usize) -> bool {
+    fn note_compression(&self, bounce: &mut BounceBlock, before: L, from: L, i: usize) -> bool {
+        let (zero, half) = (L::splat(0.0), L::splat(0.5));
         let threshold = L::splat(-self.rows.restitution_threshold);
-        let impulse = L::load(self.normal_impulse);
-        let fast = impulse.gt(L::splat(0.0)).and(normal_velocity.lt(threshold));
-        if fast.bits() == 0 {
+        let now = L::load(self.normal_impulse);
+        let fast = now.gt(zero).and(from.lt(threshold)).and(L::load(&bounce.resting[0][i..]).le(zero));
+        let approach = L::load(&bounce.approach[i..]);
+        let noted = approach.lt(zero);
+        if fast.or(noted).bits() == 0 {
             return false;
         }
-        let approach = L::load(&bounce.approach[i..]);
-        let fast = fast.and(before.le(L::splat(0.0)).or(approach.lt(L::splat(0.0))));
-        L::select(fast, approach.min(normal_velocity), approach).store(&mut bounce.approach[i..]);
-        true
+        let bounces = L::load(&bounce.restitution[i..]).gt(zero);
+        let (fast, followed) = (fast.and(bounces), fast.or(noted).and(bounces));
+        let change = now - before;
+        let to = from + change / self.normal_mass;
+        let absorbed = L::load(&bounce.absorbed[i..]);
+        L::select(followed, absorbed - change * (half * (from + to)), absorbed)
+            .store(&mut bounce.absorbed[i..]);
+        L::select(fast, approach.min(from), approach).store(&mut bounce.approach[i..]);
+        followed.bits() != 0
     }
 
     /// λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap; a
     /// gap may close in this substep but no more. In the first substep nothing has `MOVED`, and no poses are gathered.
-    /// What is to bounce, which leaves at the end of the step, is pushed apart as fast as general contacts until then: with
-    /// the damping of what stays, a gas was a tenth deeper.
+    ///
+    /// What closes its gap in this substep is stopped in the relaxing pass: by then the positions have moved, and there is
+    /// no gap. (As long as it could come on at the speed for the gap that was, an impact was shared out between two substeps,
+    /// and friction, with half the load in each, let go of what should have held.)
     #[inline(always)]
-    unsafe fn solve<const MOVED: bool>(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> Option<L> {
-        let [soft, general] = [&self.rows.softness, &self.rows.general_softness];
+    unsafe fn solve<const MOVED: bool>(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> bool {
+        let soft = &self.rows.softness[usize::from(FIXED)];
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
@@ -542,21 +659,12 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         } else {
             self.separation
         };
-        self.limit_closing(separation);
         let apart = separation.gt(zero);
-        let mut soft = [soft.rate, soft.mass_scale, soft.impulse_scale].map(L::splat);
-        if let Some(bounce) = bounce {
-            let noted = L::load(&bounce.approach[i..]).lt(zero);
-            let bounces = noted.and(L::load(&bounce.restitution[i..]).gt(zero));
-            soft[0] = L::select(bounces, L::splat(general.rate), soft[0]);
-            soft[1] = L::select(bounces, L::splat(general.mass_scale), soft[1]);
-            soft[2] = L::select(bounces, L::splat(general.impulse_scale), soft[2]);
-        }
-        let [rate, mass_scale, impulse_scale] = soft;
-        let push_out = (separation * rate).max(L::splat(-self.rows.push_out_speed));
-        let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
-        let mass_scale = L::select(apart, one, mass_scale);
-        let impulse_scale = L::select(apart, zero, impulse_scale);
+        let push_out = (separation * L::splat(soft.rate)).max(L::splat(-self.rows.push_out_speed));
+        let gap_speed = separation * L::splat(self.rows.inv_step);
+        let bias = L::select(apart, gap_speed, push_out);
+        let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
+        let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
         let old = L::load(self.normal_impulse);
         let mass = self.normal_mass * mass_scale;
         // What does not wait for the velocities goes first, here and in `relax`: the chain of operations from
@@ -565,26 +673,46 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let new = (unmoved - mass * normal_velocity).max(zero);
         new.store(self.normal_impulse);
+        L::select(new.gt(zero), zero, gap_speed.max(zero)).store(self.closing_speed);
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
         // SAFETY: see the impl.
         unsafe { self.store(vel) };
-        Some(normal_velocity)
+        bounce.is_some_and(|bounce| self.note_compression(bounce, old, normal_velocity, i))
     }
 
     /// Normal impulse without bias, then friction: inside μ_s·λ_n the contact holds, beyond it slides at
-    /// μ_d·λ_n.
+    /// μ_d·λ_n. With `BOUNCE`, what is in an impact leaves in between.
     #[inline(always)]
-    unsafe fn relax(&mut self, friction: &mut FrictionBlock, i: usize) -> Option<L> {
+    unsafe fn relax<const BOUNCE: bool>(
+        &mut self,
+        friction: &mut FrictionBlock,
+        bounce: Option<&mut BounceBlock>,
+        i: usize,
+    ) -> bool {
         let zero = L::splat(0.0);
         // SAFETY: see the impl.
         let mut vel = unsafe { self.velocities() };
         let mass = self.normal_mass;
-        let old = L::load(self.normal_impulse);
-        let unmoved = old - mass * L::load(self.closing_speed);
+        let old_normal = L::load(self.normal_impulse);
+        let unmoved = old_normal - mass * L::load(self.closing_speed);
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
-        let normal_impulse = (unmoved - mass * normal_velocity).max(zero);
+        let mut normal_impulse = (unmoved - mass * normal_velocity).max(zero);
         normal_impulse.store(self.normal_impulse);
-        let normal_change = normal_impulse - old;
+        let noted = bounce.and_then(|bounce| {
+            self.note_compression(bounce, old_normal, normal_velocity, i).then_some(bounce)
+        });
+        let impacts = noted.is_some();
+        let mut impact = None;
+        if let Some(bounce) = noted.filter(|_| BOUNCE) {
+            let speed = normal_velocity + (normal_impulse - old_normal) / mass;
+            let bounces = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.gt(zero));
+            let [absorbed, restitution] =
+                [&bounce.absorbed, &bounce.restitution].map(|from| L::load(&from[i..]));
+            let more = rebound(absorbed, restitution, speed, L::splat(1.0) / mass);
+            normal_impulse = L::select(bounces, normal_impulse + more, normal_impulse);
+            impact = Some((bounce, bounces));
+        }
+        let normal_change = normal_impulse - old_normal;
 
         // The normal impulse does not change the sliding velocity: no need to wait for it.
         let sliding = vel.along(-self.normal_y, self.normal_x) - (vel.a[2] + vel.b[2]);
@@ -592,35 +720,76 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let candidate = old - L::load(&friction.tangent_mass[i..]) * sliding;
         let hold = normal_impulse * L::load(&friction.static_friction[i..]);
         let slide = normal_impulse * L::load(&friction.dynamic_friction[i..]);
-        // In this order, so that it is +0 where there is no load: skipped contacts have that.
-        let clamped = candidate.max(-slide).min(slide);
-        let new = L::select(candidate.abs().le(hold), candidate, clamped);
+        let slides = sliding.abs().gt(L::splat(self.rows.creep_speed));
+        let new = coulomb(candidate, hold, slide, slides);
         new.store(&mut friction.tangent_impulse[i..]);
-        let change = new - old;
+        self.apply(&mut vel, [normal_change, new - old]);
+        // SAFETY: see the impl.
+        unsafe { self.store(vel) };
+        if let Some((bounce, bounces)) = impact {
+            // SAFETY: see the impl.
+            unsafe { self.retire(&vel, [normal_impulse, new], bounces, bounce, friction, i) };
+        }
+        impacts
+    }
 
-        let x = self.normal_x * normal_change - self.normal_y * change;
-        let y = self.normal_y * normal_change + self.normal_x * change;
+    /// Gives both bodies these impulses along the normal and the tangent.
+    #[inline(always)]
+    fn apply(&self, vel: &mut Velocities<L>, [normal, tangent]: [L; 2]) {
+        let x = self.normal_x * normal - self.normal_y * tangent;
+        let y = self.normal_y * normal + self.normal_x * tangent;
         vel.a[0] = vel.a[0] - x * vel.a[3];
         vel.a[1] = vel.a[1] - y * vel.a[3];
         if !FIXED {
             vel.b[0] = vel.b[0] + x * vel.b[3];
             vel.b[1] = vel.b[1] + y * vel.b[3];
         }
-        let twice = change + change;
+        let twice = tangent + tangent;
         if SPIN_A {
             vel.a[2] = vel.a[2] - twice * vel.a[3];
         }
         if SPIN_B {
             vel.b[2] = vel.b[2] - twice * vel.b[3];
         }
+    }
+
+    /// Puts the impulses of the contacts that bounced aside, and takes care that the next warm start does not repeat them.
+    #[inline(always)]
+    unsafe fn retire(
+        &mut self,
+        vel: &Velocities<L>,
+        impulses: [L; 2],
+        bounces: L::Mask,
+        bounce: &mut BounceBlock,
+        friction: &mut FrictionBlock,
+        i: usize,
+    ) {
+        let zero = L::splat(0.0);
+        zero.store(&mut bounce.approach[i..]);
+        zero.store(&mut bounce.absorbed[i..]);
+        let taken = impulses.map(|impulse| L::select(bounces, impulse, zero));
+        let [normal, tangent] = impulses.map(|impulse| L::select(bounces, zero, impulse));
+        normal.store(self.normal_impulse);
+        tangent.store(&mut friction.tangent_impulse[i..]);
+        for (to, taken) in [&mut bounce.normal_impulse[0], &mut bounce.tangent_impulse].into_iter().zip(taken)
+        {
+            (L::load(&to[i..]) + taken).store(&mut to[i..]);
+        }
+        let at_rest = |of: &[L; 4]| [zero, zero, zero, of[3]];
+        let mut gained = Velocities { a: at_rest(&vel.a), b: at_rest(&vel.b) };
+        self.apply(&mut gained, taken);
         // SAFETY: see the impl.
-        unsafe { self.store(vel) };
-        Some(normal_velocity)
+        unsafe {
+            self.rows.keep_from_warm_start(self.a, gained.a, bounces);
+            if !FIXED {
+                self.rows.keep_from_warm_start(self.b, gained.b, bounces);
+            }
+        }
     }
 
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
-    unsafe fn project(&mut self) -> Option<L> {
+    unsafe fn project(&mut self) {
         // SAFETY: see the impl.
         let vel = unsafe { self.velocities() };
         // SAFETY: see the impl.
@@ -628,7 +797,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let separation = self.separation_now(&a, &b);
         self.limit_closing(separation);
         let depth = -separation - L::splat(self.rows.projection_slop);
-        let share = self.normal_mass * (L::splat(self.rows.projection_percent) * depth.max(L::splat(0.0)));
+        let part = L::splat(self.rows.projection_part(self.elapsed));
+        let share = self.normal_mass * (part * depth.max(L::splat(0.0)));
         a[0] = a[0] - self.normal_x * (share * vel.a[3]);
         a[1] = a[1] - self.normal_y * (share * vel.a[3]);
         b[0] = b[0] + self.normal_x * (share * vel.b[3]);
@@ -641,30 +811,5 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
                 L::scatter(rows, self.b, b);
             }
         }
-        None
-    }
-
-    /// v_n' = −e·approach where the approach was faster than the threshold.
-    #[inline(always)]
-    unsafe fn restitute(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> Option<L> {
-        let bounce = bounce?;
-        let threshold = L::splat(-self.rows.restitution_threshold);
-        let zero = L::splat(0.0);
-        let restitution = L::load(&bounce.restitution[i..]);
-        let approach = L::load(&bounce.approach[i..]);
-        let bounces = approach.lt(threshold).and(restitution.gt(zero));
-        // SAFETY: see the impl.
-        let mut vel = unsafe { self.velocities() };
-        let normal_velocity = vel.along(self.normal_x, self.normal_y);
-        let old = L::load(self.normal_impulse);
-        let mass = self.normal_mass;
-        let bounced = (old - mass * (normal_velocity + restitution * approach)).max(zero);
-        let new = L::select(bounces, bounced, old);
-        L::select(bounces, new, zero).store(&mut bounce.impulse[i..]);
-        L::select(bounces, zero, old).store(self.normal_impulse);
-        vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
-        // SAFETY: see the impl.
-        unsafe { self.store(vel) };
-        None
     }
 }

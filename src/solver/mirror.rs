@@ -4,6 +4,7 @@
 //! scalar; see `lane.rs`. The rows are filled from the columns at the start of a step and copied back at
 //! its end.
 
+use super::midpoint::Midpoint;
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::loose::per_step;
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
@@ -11,10 +12,9 @@ use crate::compound::Compound;
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
 use crate::outline::Outlines;
-use crate::settings::{Lanes, Settings};
+use crate::settings::Settings;
 use crate::shape::ShapeKind;
-use crate::trig::sin_cos;
-use glam::Vec2;
+use crate::trig::{sin_cos, wrap};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -66,7 +66,8 @@ impl Mirror {
         self.vel[len..].fill(PADDING_VEL);
         resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
 
-        let h = settings.time_step / settings.substeps as f32;
+        let midpoint = midpoint(settings);
+        let h = midpoint.substep;
         let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
         let frame = SharedSlice::new(&mut self.frame);
@@ -81,10 +82,10 @@ impl Mirror {
                 // SAFETY: chunks are disjoint.
                 let frame = unsafe { frame.range(range.clone()) };
                 let rows = [&mut *shape, vel, accum];
-                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
+                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
                 with_lanes!(settings.lanes, L => fill_frames::<L>(bodies, range.clone(), shape, frame));
             } else {
-                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, settings.gravity, h));
+                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
             }
             if bodies.any_damping {
                 #[allow(unsafe_code)]
@@ -139,33 +140,55 @@ impl Mirror {
         &self,
         bodies: &mut Bodies,
         bounds: &Bounds,
-        margins: &Margins,
-        lanes: Lanes,
+        settings: &Settings,
         left: &mut Mutex<Vec<u32>>,
         crew: &Crew<'_>,
     ) -> Vec<usize> {
         // One more than are used, to show that there are more.
         let limit = per_step(self.bodies) + 1;
+        let margins = &Margins::new(settings);
         let slots = left.get_mut().expect("no worker panicked");
         slots.clear();
         slots.reserve(limit);
         let left: &Mutex<Vec<u32>> = left;
         let bad = Mutex::new(Vec::new());
         let any_force = std::mem::take(&mut bodies.any_force);
+        let midpoint = (bodies.particle_count > 0).then(|| midpoint(settings));
         let c = &mut bodies.columns;
         let turned = bodies.any_general.then_some(&c.arm);
-        let radius = &c.radius;
-        let columns = [&mut c.pos_x, &mut c.pos_y, &mut c.angle, &mut c.vel_x, &mut c.vel_y, &mut c.omega]
-            .map(|column| SharedSlice::new(column));
+        let (radius, scale) = (&c.radius, &c.gravity_scale);
+        let columns = [
+            &mut c.pos_x,
+            &mut c.pos_y,
+            &mut c.angle,
+            &mut c.vel_x,
+            &mut c.vel_y,
+            &mut c.omega,
+            &mut c.follows,
+        ]
+        .map(|column| SharedSlice::new(column));
+        let turns = SharedSlice::new(&mut c.turns);
         let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
         crew.chunks(self.bodies, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
-            let columns = unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
+            let (columns, turns) = unsafe {
+                (columns.each_ref().map(|column| column.range(range.clone())), turns.range(range.clone()))
+            };
             let rows = (&self.pose[range.clone()], &self.vel[range.clone()]);
-            let chunk =
-                Chunk { range: range.clone(), radius, arm: turned, bounds, margins, bad: &bad, left, limit };
-            with_lanes!(lanes, L => finish::<L>(&chunk, rows, columns));
+            let chunk = Chunk {
+                range: range.clone(),
+                radius,
+                scale,
+                midpoint,
+                arm: turned,
+                bounds,
+                margins,
+                bad: &bad,
+                left,
+                limit,
+            };
+            with_lanes!(settings.lanes, L => finish::<L>(&chunk, rows, columns, turns));
             if any_force {
                 for force in &forces {
                     #[allow(unsafe_code)]
@@ -213,10 +236,16 @@ fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
     unsafe { L::gather(rows.as_ptr(), &NEXT) }
 }
 
+/// How particles' velocities in the columns differ from those in the rows.
+fn midpoint(settings: &Settings) -> Midpoint {
+    let Settings { gravity, time_step, substeps, .. } = *settings;
+    Midpoint { gravity: gravity.to_array(), time_step, substep: time_step / substeps as f32 }
+}
+
 /// Columns to rows for a range of slots.
-fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], gravity: Vec2, h: f32) {
+fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], midpoint: &Midpoint) {
     let [shape, vel, accum] = rows;
-    let mut fill = Fill { bodies, first: range.start, shape, vel, accum, gravity, h };
+    let mut fill = Fill { bodies, first: range.start, shape, vel, accum, midpoint };
     let fill = std::cell::RefCell::new(&mut fill);
     for_lanes(
         range.len(),
@@ -259,8 +288,7 @@ struct Fill<'a> {
     shape: &'a mut [Row],
     vel: &'a mut [Row],
     accum: &'a mut [Row],
-    gravity: Vec2,
-    h: f32,
+    midpoint: &'a Midpoint,
 }
 
 impl Fill<'_> {
@@ -269,17 +297,23 @@ impl Fill<'_> {
         let c = &self.bodies.columns;
         let slot = self.first + i;
         let load = |column: &[f32]| L::load(&column[slot..]);
-        let (zero, h) = (L::splat(0.0), L::splat(self.h));
+        let (zero, h) = (L::splat(0.0), L::splat(self.midpoint.substep));
         let (inv_mass, radius) = (load(&c.inv_mass), load(&c.radius));
         let scale = L::select(inv_mass.gt(zero), h * load(&c.gravity_scale), zero);
-        let mut add = [scale * L::splat(self.gravity.x), scale * L::splat(self.gravity.y), zero, zero];
+        let [gravity_x, gravity_y] = self.midpoint.gravity;
+        let mut add = [scale * L::splat(gravity_x), scale * L::splat(gravity_y), zero, zero];
         if self.bodies.any_force {
             add[0] = add[0] + h * (load(&c.force_x) * inv_mass);
             add[1] = add[1] + h * (load(&c.force_y) * inv_mass);
             add[2] = h * (load(&c.torque) * load(&c.inv_inertia) * radius);
         }
         store_rows(&mut self.shape[i..], [load(&c.pos_x), load(&c.pos_y), load(&c.ext_x), load(&c.ext_y)]);
-        store_rows(&mut self.vel[i..], [load(&c.vel_x), load(&c.vel_y), load(&c.omega) * radius, inv_mass]);
+        let mut vel = [load(&c.vel_x), load(&c.vel_y)];
+        if self.bodies.particle_count > 0 {
+            let behind = self.midpoint.behind(load(&c.follows), load(&c.gravity_scale));
+            vel = [vel[0] - behind[0], vel[1] - behind[1]];
+        }
+        store_rows(&mut self.vel[i..], [vel[0], vel[1], load(&c.omega) * radius, inv_mass]);
         store_rows(&mut self.accum[i..], add);
     }
 }
@@ -288,6 +322,10 @@ impl Fill<'_> {
 struct Chunk<'a> {
     range: Range<usize>,
     radius: &'a [f32],
+    /// Of gravity.
+    scale: &'a [f32],
+    /// Where there are particles.
+    midpoint: Option<Midpoint>,
     /// Where there are bodies that turn.
     arm: Option<&'a Vec<f32>>,
     bounds: &'a Bounds,
@@ -299,13 +337,19 @@ struct Chunk<'a> {
 }
 
 /// Rows to columns for a range of slots.
-fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 6]) {
-    let columns = std::cell::RefCell::new(columns);
+fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 7], turns: &mut [i32]) {
+    let columns = std::cell::RefCell::new((columns, turns));
     for_lanes(
         chunk.range.len(),
         L::WIDTH,
-        |i| finish_lanes::<L>(chunk, rows, &mut columns.borrow_mut(), i),
-        |i| finish_lanes::<f32>(chunk, rows, &mut columns.borrow_mut(), i),
+        |i| {
+            let (columns, turns) = &mut *columns.borrow_mut();
+            finish_lanes::<L>(chunk, rows, columns, turns, i);
+        },
+        |i| {
+            let (columns, turns) = &mut *columns.borrow_mut();
+            finish_lanes::<f32>(chunk, rows, columns, turns, i);
+        },
     );
 }
 
@@ -313,14 +357,15 @@ fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f3
 fn finish_lanes<L: Lane>(
     chunk: &Chunk<'_>,
     (pose, vel): (&[Row], &[Row]),
-    columns: &mut [&mut [f32]; 6],
+    columns: &mut [&mut [f32]; 7],
+    turns: &mut [i32],
     i: usize,
 ) {
     let slot = chunk.range.start + i;
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let [moved_x, moved_y, turned, _] = load_rows::<L>(&pose[i..]);
     let [vel_x, vel_y, spin, _] = load_rows::<L>(&vel[i..]);
-    // One by one: a `map` over the columns became a call, for 2 % of `packed` in `benches/instructions.rs`.
+    // One by one: a `map` over the columns became a call, for 2 % of `packed` in `benches/instructions/instructions.rs`.
     let old = |column: usize| L::load(&columns[column][i..]);
     let [old_x, old_y, old_angle] = [old(0), old(1), old(2)];
     let [old_vel_x, old_vel_y, old_omega] = [old(3), old(4), old(5)];
@@ -328,7 +373,8 @@ fn finish_lanes<L: Lane>(
     let round = radius.gt(zero);
     let divisor = L::select(round, radius, one);
     let (x, y) = (old_x + moved_x, old_y + moved_y);
-    let angle = old_angle + turned / divisor;
+    let turned = turned / divisor;
+    let angle = old_angle + turned;
     // Only what was gained, so that a free body keeps its spin to the last bit.
     let omega = old_omega + (spin - old_omega * radius) / divisor;
 
@@ -339,18 +385,32 @@ fn finish_lanes<L: Lane>(
         .and(within(vel_y, RUNAWAY_SPEED))
         .and(within(omega, RUNAWAY_SPEED))
         .and(within(angle, f32::MAX));
-    let turns = good.and(round);
+    let (mut end_x, mut end_y) = (vel_x, vel_y);
+    if let Some(midpoint) = &chunk.midpoint {
+        let (follows, scale) = (old(6), L::load(&chunk.scale[slot..]));
+        let behind = midpoint.behind(follows, scale);
+        let gained = [vel_x - (old_vel_x - behind[0]), vel_y - (old_vel_y - behind[1])];
+        let follows = L::select(good, midpoint.follows(gained, follows, scale), follows);
+        let behind = midpoint.behind(follows, scale);
+        (end_x, end_y) = (vel_x + behind[0], vel_y + behind[1]);
+        follows.store(&mut columns[6][i..]);
+    }
+    let turning = good.and(round);
     // A zero's sign depends on which contacts were skipped; adding +0 makes it positive.
     let new = [
         L::select(good, x + zero, old_x),
         L::select(good, y + zero, old_y),
-        L::select(turns, angle + zero, old_angle),
-        L::select(good, vel_x + zero, old_vel_x),
-        L::select(good, vel_y + zero, old_vel_y),
-        L::select(turns, omega + zero, old_omega),
+        L::select(turning, angle + zero, old_angle),
+        L::select(good, end_x + zero, old_vel_x),
+        L::select(good, end_y + zero, old_vel_y),
+        L::select(turning, omega + zero, old_omega),
     ];
     for (column, new) in columns.iter_mut().zip(new) {
         new.store(&mut column[i..]);
+    }
+    let wound = new[2].abs().gt(L::splat(std::f32::consts::PI)).bits();
+    if wound != 0 {
+        wind::<L>(old_angle, turned, wound, &mut columns[2][i..], &mut turns[i..]);
     }
     let slots_of =
         |bits: u32| (0..L::WIDTH).filter(move |lane| bits >> lane & 1 == 1).map(move |lane| slot + lane);
@@ -358,11 +418,26 @@ fn finish_lanes<L: Lane>(
     if good.bits() != all {
         chunk.bad.lock().expect("no worker panicked").extend(slots_of(good.bits() ^ all));
     }
-    let turned = chunk.arm.map(|arm| [new[2], new[5], L::load(&arm[slot..])]);
+    let angle = L::load(&columns[2][i..]);
+    let turned = chunk.arm.map(|arm| [angle, new[5], L::load(&arm[slot..])]);
     let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins).bits();
     if left != 0 {
         let mut slots = chunk.left.lock().expect("no worker panicked");
         let room = chunk.limit.saturating_sub(slots.len());
         slots.extend(slots_of(left).map(|slot| slot as u32).take(room));
+    }
+}
+
+/// Takes whole turns off the angles of these lanes, one by one: few of a step's bodies pass half a turn. In f64, so that what a
+/// step turns a body is rounded once.
+#[cold]
+fn wind<L: Lane>(old: L, turned: L, lanes: u32, angles: &mut [f32], turns: &mut [i32]) {
+    let (mut olds, mut ways) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);
+    old.store(&mut olds);
+    turned.store(&mut ways);
+    for lane in (0..L::WIDTH).filter(|lane| lanes >> lane & 1 == 1) {
+        let (angle, more) = wrap(f64::from(olds[lane]) + f64::from(ways[lane]));
+        angles[lane] = angle;
+        turns[lane] = turns[lane].wrapping_add(more);
     }
 }

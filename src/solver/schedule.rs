@@ -91,6 +91,7 @@ impl Schedule {
             *done.get_mut() = 0;
         }
         let count = threads.clamp(1, tiles.max(1));
+        self.regions.reserve(threads.saturating_sub(self.regions.len()));
         self.regions.resize_with(count, Region::default);
         let total: usize = work.clone().sum();
         let (mut work, mut sum, mut start) = (work.enumerate().peekable(), 0, 0);

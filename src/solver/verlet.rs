@@ -125,6 +125,9 @@ struct Tile {
     anchored: Vec<Anchored>,
     /// Some link of it may break.
     breaks: bool,
+    /// One more than the highest place in the blocks, and in the anchored links.
+    places: usize,
+    anchored_places: usize,
 }
 
 impl Tile {
@@ -261,6 +264,10 @@ impl Verlet {
         let (pairs, odd) = (iterations as usize / 2, iterations % 2 == 1);
         let work = self.tiles.iter().map(Tile::work);
         self.schedule.plan(pairs + 1, work, false, crew.threads());
+        for tile in &self.tiles {
+            assert!(tile.places <= self.moved.len() && tile.anchored_places <= self.moved.len());
+            assert!(tile.anchored_places <= self.turned.len());
+        }
         let tiles = SharedSlice::new(&mut self.tiles);
         let (moved, turned) = (SharedSlice::new(&mut self.moved), SharedSlice::new(&mut self.turned));
         self.schedule.run(crew, |pass, index| {
@@ -270,7 +277,7 @@ impl Verlet {
             let (back_first, back_last) =
                 if index.is_multiple_of(2) { (pass > 0, false) } else { (false, pass < pairs) };
             // SAFETY: the schedule lets one task at a time have a tile's links, and the bodies of this tile
-            // and the next; its links name no others.
+            // and the next; its links name no others, and places that there are (asserted above).
             unsafe {
                 let tile = &mut tiles.range(index..index + 1)[0];
                 let nodes = Nodes { moved: moved.as_ptr(), turned: turned.as_ptr() };
@@ -522,12 +529,21 @@ impl Tile {
             }
         });
         self.anchored = anchored.collect();
+        let blocks = self.rigid.iter().map(|block| [block.a, block.b]);
+        let blocks = blocks.chain(self.soft.iter().map(|block| [block.a, block.b]));
+        let after = |highest: u32, place: u32| highest.max(place + 1);
+        self.places = blocks.flatten().flatten().fold(0, after) as usize;
+        self.anchored_places = self.anchored.iter().flat_map(|link| link.nodes).fold(0, after) as usize;
         self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
     }
 
     /// The ways between the bodies.
     fn begin_step<L: Lane>(&mut self, base: &[Pair]) {
-        fn ways<L: Lane>(
+        /// # Safety
+        ///
+        /// The places are below the number of bases.
+        #[allow(unsafe_code)]
+        unsafe fn ways<L: Lane>(
             base: &[Pair],
             a: &[u32; BLOCK],
             b: &[u32; BLOCK],
@@ -537,18 +553,22 @@ impl Tile {
             for i in (0..BLOCK).step_by(L::WIDTH) {
                 debug_assert!(a.iter().chain(b).all(|&at| (at as usize) < base.len()));
                 let base = base.as_ptr();
-                #[allow(unsafe_code)]
-                // SAFETY: the blocks' places are nodes or padding, of which there are as many as there are bases.
+                // SAFETY: passed on.
                 let (a, b) = unsafe { (L::gather_pairs(base, &a[i..]), L::gather_pairs(base, &b[i..])) };
                 (b[0] - a[0]).store(&mut x[i..]);
                 (b[1] - a[1]).store(&mut y[i..]);
             }
         }
-        for RigidBlock { a, b, way_x, way_y, .. } in &mut self.rigid {
-            ways::<L>(base, a, b, way_x, way_y);
-        }
-        for SoftBlock { a, b, way_x, way_y, .. } in &mut self.soft {
-            ways::<L>(base, a, b, way_x, way_y);
+        assert!(self.places <= base.len());
+        #[allow(unsafe_code)]
+        // SAFETY: asserted above; nothing but `lay_out` writes places.
+        unsafe {
+            for RigidBlock { a, b, way_x, way_y, .. } in &mut self.rigid {
+                ways::<L>(base, a, b, way_x, way_y);
+            }
+            for SoftBlock { a, b, way_x, way_y, .. } in &mut self.soft {
+                ways::<L>(base, a, b, way_x, way_y);
+            }
         }
     }
 

@@ -1,11 +1,15 @@
 //! Adding, removing, reading and changing single bodies.
 
 use super::World;
-use crate::body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED};
+use crate::body::{
+    BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED, Motion,
+};
 use crate::compound::Part;
 use crate::error::{Error, check_range, check_vec};
+use crate::lane::Row;
 use crate::material::Material;
 use crate::shape::Shape;
+use crate::trig::{sin_cos, wrap};
 use glam::Vec2;
 
 impl World {
@@ -18,7 +22,7 @@ impl World {
         desc.validate()?;
         self.check_room(1)?;
         self.dirty = true;
-        Ok(self.insert(desc))
+        Ok(self.bodies.insert(desc))
     }
 
     /// Adds many bodies, or none.
@@ -33,7 +37,7 @@ impl World {
         self.check_room(descs.len())?;
         self.dirty = true;
         self.bodies.reserve(descs.len());
-        Ok(descs.iter().map(|desc| self.insert(desc)).collect())
+        Ok(descs.iter().map(|desc| self.bodies.insert(desc)).collect())
     }
 
     /// Adds a shape to a body, which becomes a compound: its mass and moment of inertia grow by those of the part
@@ -41,14 +45,16 @@ impl World {
     /// So [`World::body`] then gives another position, and a position given later is that of the new
     /// centre.
     ///
-    /// A static body's centre stays. What is linked to the body holds it where it did.
+    /// A body of infinite mass keeps it, and its centre stays; but a dynamic segment that was given no mass has that of
+    /// its parts. What is linked to the body holds it where it did.
     ///
     /// # Errors
     ///
     /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is none of circle,
-    /// box, capsule, segment and polygon; more than [`World::MAX_PARTS`] parts.
+    /// box, capsule, segment and polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre
+    /// would be beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
-        let slot = self.bodies.slot_of(body)?;
+        let slot = self.good_slot(body, "part")?;
         part.validate()?;
         self.add_valid_parts(slot, std::slice::from_ref(part))
     }
@@ -60,7 +66,7 @@ impl World {
     ///
     /// As there; [`Error::Element`] with the index of the first part that is refused.
     pub fn add_parts(&mut self, body: BodyHandle, parts: &[Part]) -> Result<(), Error> {
-        let slot = self.bodies.slot_of(body)?;
+        let slot = self.good_slot(body, "part")?;
         for (index, part) in parts.iter().enumerate() {
             part.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
@@ -73,10 +79,36 @@ impl World {
         if there + parts.len() > Self::MAX_PARTS {
             return Err(Error::Invalid { field: "part", reason: "a body has at most 255 parts" });
         }
-        let centre = self.bodies.add_parts(slot, parts);
+        let before = self.interpolated_at(slot, 0.0);
+        let mass = self.bodies.mass_with(slot, parts);
+        let centre = mass.map_or(Vec2::ZERO, |mass| mass.centre.as_vec2());
+        let moved = self.centre_at(slot, centre);
+        for (value, max) in [(moved.position, MAX_COORDINATE), (moved.velocity, MAX_SPEED)] {
+            check_vec("part.position", value, max)?;
+        }
+        self.bodies.add_parts(slot, parts, mass, &moved);
         self.links.centre_moved(self.bodies.handle(slot), centre);
         self.moved_by_hand(slot);
+        // Where the new centre was before the last step.
+        let (sin, cos) = sin_cos(before.angle);
+        let came_from = before.position + Vec2::new(cos, sin).rotate(centre);
+        let radius = self.bodies.columns.radius[slot];
+        if slot < self.solver.mirror.bodies {
+            let way = moved.position - came_from;
+            let turned = (moved.total_angle() - before.total_angle()) as f32 * radius;
+            self.solver.mirror.pose[slot] = Row([way.x, way.y, turned, 0.0]);
+        }
         Ok(())
+    }
+
+    /// The state of a body with its centre at this point of its own axes.
+    fn centre_at(&self, slot: usize, centre: Vec2) -> BodyState {
+        let state = self.state(slot);
+        let (sin, cos) = sin_cos(state.angle);
+        let way = Vec2::new(cos, sin).rotate(centre);
+        // A point's velocity is that of the centre and ω × way.
+        let velocity = state.velocity + state.angular_velocity * way.perp();
+        BodyState { position: state.position + way, velocity, ..state }
     }
 
     /// Most parts of a body.
@@ -95,14 +127,6 @@ impl World {
         }
         let (shape, material, filter) = (self.bodies.shape(slot), self.material(body)?, self.filter(body)?);
         Ok(vec![Part { shape, position: Vec2::ZERO, angle: 0.0, material, filter }])
-    }
-
-    fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
-        let handle = self.bodies.insert(desc);
-        if matches!(desc.shape, Shape::Particle { .. }) {
-            self.fresh.push(handle);
-        }
-        handle
     }
 
     fn check_room(&self, more: usize) -> Result<(), Error> {
@@ -145,6 +169,7 @@ impl World {
         BodyState {
             position: self.bodies.position(slot),
             angle: self.bodies.columns.angle[slot],
+            turns: self.bodies.columns.turns[slot],
             velocity: self.bodies.velocity(slot),
             angular_velocity: self.bodies.columns.omega[slot],
         }
@@ -201,9 +226,9 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], or a component that is not finite or out of range.
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a quarantined body.
     pub fn set_position(&mut self, body: BodyHandle, position: Vec2) -> Result<(), Error> {
-        let slot = self.bodies.slot_of(body)?;
+        let slot = self.good_slot(body, "position")?;
         check_vec("position", position, MAX_COORDINATE)?;
         if let Shape::HalfSpace { normal, offset } = self.bodies.shape(slot) {
             self.bodies.columns.ext_z[slot] = offset + normal.dot(position);
@@ -224,15 +249,16 @@ impl World {
         self.bounds_last = false;
     }
 
-    /// Turns a body, rad.
+    /// Turns a body, rad. More than half a turn counts as whole turns and the rest: see [`BodyState`].
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], or an angle that is not finite or out of range.
+    /// [`Error::StaleHandle`], an angle that is not finite or out of range, or a quarantined body.
     pub fn set_angle(&mut self, body: BodyHandle, angle: f32) -> Result<(), Error> {
-        let slot = self.bodies.slot_of(body)?;
+        let slot = self.good_slot(body, "angle")?;
         check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE)?;
-        self.bodies.columns.angle[slot] = angle;
+        let c = &mut self.bodies.columns;
+        (c.angle[slot], c.turns[slot]) = wrap(f64::from(angle));
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
             pose.0[2] = 0.0;
         }
@@ -248,15 +274,13 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
+    /// quarantined.
     pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "velocity")?;
         check_vec("velocity", velocity, MAX_SPEED)?;
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
-        if c.kind[slot].is_particle() {
-            self.fresh.push(body);
-        }
         self.unchecked = true;
         Ok(())
     }
@@ -265,11 +289,12 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "angular_velocity")?;
         check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         self.bodies.columns.omega[slot] = omega;
+        self.unchecked = true;
         Ok(())
     }
 
@@ -316,7 +341,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
+    /// quarantined.
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "force")?;
         check_vec("force", force, Self::MAX_FORCE)?;
@@ -332,7 +358,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
+    /// quarantined.
     pub fn apply_force_at(&mut self, body: BodyHandle, force: Vec2, point: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "force")?;
         check_vec("point", point, MAX_COORDINATE)?;
@@ -346,7 +373,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "torque")?;
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
@@ -360,50 +387,69 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity that would be beyond
+    /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse(&mut self, body: BodyHandle, impulse: Vec2) -> Result<(), Error> {
-        let slot = self.moving_slot(body, "impulse")?;
-        check_vec("impulse", impulse, Self::MAX_FORCE)?;
-        let c = &mut self.bodies.columns;
-        c.vel_x[slot] += impulse.x * c.inv_mass[slot];
-        c.vel_y[slot] += impulse.y * c.inv_mass[slot];
-        self.unchecked = true;
-        Ok(())
+        self.change_velocities(body, impulse, 0.0)
     }
 
     /// Changes the velocity and the angular velocity now, by an impulse at a point of the world, N·s.
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity or an angular velocity that
+    /// would be beyond [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec2, point: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "impulse")?;
         check_vec("point", point, MAX_COORDINATE)?;
         let angular = (point - self.bodies.position(slot)).perp_dot(impulse);
-        check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
-        self.apply_impulse(body, impulse)?;
-        self.apply_angular_impulse(body, angular)
+        self.change_velocities(body, impulse, angular)
     }
 
     /// Changes the angular velocity now, N·m·s.
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static.
+    /// [`Error::StaleHandle`], a value that is not finite or out of range, an angular velocity that would be beyond
+    /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_angular_impulse(&mut self, body: BodyHandle, impulse: f32) -> Result<(), Error> {
+        self.change_velocities(body, Vec2::ZERO, impulse)
+    }
+
+    /// Both or neither.
+    fn change_velocities(&mut self, body: BodyHandle, impulse: Vec2, angular: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "impulse")?;
-        check_range("impulse", impulse, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        check_vec("impulse", impulse, Self::MAX_FORCE)?;
+        check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        let c = &self.bodies.columns;
+        let velocity = self.bodies.velocity(slot) + c.inv_mass[slot] * impulse;
+        let omega = c.omega[slot] + c.inv_inertia[slot] * angular;
+        if impulse != Vec2::ZERO {
+            check_vec("velocity", velocity, MAX_SPEED)?;
+        }
+        if angular != 0.0 {
+            check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
+        }
         let c = &mut self.bodies.columns;
-        c.omega[slot] += impulse * c.inv_inertia[slot];
+        (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (velocity.x, velocity.y, omega);
         self.unchecked = true;
         Ok(())
     }
 
     fn moving_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
-        let slot = self.bodies.slot_of(body)?;
+        let slot = self.good_slot(body, field)?;
         match self.bodies.body_type(slot) {
             BodyType::Static => Err(Error::Invalid { field, reason: "a static body has none" }),
             _ => Ok(slot),
         }
+    }
+
+    /// The slot of a body that may be moved by hand.
+    fn good_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
+        let slot = self.bodies.slot_of(body)?;
+        if self.bodies.columns.kind[slot].motion() == Motion::Quarantined {
+            return Err(Error::Invalid { field, reason: "the body is quarantined: it stays where it is" });
+        }
+        Ok(slot)
     }
 }

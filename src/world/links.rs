@@ -94,12 +94,17 @@ impl World {
     }
 
     /// Marks a loop of particles as a hull, which collides as the convex polygon between them: with other hulls,
-    /// rigid bodies, and particles that are no hull's. Its sides are rounded by the smallest radius of its particles;
-    /// filter and surface are those of the first. Two particles are a limb.
+    /// rigid bodies, and particles that are no hull's. Its corners are rounded by the radii of their particles, and its sides by
+    /// what is between those of their ends; filter and surface are those of the first. Two particles are a limb. The particles
+    /// touch as parts of the hull only, no longer as discs of their own.
     ///
-    /// Usually links keep the particles where they are to each other. A hull that is turned inside out for a while
-    /// touches nothing but by its particles meanwhile; one that loses a particle is gone. Hulls that share a particle do
+    /// Usually links keep the particles where they are to each other. A hull that is turned inside out for a while is the
+    /// convex polygon around its particles meanwhile; one that loses a particle is gone. Hulls that share a particle do
     /// not touch each other.
+    ///
+    /// A blow at more than [`Settings::restitution_threshold`](crate::Settings::restitution_threshold) acts on the hull's
+    /// particles and those linked with them, up to 16, as on one rigid body: distance links without compliance, of full stiffness,
+    /// between centres, pass it on at once. Contacts name the particle that bears most on each side.
     ///
     /// # Errors
     ///
@@ -122,6 +127,7 @@ impl World {
         if self.hulls.len() >= MAX_LINKS {
             return Err(Error::TooMany { max: MAX_LINKS });
         }
+        self.dirty = true;
         Ok(self.hulls.insert(&points))
     }
 
@@ -131,7 +137,9 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_hull(&mut self, hull: HullHandle) -> Result<(), Error> {
-        self.hulls.remove(hull)
+        self.hulls.remove(hull)?;
+        self.dirty = true;
+        Ok(())
     }
 
     /// The particles of a hull, counter-clockwise.
@@ -154,15 +162,23 @@ impl World {
     }
 
     /// Where the hulls are, and what they may touch in the step that begins.
-    pub(super) fn begin_hulls(&mut self) {
+    pub(super) fn begin_hulls(&mut self, relinked: bool, impulse_ratio: f32) {
         let mut solver = std::mem::take(&mut self.hull_solver);
         let mut hulls = std::mem::take(&mut self.hulls);
-        solver.begin_step(&mut hulls, &self.bodies, &self.settings, |lower, upper, visit| {
-            self.candidates(lower, upper, |slot| {
-                visit(slot);
-                true
-            });
-        });
+        let links = (&self.links, relinked);
+        solver.begin_step(
+            &mut hulls,
+            links,
+            &self.bodies,
+            &self.settings,
+            impulse_ratio,
+            |lower, upper, visit| {
+                self.candidates(lower, upper, |slot| {
+                    visit(slot);
+                    true
+                });
+            },
+        );
         self.hull_solver = solver;
         self.hulls = hulls;
     }
@@ -207,32 +223,5 @@ impl World {
         let slot = self.bodies.slot_of(body).ok()?;
         let (sin, cos) = sin_cos(self.bodies.columns.angle[slot]);
         Some(self.bodies.position(slot) + Vec2::new(cos, sin).rotate(anchor))
-    }
-
-    /// Verlet's velocity is that of the middle of a substep: half a substep's gravity is missing at the start
-    /// of a particle's path (its first position is x + h·(v + ½·h·a)), and so is half of what a change of the
-    /// substep's length adds. Without this a free fall of t seconds ends ½·a·h·t off the parabola.
-    pub(super) fn start_particles(&mut self) {
-        let h = self.settings.time_step / self.settings.substeps as f32;
-        let change = self.last_substep - h;
-        if change != 0.0 {
-            (0..self.bodies.len).for_each(|slot| self.shift_particle(slot, change));
-        }
-        let mut fresh = std::mem::take(&mut self.fresh);
-        for handle in fresh.drain(..) {
-            if let Ok(slot) = self.bodies.slot_of(handle) {
-                self.shift_particle(slot, -h - change);
-            }
-        }
-        self.fresh = fresh;
-    }
-
-    fn shift_particle(&mut self, slot: usize, by: f32) {
-        let c = &mut self.bodies.columns;
-        if c.kind[slot].is_particle() && c.inv_mass[slot] > 0.0 {
-            let velocity = 0.5 * by * c.gravity_scale[slot] * self.settings.gravity;
-            c.vel_x[slot] += velocity.x;
-            c.vel_y[slot] += velocity.y;
-        }
     }
 }

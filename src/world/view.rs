@@ -19,8 +19,10 @@ pub struct Columns<'a> {
     pub pos_x: &'a [f32],
     /// Position, m.
     pub pos_y: &'a [f32],
-    /// Counter-clockwise, rad.
+    /// Counter-clockwise, rad, in [−π, π].
     pub angle: &'a [f32],
+    /// Whole turns besides: see [`BodyState`](crate::BodyState).
+    pub turns: &'a [i32],
     /// Velocity, m/s.
     pub vel_x: &'a [f32],
     /// Velocity, m/s.
@@ -41,7 +43,7 @@ pub struct Contact {
     pub normal: Vec2,
     /// Between the surfaces, m; negative when they overlap.
     pub separation: f32,
-    /// Midway between the surfaces, at the start of the step.
+    /// Midway between the surfaces, at the start of the step (of hulls: of the last substep).
     pub point: Vec2,
     /// Of the last substep, along the normal, N·s; never negative.
     pub normal_impulse: f32,
@@ -64,6 +66,7 @@ impl World {
             pos_x: &c.pos_x[..len],
             pos_y: &c.pos_y[..len],
             angle: &c.angle[..len],
+            turns: &c.turns[..len],
             vel_x: &c.vel_x[..len],
             vel_y: &c.vel_y[..len],
             omega: &c.omega[..len],
@@ -71,8 +74,29 @@ impl World {
     }
 
     /// All contact points of the last step: of pairs that overlap or are closer than the speculative distance.
+    ///
+    /// Those of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name the
+    /// particle that bears most.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
-        self.coloured_contacts().map(|(_, contact)| contact)
+        self.coloured_contacts().map(|(_, contact)| contact).chain(self.hull_contacts())
+    }
+
+    fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+        let solid = |slot: &usize| self.bodies.columns.kind[*slot].is_solid();
+        let contacts = self.hull_solver.contacts().iter();
+        contacts.filter(move |contact| contact.slots().iter().all(solid)).map(|contact| {
+            let [a, b] = contact.slots().map(|slot| self.bodies.handle(slot));
+            let [normal_impulse, tangent_impulse] = contact.total_impulses();
+            Contact {
+                a,
+                b,
+                normal: contact.normal,
+                separation: contact.gap,
+                point: contact.point,
+                normal_impulse,
+                tangent_impulse,
+            }
+        })
     }
 
     /// The same, each with the colour in which it was solved.
@@ -99,15 +123,15 @@ impl World {
         if tile.info[block].active >> lane & 1 == 0 || !solid(a) || !solid(b) {
             return None;
         }
-        let bounce_impulse = tile.bounce.get(block).map_or(0.0, |bounce| bounce.impulse[lane]);
+        let impulses = point_impulses(tile, block, lane);
         Some(Contact {
             a: self.bodies.handle(a),
             b: self.bodies.handle(b),
             normal: Vec2::new(normal.normal_x[lane], normal.normal_y[lane]),
             separation: normal.separation[lane],
             point: self.contact_point(tile, block, lane, 0),
-            normal_impulse: normal.normal_impulse[lane] + bounce_impulse,
-            tangent_impulse: tile.friction[block].tangent_impulse[lane],
+            normal_impulse: impulses[0].x,
+            tangent_impulse: impulses[0].y,
         })
     }
 
@@ -119,13 +143,12 @@ impl World {
         if separation == FAR {
             return None;
         }
-        let bounce = tile.second_bounce.get(tile.info[block].general as usize);
-        let bounce_impulse = bounce.map_or(0.0, |bounce| bounce.impulse[lane_of_block]);
+        let impulses = point_impulses(tile, block, lane_of_block);
         Some(Contact {
             separation,
             point: self.contact_point(tile, block, lane_of_block, 1),
-            normal_impulse: second.normal_impulse[lane_of_block] + bounce_impulse,
-            tangent_impulse: second.tangent_impulse[lane_of_block],
+            normal_impulse: impulses[1].x,
+            tangent_impulse: impulses[1].y,
             ..self.pair_contact(tile, block, lane_of_block)?
         })
     }
@@ -159,7 +182,8 @@ impl World {
         }
     }
 
-    /// The pairs that began to touch in the last step.
+    /// The pairs that began to touch in the last step. On the side of a hull they name the particle that bears most, as
+    /// [`World::contacts`] does: a load that moves along an edge ends with one particle and begins with the next.
     pub fn begin_events(&self) -> &[ContactEvent] {
         &self.contacts.begin
     }
@@ -189,13 +213,69 @@ impl World {
         self.contacts.pair_count()
     }
 
+    /// How many bodies of the present pair list are in a crowd: more others are near them than the list holds. 0 unless
+    /// bodies lie on each other in heaps.
+    ///
+    /// A body takes at most [`World::MAX_PARTNERS`] others in its own band of the order of space, as many in the next, and
+    /// as many large ones, and beyond these such as are less than half its size, or can't be moved: these count
+    /// against the smaller body, or the one that moves, in the same way. So the list holds no more than some hundred pairs a
+    /// body, and 10,000 circles at one point come apart without taking the machine's memory. Bodies in a crowd are
+    /// moved a hundredth of their size with each new list, each in a direction of its own.
+    pub fn crowded_count(&self) -> usize {
+        self.contacts.crowded().len()
+    }
+
+    /// How many bounds were looked at to find the present pair list: what its cost is in proportion to. For tests.
+    #[doc(hidden)]
+    pub fn candidate_tests(&self) -> u64 {
+        self.contacts.test_count() + self.broadphase.tests
+    }
+
     /// Contacts of the last step.
     pub fn contact_count(&self) -> usize {
-        self.contacts.contact_count()
+        self.contacts.contact_count() + self.hull_solver.contacts().len()
+    }
+
+    /// How long the tables are that bodies, links and hulls come into and go from: each grows to the most that were in use at
+    /// the same time, and no further. For tests.
+    #[doc(hidden)]
+    pub fn table_sizes(&self) -> [(&'static str, usize); 10] {
+        let [outlines, outlines_used] = self.bodies.outlines.counts();
+        let [materials, materials_used] = self.bodies.material_counts();
+        let [handles, slots] = self.bodies.table_lengths();
+        [
+            ("outlines", outlines),
+            ("outlines in use", outlines_used),
+            ("materials", materials),
+            ("materials in use", materials_used),
+            ("handles", handles),
+            ("slots", slots),
+            ("compounds", self.bodies.compounds.len()),
+            ("links", self.links.capacity()),
+            ("hulls", self.hulls.capacity()),
+            ("pairs of hulls", self.hull_solver.pair_count()),
+        ]
     }
 
     /// How long each stage of the last step took.
     pub fn timings(&self) -> Timings {
         self.timings
     }
+}
+
+/// The impulses at both points of a contact, along its normal and its tangent. Friction is one for both: each point has
+/// the part that its normal impulse has.
+fn point_impulses(tile: &Tile, block: usize, lane: usize) -> [Vec2; 2] {
+    let second = tile.general_of(block).map_or(0.0, |general| general.second.normal_impulse[lane]);
+    let mut normal = [tile.normal[block].normal_impulse[lane], second];
+    let mut tangent = tile.friction[block].tangent_impulse[lane];
+    if let Some(bounce) = tile.bounce.get(block) {
+        for (impulse, bounced) in normal.iter_mut().zip(&bounce.normal_impulse) {
+            *impulse += bounced[lane];
+        }
+        tangent += bounce.tangent_impulse[lane];
+    }
+    let sum = normal[0] + normal[1];
+    let part = |impulse: f32| if sum > 0.0 { impulse / sum } else { 0.0 };
+    normal.map(|impulse| Vec2::new(impulse, tangent * part(impulse)))
 }

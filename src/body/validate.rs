@@ -1,0 +1,212 @@
+//! What holds of the bodies' columns and handles after any call.
+
+use super::{Bodies, BodyHandle, Filter, Motion, NO_OUTLINE, NO_SLOT, RUNAWAY_SPEED};
+use super::{MAX_COORDINATE, padded};
+use crate::material::Material;
+use crate::shape::ShapeKind;
+use crate::validate::ensure;
+
+impl Bodies {
+    /// The first thing that is wrong. `checked` says that no velocity was set by hand since the last step.
+    pub(crate) fn validate(&self, checked: bool) -> Result<(), String> {
+        self.columns.validate(self.len)?;
+        self.validate_handles()?;
+        self.validate_compounds()?;
+        (0..self.len).try_for_each(|slot| {
+            self.validate_motion(slot, checked)?;
+            self.validate_shape(slot)?;
+            self.validate_flags(slot)
+        })?;
+        self.validate_counts()
+    }
+
+    /// Slots lead to handles and back, and an index is either in use, free, or retired.
+    fn validate_handles(&self) -> Result<(), String> {
+        ensure!(self.slot.len() == self.generation.len(), "handle tables of two lengths");
+        for slot in 0..self.len {
+            let (handle, dead) = (self.handle(slot), self.columns.kind[slot].motion() == Motion::Dead);
+            let known = self.slot_of(handle).ok();
+            let right = if dead { known != Some(slot) } else { known == Some(slot) };
+            ensure!(right, "slot {slot}, dead {dead}: its handle {handle:?} leads to {known:?}");
+        }
+        for (index, &slot) in self.slot.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
+            ensure!((slot as usize) < self.len, "handle index {index} leads to slot {slot} of {}", self.len);
+            let handle = BodyHandle { index: index as u32, generation: self.generation[index] };
+            let there = self.handle(slot as usize);
+            ensure!(there == handle, "handle {handle:?} leads to the slot of {there:?}");
+        }
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        ensure!(free.windows(2).all(|two| two[0] < two[1]), "a handle index is free twice");
+        for &index in &free {
+            let slot = self.slot.get(index as usize);
+            ensure!(slot == Some(&NO_SLOT), "free handle index {index} leads to {slot:?}");
+        }
+        let retired = |index: usize| self.slot[index] == NO_SLOT && self.generation[index] == u32::MAX;
+        for index in 0..self.slot.len() {
+            let accounted =
+                self.slot[index] != NO_SLOT || retired(index) || free.binary_search(&(index as u32)).is_ok();
+            ensure!(accounted, "handle index {index} is neither in use nor free");
+        }
+        Ok(())
+    }
+
+    /// State within its limits, and nothing that moves what cannot be moved.
+    fn validate_motion(&self, slot: usize, checked: bool) -> Result<(), String> {
+        let c = &self.columns;
+        let motion = c.kind[slot].motion();
+        let name = |field: &str| format!("{field} of {motion:?} {:?}", self.handle(slot));
+        for (field, value) in [("pos_x", c.pos_x[slot]), ("pos_y", c.pos_y[slot])] {
+            ensure!(value.abs() <= MAX_COORDINATE, "{} is {value}", name(field));
+        }
+        let speed = if checked { RUNAWAY_SPEED } else { f32::MAX };
+        for (field, value, limit) in [
+            ("angle", c.angle[slot], f32::MAX),
+            ("vel_x", c.vel_x[slot], speed),
+            ("vel_y", c.vel_y[slot], speed),
+            ("omega", c.omega[slot], speed),
+            ("force_x", c.force_x[slot], f32::MAX),
+            ("force_y", c.force_y[slot], f32::MAX),
+            ("torque", c.torque[slot], f32::MAX),
+        ] {
+            ensure!(value.abs() <= limit, "{} is {value}", name(field));
+        }
+        let lengths = [c.ext_x[slot], c.ext_y[slot], c.radius[slot], c.arm[slot]];
+        let plane = c.kind[slot].shape() == ShapeKind::HalfSpace;
+        let good = lengths.iter().all(|length| length.is_finite() && (plane || *length >= 0.0));
+        ensure!(good && c.ext_z[slot].is_finite(), "{} are {lengths:?}", name("lengths"));
+        let inverses = [c.inv_mass[slot], c.inv_inertia[slot]];
+        let good = inverses.iter().all(|inverse| inverse.is_finite() && *inverse >= 0.0);
+        ensure!(good, "{} are {inverses:?}", name("inverse mass and inertia"));
+        let rates = [c.linear_damping[slot], c.angular_damping[slot]];
+        let good = rates.iter().all(|rate| (0.0..=1.0e6).contains(rate)) && c.gravity_scale[slot].is_finite();
+        ensure!(good, "{} are {rates:?}", name("damping rates"));
+        ensure!(motion == Motion::Dynamic || inverses == [0.0; 2], "{} are not 0", name("inverses"));
+        let velocities = [c.vel_x[slot], c.vel_y[slot], c.omega[slot]];
+        let still = matches!(motion, Motion::Static | Motion::Quarantined);
+        ensure!(!still || velocities == [0.0; 3], "{} is {velocities:?}", name("velocity"));
+        let forced = [c.force_x[slot], c.force_y[slot], c.torque[slot]] != [0.0; 3];
+        ensure!(!forced || self.any_force, "{} is none that waits", name("force"));
+        Ok(())
+    }
+
+    /// What the tables of outlines, compounds and materials hold of a body is there, and is of its kind.
+    fn validate_shape(&self, slot: usize) -> Result<(), String> {
+        let c = &self.columns;
+        let (kind, outline) = (c.kind[slot].shape(), c.outline[slot] as usize);
+        let handle = self.handle(slot);
+        if c.kind[slot].motion() == Motion::Dead {
+            return Ok(());
+        }
+        ensure!((c.material[slot] as usize) < self.materials.len(), "{handle:?} has no material");
+        if kind == ShapeKind::Compound {
+            let count = self.compounds.get(outline).map_or(0, |compound| compound.parts.len());
+            ensure!(count > 0, "{handle:?} is a compound without parts");
+            for placed in self.parts(slot) {
+                let shape = self.outlines.shape_of(placed.outline);
+                ensure!(
+                    shape == Some(placed.part.shape),
+                    "a part of {handle:?} has the outline of {shape:?}"
+                );
+                ensure!(
+                    (placed.material as usize) < self.materials.len(),
+                    "a part of {handle:?} has no material"
+                );
+            }
+        } else if kind.turns() || (kind == ShapeKind::Aabb && c.outline[slot] != NO_OUTLINE) {
+            let of = self.outlines.shape_of(c.outline[slot]).map(|shape| shape.kind());
+            ensure!(of == Some(kind), "{handle:?}, a {kind:?}, has the outline of {of:?}");
+        } else {
+            ensure!(c.outline[slot] == NO_OUTLINE, "{handle:?}, a {kind:?}, has outline {outline}");
+        }
+        ensure!((c.arm[slot] > 0.0) == kind.turns(), "{handle:?}, a {kind:?}, has an arm of {}", c.arm[slot]);
+        Ok(())
+    }
+
+    /// Every compound belongs to one body, or is free.
+    fn validate_compounds(&self) -> Result<(), String> {
+        let mut users = vec![0u32; self.compounds.len()];
+        for slot in 0..self.len {
+            let kind = self.columns.kind[slot];
+            if kind.shape() == ShapeKind::Compound && kind.motion() != Motion::Dead {
+                let number = self.columns.outline[slot] as usize;
+                ensure!(number < users.len(), "{:?} has compound {number}", self.handle(slot));
+                users[number] += 1;
+            }
+        }
+        for &free in &self.free_compounds {
+            ensure!((free as usize) < users.len(), "compound {free} is free, and is none");
+            users[free as usize] += 1;
+            ensure!(self.compounds[free as usize].parts.is_empty(), "free compound {free} has parts");
+        }
+        let odd = users.iter().position(|&count| count != 1);
+        ensure!(odd.is_none(), "compound {odd:?} of {users:?} has not one user");
+        Ok(())
+    }
+
+    /// The flags that let a stage skip what no body needs.
+    fn validate_flags(&self, slot: usize) -> Result<(), String> {
+        let c = &self.columns;
+        if c.kind[slot].motion() == Motion::Dead {
+            return Ok(());
+        }
+        let parts = || self.parts(slot).iter().map(|placed| placed.part.material);
+        let any = |needs: fn(Material) -> bool| needs(self.material(slot)) || parts().any(needs);
+        let filtered = (c.category[slot], c.mask[slot], c.group[slot]) != (1, u32::MAX, 0);
+        let damped = c.linear_damping[slot] != 0.0 || c.angular_damping[slot] != 0.0;
+        for (flag, has, needs) in [
+            ("any_general", self.any_general, c.kind[slot].is_general()),
+            ("any_rough", self.any_rough, any(|material| material.is_rough())),
+            ("any_restitution", self.any_restitution, any(|material| material.restitution > 0.0)),
+            ("any_filter", self.any_filter, filtered),
+            ("any_damping", self.any_damping, damped),
+        ] {
+            ensure!(has || !needs, "{flag} is not set, and {:?} needs it", self.handle(slot));
+        }
+        Ok(())
+    }
+
+    /// Whether the filters of two shapes let them touch.
+    pub(crate) fn may_touch(&self, a: usize, part_a: u8, b: usize, part_b: u8) -> bool {
+        let filter = |slot: usize, part: u8| {
+            let c = &self.columns;
+            let whole = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
+            self.parts(slot).get(usize::from(part)).map_or(whole, |placed| placed.part.filter)
+        };
+        let (one, two) = (filter(a, part_a), filter(b, part_b));
+        one.category & two.mask != 0
+            && two.category & one.mask != 0
+            && (one.group == 0 || one.group != two.group)
+    }
+
+    fn validate_counts(&self) -> Result<(), String> {
+        let (mut fixed, mut moving, mut particles) = (0, 0, 0);
+        for (_, slot) in self.by_index() {
+            let kind = self.columns.kind[slot];
+            if kind.is_particle() {
+                particles += 1;
+            } else if kind.motion() == Motion::Static {
+                fixed += 1;
+            } else {
+                moving += 1;
+            }
+        }
+        let counts = [self.static_count, self.moving_count, self.particle_count];
+        let found = [fixed, moving, particles];
+        ensure!(counts == found, "static, moving, particles: counted {counts:?}, there are {found:?}");
+        Ok(())
+    }
+}
+
+impl super::ColumnSet {
+    /// All columns are of one padded length, and the padding is inert.
+    fn validate(&self, len: usize) -> Result<(), String> {
+        let length = self.pos_x.len();
+        ensure!(length >= len && length == padded(length), "{len} bodies in columns of {length}");
+        self.each_column(len, |name, column, inert| {
+            ensure!(column == length, "column {name} is of {column} and pos_x of {length}");
+            ensure!(inert, "the padding of column {name} is not inert");
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Crowds: bodies so many in one place that all their pairs would take the machine's memory.
+//!
+//! 10,000 circles at one point are 50 million pairs; listed and solved, they took 4.4 GB and 31 s a step. No such heap
+//! can be resolved in a step: it has to come apart first, and for that each body needs some partners, not all.
+//! So the sweep gives a body the first [`MOST_PARTNERS`] that it finds in the body's own band, which are the nearest along the
+//! band, as many in the next band, and as many large ones. Beyond these it takes only
+//!
+//! - bodies of less than half its size, of which a boulder may touch thousands: they count against the small one,
+//!   which takes [`MOST_PARTNERS`] so;
+//! - bodies that can't be moved (or that can, if it can't), so that a heap does not sink through its floor: they count in the same
+//!   way against the moving one, or against the fixed one where that is less than half as large.
+//!
+//! Bodies that do not overlap have a handful of partners of their own size or more; at 60 m/s, where bounds are grown by
+//! eight radii, some fifty. So only heaps meet the limit. What is left out depends on the order of space alone, not on lanes or
+//! threads.
+//!
+//! Coincident centres are pushed apart along (1, 0), every pair of them: the heap would become a line. So bodies whose
+//! partners were cut are moved by a hundredth of their size, each in a direction of its own.
+
+use crate::body::{Bodies, Motion};
+use crate::trig::sin_cos;
+use glam::Vec2;
+use std::f32::consts::TAU;
+
+/// Most partners that a body is given, in a place, of those that count against it.
+pub(crate) const MOST_PARTNERS: usize = 128;
+
+/// By how much of its smaller half extent a body in a crowd is moved.
+const SCATTER: f32 = 0.01;
+
+/// What counts against the bodies of a tile beyond their first partners.
+#[derive(Default)]
+pub(super) struct Crowd {
+    /// By slot, from the tile's first on; empty until a body has its first partners.
+    charged: Vec<u8>,
+    /// The slots that had more partners than they were given.
+    pub cut: Vec<u32>,
+}
+
+impl Crowd {
+    pub(super) fn clear(&mut self) {
+        self.charged.clear();
+        self.cut.clear();
+    }
+
+    /// Whether body `i`, which has its first partners, also takes `j`. `first` is the slot that `charged` begins with.
+    #[cold]
+    pub(super) fn admits(&mut self, bodies: &Bodies, first: usize, i: usize, j: usize) -> bool {
+        let c = &bodies.columns;
+        let fixed = |slot: usize| c.inv_mass[slot] == 0.0;
+        let smaller = |slot: usize, other: usize| 2.0 * size(bodies, slot) < size(bodies, other);
+        let against = match (fixed(i), fixed(j)) {
+            (true, true) => return false,
+            (false, false) if !smaller(j, i) => None,
+            (false, false) => Some(j),
+            (true, false) => Some(if smaller(i, j) { i } else { j }),
+            (false, true) => Some(if smaller(j, i) { j } else { i }),
+        };
+        let room = against.is_some_and(|slot| {
+            let place = slot - first;
+            if self.charged.len() <= place {
+                self.charged.resize(place + 1, 0);
+            }
+            let charged = &mut self.charged[place];
+            *charged += u8::from(usize::from(*charged) <= MOST_PARTNERS);
+            usize::from(*charged) <= MOST_PARTNERS
+        });
+        if !room {
+            self.note(i);
+        }
+        room
+    }
+
+    /// Notes that a body had more partners than it was given.
+    pub(super) fn note(&mut self, slot: usize) {
+        if self.cut.last() != Some(&(slot as u32)) {
+            self.cut.push(slot as u32);
+        }
+    }
+
+    /// Puts the noted slots in order, each once.
+    pub(super) fn tidy(&mut self) {
+        self.cut.sort_unstable();
+        self.cut.dedup();
+    }
+}
+
+/// The larger half extent.
+pub(super) fn size(bodies: &Bodies, slot: usize) -> f32 {
+    bodies.columns.ext_x[slot].max(bodies.columns.ext_y[slot])
+}
+
+/// Moves bodies that are in a crowd a little, each in a direction of its own. Particles are left: their way is their
+/// velocity.
+pub(crate) fn scatter(bodies: &mut Bodies, slots: &[u32]) {
+    let c = &mut bodies.columns;
+    for &slot in slots {
+        let slot = slot as usize;
+        let moves = c.kind[slot].motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0;
+        if !moves || c.kind[slot].is_particle() {
+            continue;
+        }
+        // By the golden section, which spreads any run of indices evenly over the circle.
+        let part = c.handle[slot].index.wrapping_mul(0x9E37_79B9) >> 8;
+        let (sin, cos) = sin_cos(part as f32 * (TAU / 16_777_216.0));
+        let way = SCATTER * c.ext_x[slot].min(c.ext_y[slot]) * Vec2::new(cos, sin);
+        c.pos_x[slot] += way.x;
+        c.pos_y[slot] += way.y;
+    }
+}

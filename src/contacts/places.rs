@@ -1,0 +1,73 @@
+//! Which rows the blocks of a tile name, and how many rows there have to be for that.
+//!
+//! The kernels gather and scatter rows without looking whether they are there: a comparison a lane would cost them more than
+//! their arithmetic. So the offsets are kept where nothing but [`Places::set`] can write them, which notes the highest in the
+//! tile's [`Limits`], and whoever hands rows to the kernels compares their number with that, once a tile.
+
+use super::BLOCK;
+use crate::lane::{Row, RowOffset};
+use crate::outline::OUTLINE_ROWS;
+use std::ops::Deref;
+
+/// The rows that sixteen contacts name. All are below the limit that they were set with.
+#[derive(Clone, Copy)]
+pub(crate) struct Places([RowOffset; BLOCK]);
+
+impl Places {
+    /// The same row for all lanes.
+    pub(super) fn all(row: u32, limit: &mut RowLimit) -> Places {
+        limit.note(row);
+        Places([RowOffset::of(row); BLOCK])
+    }
+
+    pub(super) fn set(&mut self, lane: usize, row: u32, limit: &mut RowLimit) {
+        limit.note(row);
+        self.0[lane] = RowOffset::of(row);
+    }
+}
+
+impl Deref for Places {
+    type Target = [RowOffset; BLOCK];
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// So many rows are needed.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RowLimit {
+    rows: usize,
+    /// How many rows each place stands for, less one.
+    more: usize,
+}
+
+impl RowLimit {
+    fn note(&mut self, row: u32) {
+        self.rows = self.rows.max(row as usize + 1 + self.more);
+    }
+
+    /// Whether there are enough.
+    pub(crate) fn fits(&self, rows: &[Row]) -> bool {
+        self.rows <= rows.len()
+    }
+}
+
+/// The limits of a tile's blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Of the rows by body: of slots, and padding.
+    pub bodies: RowLimit,
+    /// Of the rows by shape: of bodies and parts.
+    pub shapes: RowLimit,
+    /// Of the rows of outlines.
+    pub outlines: RowLimit,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let outlines = RowLimit { rows: 0, more: OUTLINE_ROWS - 1 };
+        Limits { bodies: RowLimit::default(), shapes: RowLimit::default(), outlines }
+    }
+}

@@ -1,0 +1,235 @@
+//! What holds of the pair list and its blocks after any call.
+
+use super::{BLOCK, BounceBlock, Contacts, Key, NOT_GENERAL, SERIAL, Tile, key};
+use crate::body::Bodies;
+use crate::lane::RowOffset;
+use crate::narrowphase::{FAR, PairKind};
+use crate::outline::OUTLINE_ROWS;
+use crate::validate::ensure;
+
+/// How many rows there are of each sort.
+pub(crate) struct Rows {
+    /// Of bodies and padding.
+    pub bodies: usize,
+    /// Of these and of compounds' parts.
+    pub shapes: usize,
+    pub outlines: usize,
+}
+
+impl Contacts {
+    /// The first thing that is wrong. `fresh` says that the list is that of the present bodies.
+    pub(crate) fn validate(&self, bodies: &Bodies, rows: &Rows, fresh: bool) -> Result<(), String> {
+        for (index, tile) in self.all().enumerate() {
+            let far = index == self.active_tiles;
+            let in_tile = |message: String| format!("tile {index}: {message}");
+            tile.validate_lanes(rows).map_err(in_tile)?;
+            tile.validate_blocks(rows, fresh).map_err(in_tile)?;
+            for pair in tile.pairs() {
+                ensure!(pair.a < pair.b && (pair.b as usize) < bodies.len, "tile {index}: {pair:?}");
+            }
+            if !far {
+                let sorted = tile.pairs().windows(2).all(|two| key(&two[0]) < key(&two[1]));
+                ensure!(sorted, "tile {index}: the pairs are not in order");
+                let own = tile.pairs().iter().all(|pair| tile.slots.contains(&(pair.a as usize)));
+                ensure!(own, "tile {index}: a pair whose first body is not in it");
+            }
+            if fresh {
+                tile.validate_pairs(bodies).map_err(in_tile)?;
+            }
+        }
+        let keys = self.sorted_keys();
+        let double = keys.windows(2).find(|two| two[0] == two[1]);
+        ensure!(double.is_none(), "a pair is in the list twice: {double:?}");
+        let mut far: Vec<Key> = self.far.pairs().iter().map(key).collect();
+        far.sort_unstable();
+        let known: Vec<Key> = self.far_keys.iter().map(|&(key, _)| key).collect();
+        ensure!(far == known, "the keys of the far pairs are not those of the far pairs");
+        for event in self.begin.iter().chain(&self.end) {
+            ensure!(event.a != event.b, "{event:?} names one body twice");
+        }
+        Ok(())
+    }
+
+    /// All pairs of the list, in order.
+    pub(crate) fn sorted_keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.all().flat_map(|tile| tile.pairs().iter().map(key)).collect();
+        keys.sort_unstable();
+        keys
+    }
+}
+
+impl Tile {
+    /// Each pair has a lane of its own, which names its bodies; and there are no other lanes in use.
+    fn validate_lanes(&self, rows: &Rows) -> Result<(), String> {
+        let (blocks, pairs) = (self.info.len(), self.pairs());
+        ensure!(
+            self.normal.len() == blocks && self.friction.len() == blocks,
+            "{blocks} blocks have not all columns"
+        );
+        ensure!(self.lane_of.len() == pairs.len(), "{} lanes for {} pairs", self.lane_of.len(), pairs.len());
+        let mut used = vec![0u16; blocks];
+        for (index, pair) in pairs.iter().enumerate() {
+            let (block, lane) = self.place(index);
+            ensure!(block < blocks, "{pair:?} is in block {block} of {blocks}");
+            ensure!(
+                self.info[block].used() >> lane & 1 == 1,
+                "{pair:?} is in lane {lane} of {:?}",
+                self.info[block].count
+            );
+            ensure!(used[block] >> lane & 1 == 0, "{pair:?} shares its lane");
+            used[block] |= 1 << lane;
+            let [a, b] = [self.normal[block].a[lane], self.normal[block].b[lane]].map(RowOffset::row);
+            let (first, second) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+            let right = (a, b) == (first as usize, second as usize);
+            ensure!(right, "{pair:?} is in the lane of {a} and {b}");
+            ensure!(self.blocks_of(pair.kind).contains(&block), "{pair:?} is in a block of another kind");
+        }
+        for (block, info) in self.info.iter().enumerate() {
+            ensure!(
+                used[block] == info.used(),
+                "block {block} has {} lanes, and {:b} are used",
+                info.count,
+                used[block]
+            );
+            let flags = info.active | info.touching | info.touched;
+            ensure!(flags & !info.used() == 0, "block {block}: an unused lane is active or touches");
+            let normal = &self.normal[block];
+            for row in normal.a.iter().chain(normal.b.iter()) {
+                ensure!(row.row() < rows.bodies, "block {block} reads row {} of {}", row.row(), rows.bodies);
+            }
+            for lane in usize::from(info.count)..BLOCK {
+                let padding = [normal.a[lane].row(), normal.b[lane].row()];
+                ensure!(
+                    padding == [self.padding as usize; 2],
+                    "block {block}: unused lane {lane} has rows {padding:?}"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows are there, colours are disjoint, impulses are such.
+    fn validate_blocks(&self, rows: &Rows, fresh: bool) -> Result<(), String> {
+        let blocks = self.info.len();
+        let optional = |len: usize, full: usize| len == 0 || len == full;
+        ensure!(optional(self.bounce.len(), blocks), "{} of {blocks} blocks bounce", self.bounce.len());
+        let generals = self.general.len();
+        ensure!(optional(self.rough.len(), generals), "{} rough blocks of {generals}", self.rough.len());
+        let mut next_block = 0;
+        let mut next_general = 0;
+        for (class, run) in self.runs.iter().enumerate() {
+            let kind = PairKind::ALL[class / 2];
+            let right = run.start as usize == next_block && run.start <= run.serial && run.serial <= run.end;
+            ensure!(right, "run {class} is {run:?}, after block {next_block}");
+            ensure!((self.occupied >> class & 1 == 1) == (run.end > run.start), "run {class} is not marked");
+            next_block = run.end as usize;
+            ensure!(next_block <= blocks, "run {class} ends at block {next_block} of {blocks}");
+            for block in run.start as usize..next_block {
+                let in_block = |message: String| format!("block {block}, {kind:?}: {message}");
+                let info = &self.info[block];
+                let wanted = if kind.is_general() { next_general } else { NOT_GENERAL };
+                ensure!(
+                    info.general == wanted,
+                    "block {block}, {kind:?}: general {}, not {wanted}",
+                    info.general
+                );
+                next_general += u32::from(kind.is_general());
+                let serial = block >= run.serial as usize;
+                ensure!((info.colour as usize == SERIAL) == serial, "block {block}: colour {}", info.colour);
+                if !serial {
+                    self.validate_colour(block, kind).map_err(in_block)?;
+                }
+                self.validate_general(block, rows).map_err(in_block)?;
+                if fresh {
+                    self.validate_impulses(block).map_err(in_block)?;
+                }
+            }
+        }
+        ensure!(
+            next_block == blocks && next_general as usize == generals,
+            "{blocks} blocks, {generals} general, not all in runs"
+        );
+        Ok(())
+    }
+
+    /// No body that contacts move is in two lanes of a coloured block.
+    fn validate_colour(&self, block: usize, kind: PairKind) -> Result<(), String> {
+        let (normal, count) = (&self.normal[block], usize::from(self.info[block].count));
+        let second = if kind.is_fixed() { 0 } else { count };
+        let mut moved: Vec<usize> =
+            normal.a[..count].iter().chain(&normal.b[..second]).map(|at| at.row()).collect();
+        moved.sort_unstable();
+        let shared = moved.windows(2).find(|two| two[0] == two[1]);
+        ensure!(shared.is_none(), "slot {shared:?} is in two lanes of colour {}", self.info[block].colour);
+        Ok(())
+    }
+
+    fn validate_general(&self, block: usize, rows: &Rows) -> Result<(), String> {
+        let Some(general) = self.general_of(block) else { return Ok(()) };
+        for row in general.shape_a.iter().chain(general.shape_b.iter()) {
+            ensure!(row.row() < rows.shapes, "shape row {} of {}", row.row(), rows.shapes);
+        }
+        let first = if self.info[block].capacity <= 1 { rows.outlines } else { OUTLINE_ROWS };
+        for row in general.outline_a.iter().chain(general.outline_b.iter()) {
+            let within = row.row() + first <= rows.outlines;
+            // Blocks of boxes read no outlines, and the table may be empty then.
+            ensure!(
+                within || self.info[block].capacity <= 1,
+                "outline row {} of {}",
+                row.row(),
+                rows.outlines
+            );
+        }
+        Ok(())
+    }
+
+    /// Finite, normal ones not negative, and none in lanes that are unused or too far apart.
+    fn validate_impulses(&self, block: usize) -> Result<(), String> {
+        let (info, normal, friction) = (&self.info[block], &self.normal[block], &self.friction[block]);
+        let general = self.general_of(block);
+        let bounce = self.bounce.get(block).unwrap_or(&BounceBlock::NONE);
+        for lane in 0..BLOCK {
+            let used = info.used() >> lane & 1 == 1;
+            // An unused lane of a general block pushes the padding row about, which nothing else reads.
+            if general.is_some() && !used {
+                continue;
+            }
+            let points = [
+                Some((normal.separation[lane], normal.normal_impulse[lane])),
+                general.map(|general| (general.second.separation[lane], general.second.normal_impulse[lane])),
+            ];
+            for (point, (separation, impulse)) in points.into_iter().flatten().enumerate() {
+                let bounced = bounce.normal_impulse[point][lane];
+                let good = impulse >= 0.0 && bounced >= 0.0 && impulse.is_finite() && bounced.is_finite();
+                ensure!(good, "lane {lane}, point {point}: impulses {impulse} and {bounced}");
+                ensure!(separation.is_finite(), "lane {lane}, point {point}: separation {separation}");
+                ensure!(used || impulse == 0.0, "unused lane {lane}, point {point}: impulse {impulse}");
+                ensure!(
+                    separation != FAR || impulse == 0.0,
+                    "lane {lane}, point {point}: impulse {impulse}, too far"
+                );
+            }
+            let tangent = friction.tangent_impulse[lane];
+            ensure!(tangent.is_finite(), "lane {lane}: tangent impulse {tangent}");
+            let far = points.into_iter().flatten().all(|(separation, _)| separation == FAR);
+            ensure!(tangent == 0.0 || used && !far, "lane {lane}: tangent impulse {tangent}, too far");
+            let masses = [normal.normal_mass[lane], friction.tangent_mass[lane]];
+            let good = masses.iter().all(|mass| mass.is_finite() && *mass >= 0.0);
+            ensure!(good || !used, "lane {lane}: effective masses {masses:?}");
+        }
+        Ok(())
+    }
+
+    /// The pairs are such as the bodies now call for.
+    fn validate_pairs(&self, bodies: &Bodies) -> Result<(), String> {
+        let c = &bodies.columns;
+        for pair in self.pairs() {
+            let slots = [pair.a as usize, pair.b as usize];
+            let [a_fixed, b_fixed] = slots.map(|slot| c.inv_mass[slot] == 0.0);
+            ensure!(!(a_fixed && b_fixed), "{pair:?} of two that nothing moves");
+            ensure!(slots.iter().all(|&slot| c.kind[slot].is_solid()), "{pair:?} of what is not solid");
+            ensure!(pair.kind.is_fixed() == (a_fixed || b_fixed), "{pair:?}, fixed: {a_fixed} and {b_fixed}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Numbers for distinct values that many bodies share, counted, so that what nobody uses any more is forgotten.
+//!
+//! The values themselves are kept by whoever owns the table, by these numbers. A number that comes free is given to the next
+//! new value, the last freed first: so a table is as long as the most distinct values that were ever in use at the same time.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+pub(crate) struct Interner<K> {
+    known: HashMap<K, u32>,
+    /// By number.
+    keys: Vec<K>,
+    users: Vec<usize>,
+    /// Numbers without users.
+    free: Vec<u32>,
+}
+
+impl<K> Default for Interner<K> {
+    fn default() -> Self {
+        Interner { known: HashMap::new(), keys: Vec::new(), users: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Interner<K> {
+    /// The number of a value, which gets a user more; and whether the value is new under it.
+    pub(crate) fn acquire(&mut self, key: K) -> (u32, bool) {
+        if let Some(&number) = self.known.get(&key) {
+            self.users[number as usize] += 1;
+            return (number, false);
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.keys.push(key);
+            self.users.push(0);
+            (self.keys.len() - 1) as u32
+        });
+        self.keys[number as usize] = key;
+        self.users[number as usize] = 1;
+        self.known.insert(key, number);
+        (number, true)
+    }
+
+    /// Takes a user off. The value of a number that has none left is forgotten.
+    pub(crate) fn release(&mut self, number: u32) {
+        let users = &mut self.users[number as usize];
+        *users -= 1;
+        if *users == 0 {
+            self.known.remove(&self.keys[number as usize]);
+            self.free.push(number);
+        }
+    }
+
+    /// Numbers given out so far, those that are free again among them.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Values in use.
+    pub(crate) fn used(&self) -> usize {
+        self.keys.len() - self.free.len()
+    }
+}
+
+/// Puts a value in its place, which is at most one after the last.
+pub(crate) fn put<T>(values: &mut Vec<T>, number: u32, value: T) {
+    match values.get_mut(number as usize) {
+        Some(place) => *place = value,
+        None => values.push(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract: equal values have one number, a number is another's only after its last user has gone, and the numbers are
+    /// no more than the most values that were in use together.
+    #[test]
+    fn numbers_are_given_out_again() {
+        let mut table = Interner::default();
+        let (a, b) = (table.acquire('a'), table.acquire('b'));
+        assert_eq!((a, b), ((0, true), (1, true)));
+        assert_eq!(table.acquire('a'), (0, false));
+        table.release(0);
+        assert_eq!(table.acquire('c'), (2, true));
+        table.release(0);
+        assert_eq!(table.acquire('d'), (0, true));
+        assert_eq!(table.acquire('a'), (3, true));
+        assert_eq!((table.len(), table.used()), (4, 4));
+        for round in 0..1000 {
+            let (number, new) = table.acquire(char::from_u32(1000 + round).expect("a character"));
+            assert_eq!((number, new), (4, true));
+            table.release(number);
+        }
+        assert_eq!((table.len(), table.used()), (5, 4));
+    }
+}

@@ -1,0 +1,118 @@
+//! What holds of a world after any call.
+
+use super::{Quarantine, World};
+use crate::body::Motion;
+use crate::contacts::Rows;
+use crate::validate::{ensure, solids};
+
+impl World {
+    /// Checks every invariant of the world, and names the first that does not hold. It holds after any call, whatever the
+    /// call returned. For tests; it takes time quadratic in the number of bodies.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    #[doc(hidden)]
+    pub fn validate(&self) -> Result<(), String> {
+        self.settings.validate().map_err(|error| format!("settings: {error}"))?;
+        let scope = |name: &'static str| move |message: String| format!("{name}: {message}");
+        self.bodies.validate(!self.unchecked).map_err(scope("bodies"))?;
+        self.links.validate(&self.bodies).map_err(scope("links"))?;
+        self.hulls.validate(&self.bodies).map_err(scope("hulls"))?;
+        self.validate_quarantine().map_err(scope("quarantine"))?;
+        let mirror = &self.solver.mirror;
+        let rows = Rows {
+            bodies: mirror.vel.len(),
+            shapes: mirror.shape.len(),
+            outlines: self.bodies.outlines.rows.len(),
+        };
+        self.contacts.validate(&self.bodies, &rows, !self.dirty).map_err(scope("contacts"))?;
+        self.validate_space().map_err(scope("broadphase"))?;
+        ensure!(
+            (0.0..=self.settings.time_step.max(1.0)).contains(&self.time_left),
+            "{} s left",
+            self.time_left
+        );
+        Ok(())
+    }
+
+    /// What went bad is listed once, and is out of all contacts for as long as it lives.
+    fn validate_quarantine(&self) -> Result<(), String> {
+        let bad = |slot: usize| self.bodies.columns.kind[slot].motion() == Motion::Quarantined;
+        for &Quarantine { body, step } in &self.quarantined {
+            let slot = self.bodies.slot_of(body).ok();
+            ensure!(slot.is_none_or(bad), "{body:?} is listed and takes part");
+            ensure!(step <= self.step_count, "{body:?} went bad in step {step} of {}", self.step_count);
+        }
+        for (handle, _) in self.bodies.by_index().filter(|&(_, slot)| bad(slot)) {
+            let times = self.quarantined.iter().filter(|entry| entry.body == handle).count();
+            ensure!(times == 1, "{handle:?} is listed {times} times");
+        }
+        Ok(())
+    }
+
+    /// The order of space, and what it promises while the bounds hold.
+    fn validate_space(&self) -> Result<(), String> {
+        let space = &self.broadphase;
+        let sorted = space.loose.windows(2).all(|two| two[0] < two[1]);
+        ensure!(sorted, "the loose bodies are not in order: {:?}", space.loose);
+        let banded = space.bands.banded;
+        ensure!(space.loose.iter().all(|&slot| (slot as usize) < banded), "a loose body is in no band");
+        ensure!(
+            banded <= space.bands.solid && space.bands.solid <= space.built,
+            "more in bands than there are"
+        );
+        ensure!(space.built <= self.bodies.len, "{} slots, and {} in space", self.bodies.len, space.built);
+        if self.dirty {
+            return Ok(());
+        }
+        ensure!(space.built == self.bodies.len, "{} slots, and {} in space", self.bodies.len, space.built);
+        let mut next = 0;
+        for tile in &space.tiles {
+            ensure!(tile.slots.start == next, "tile {:?} begins after {next}", tile.slots);
+            next = tile.slots.end;
+        }
+        ensure!(next == banded, "the tiles end at {next}, and the bands at {banded}");
+        if self.bounds_hold { self.validate_pairs() } else { Ok(()) }
+    }
+
+    /// Every pair that overlaps is in the list, and every body is found where it is.
+    fn validate_pairs(&self) -> Result<(), String> {
+        let c = &self.bodies.columns;
+        let keys = self.contacts.sorted_keys();
+        let slots: Vec<usize> = (0..self.bodies.len).filter(|&slot| c.kind[slot].is_solid()).collect();
+        let shapes: Vec<_> = slots.iter().map(|&slot| solids(&self.bodies, slot)).collect();
+        for (i, &a) in slots.iter().enumerate() {
+            let mut found = false;
+            let place = self.bodies.position(a);
+            self.candidates(place, place, |slot| {
+                found |= slot == a;
+                !found
+            });
+            ensure!(found, "{:?} is not found at {place}", self.bodies.handle(a));
+            for (j, &b) in slots.iter().enumerate().skip(i + 1) {
+                // Corners of hulls touch as part of these only.
+                let corner = self.bodies.is_corner(a) || self.bodies.is_corner(b);
+                if corner || (c.inv_mass[a] == 0.0 && c.inv_mass[b] == 0.0) {
+                    continue;
+                }
+                for one in &shapes[i] {
+                    for two in &shapes[j] {
+                        let deep = || one.depth(two) > one.rounding() + two.rounding();
+                        let key = (a as u32, b as u32, [one.part, two.part]);
+                        let listed = keys.binary_search(&key).is_ok();
+                        ensure!(
+                            listed || !self.bodies.may_touch(a, one.part, b, two.part) || !deep(),
+                            "{:?} and {:?} overlap by {} and are not in the list (parts {:?})",
+                            self.bodies.handle(a),
+                            self.bodies.handle(b),
+                            one.depth(two),
+                            key.2
+                        );
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
