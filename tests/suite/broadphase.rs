@@ -1,0 +1,168 @@
+//! The broadphase's cost is bounded: by what is near, where large bodies are many, and by the number of bodies, where
+//! they lie in a heap. That it finds all pairs is for `oracle.rs`.
+
+use granule::{BodyDesc, BodyHandle, Lanes, Settings, Shape, Vec2, World};
+
+/// Bounds that may be looked at for a new list, per body and pair. The lanes of a vector count each, and the binary
+/// searches do not.
+const TESTS_PER_BODY: u64 = 40;
+
+fn world(lanes: Lanes, bodies: &[BodyDesc]) -> World {
+    let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+    world.add_bodies(bodies).unwrap();
+    world
+}
+
+fn ball(radius: f32, x: f32, y: f32) -> BodyDesc {
+    BodyDesc::dynamic(Shape::circle(radius), Vec2::new(x, y))
+}
+
+/// Segments end to end over hills, and balls that roll on them.
+fn terrain(segments: usize, length: f32, balls: usize) -> Vec<BodyDesc> {
+    let height = |x: f32| 0.5 * (0.3 * x).sin();
+    let point = |i: usize| {
+        let x = (i as f32 - 0.5 * segments as f32) * length;
+        Vec2::new(x, height(x))
+    };
+    let segment = |i: usize| {
+        let (way, centre) = (point(i + 1) - point(i), 0.5 * (point(i) + point(i + 1)));
+        let shape = Shape::segment(0.5 * way.length());
+        BodyDesc { angle: way.to_angle(), ..BodyDesc::fixed(shape, centre) }
+    };
+    let rolling = |i: usize| {
+        let x = 0.5 * (i as f32 - 0.5 * balls as f32);
+        ball(0.1, x, height(x) + 0.3)
+    };
+    (0..segments).map(segment).chain((0..balls).map(rolling)).collect()
+}
+
+/// Shelves in rows and columns, and balls on them.
+fn shelves(side: usize, balls: usize, turned: bool) -> Vec<BodyDesc> {
+    let half = if turned { Vec2::new(0.5, 1.0) } else { Vec2::new(1.0, 0.5) };
+    let place = |i: usize| 3.0 * Vec2::new((i % side) as f32, (i / side) as f32);
+    let shelf = |i: usize| BodyDesc::fixed(Shape::aabb(half.x, half.y), place(i));
+    let on = |i: usize| {
+        let at = place(i * 7 % (side * side));
+        ball(0.1, at.x + 0.2 * (i % 3) as f32, at.y + half.y + 0.12)
+    };
+    (0..side * side).map(shelf).chain((0..balls).map(on)).collect()
+}
+
+/// Poles as high as the whole scene, side by side, and balls that fall along them.
+fn comb(poles: usize, balls: usize) -> Vec<BodyDesc> {
+    let pole = |i: usize| BodyDesc::fixed(Shape::aabb(0.05, 60.0), Vec2::new(i as f32, 0.0));
+    let falling = |i: usize| ball(0.1, (i * 13 % poles) as f32 + 0.16, (i % 97) as f32 - 48.0);
+    (0..poles).map(pole).chain((0..balls).map(falling)).collect()
+}
+
+/// Where there are thousands of large bodies, those that move among them too, a step looks at the bounds that are
+/// near: in proportion to bodies and pairs, not to their products.
+#[test]
+fn a_step_looks_at_what_is_near() {
+    let boulders = (0..30).map(|i| ball(1.0 + 0.01 * i as f32, 3.0 * i as f32 + 1.5, 61.0));
+    let scenes = [
+        ("segments of 2 m", terrain(4_000, 2.0, 500)),
+        ("segments of 0.3 m", terrain(4_000, 0.3, 500)),
+        ("shelves", shelves(50, 600, false)),
+        ("upright shelves", shelves(50, 600, true)),
+        ("a comb", comb(1_000, 500)),
+        ("boulders on a comb", comb(400, 1_000).into_iter().chain(boulders).collect()),
+    ];
+    for (name, bodies) in scenes {
+        let mut world = world(Lanes::Eight, &bodies);
+        for step in 0..30 {
+            world.step();
+            let most = TESTS_PER_BODY * (bodies.len() + world.pair_count()) as u64;
+            let tests = world.candidate_tests();
+            assert!(tests <= most, "{name}, step {step}: {tests} bounds looked at, for {most}");
+        }
+        assert!(world.contact_count() > 0, "{name}: nothing touches");
+    }
+}
+
+/// Circles of radius 0.5, anywhere in a disc.
+fn heap(bodies: usize, disc: f32) -> Vec<BodyDesc> {
+    // By the golden angle: even over the disc.
+    let place = |i: usize| {
+        let radius = disc * ((i as f32 + 0.5) / bodies as f32).sqrt();
+        Vec2::new(3.0, 4.0) + radius * Vec2::from_angle(2.399_963 * i as f32)
+    };
+    (0..bodies).map(|i| BodyDesc::dynamic(Shape::circle(0.5), place(i))).collect()
+}
+
+/// Ten thousand circles at one point, or in a disc of 0.1 m, have a bounded number of pairs, found with a bounded
+/// number of looks, and the host is told that there are more.
+#[test]
+fn a_heap_has_bounded_pairs() {
+    const BODIES: usize = 10_000;
+    for disc in [0.0, 0.1] {
+        let mut world = world(Lanes::Eight, &heap(BODIES, disc));
+        for step in 0..3 {
+            world.step();
+            let (pairs, tests) = (world.pair_count(), world.candidate_tests());
+            assert!(pairs <= 2 * World::MAX_PARTNERS * BODIES, "disc {disc}, step {step}: {pairs} pairs");
+            assert!(tests <= 1_000 * BODIES as u64, "disc {disc}, step {step}: {tests} bounds looked at");
+            assert!(world.crowded_count() > BODIES / 2, "disc {disc}, step {step}: not reported");
+            assert!(world.quarantined().is_empty());
+        }
+    }
+}
+
+/// A heap at one point, or in a disc of 0.1 m, comes apart in the plane, finite, and with the same bits at any lane
+/// width; the crowd is then over.
+#[test]
+fn a_heap_comes_apart() {
+    const BODIES: usize = 1_000;
+    for disc in [0.0, 0.1] {
+        let hashes = [Lanes::One, Lanes::Eight].map(|lanes| {
+            let mut world = world(lanes, &heap(BODIES, disc));
+            world.set_gravity(Vec2::ZERO).unwrap();
+            (0..300).for_each(|_| world.step());
+            assert!(world.quarantined().is_empty(), "disc {disc}");
+            assert_eq!(world.crowded_count(), 0, "disc {disc}: still a crowd");
+            let columns = world.columns();
+            let spread = |column: &[f32]| {
+                let mean = column.iter().sum::<f32>() / BODIES as f32;
+                (column.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / BODIES as f32).sqrt()
+            };
+            let (x, y) = (spread(columns.pos_x), spread(columns.pos_y));
+            // 1,000 circles side by side fill a disc with a spread of 8 m in each direction.
+            assert!(x > 6.0 && y > 6.0, "disc {disc}: {x} m by {y} m");
+            let depth = world.quality().max_penetration;
+            assert!(depth < 0.25, "disc {disc}: overlaps of {depth} m");
+            world.state_hash()
+        });
+        assert_eq!(hashes[0], hashes[1], "disc {disc}");
+    }
+}
+
+/// A boulder on ten thousand pebbles touches all that it lies on: no bound on pairs is met in ordinary use.
+#[test]
+fn a_boulder_touches_all_its_pebbles() {
+    let pebble = |i: usize| ball(0.01, 0.02 * i as f32, 0.01);
+    let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
+    let plate = BodyDesc::dynamic(Shape::aabb(105.0, 1.0), Vec2::new(100.0, 1.02));
+    let bodies: Vec<_> = (0..10_000).map(pebble).chain([floor, plate]).collect();
+    let mut world = world(Lanes::Eight, &bodies);
+    world.step();
+    assert_eq!(world.crowded_count(), 0);
+    let handles: Vec<_> = world.handles().collect();
+    let (floor, plate) = (handles[10_000], handles[10_001]);
+    let on_plate = |pair: [BodyHandle; 2]| pair.contains(&plate) && !pair.contains(&floor);
+    let touched = world.contacts().filter(|contact| on_plate([contact.a, contact.b])).count();
+    assert_eq!(touched, 10_000);
+}
+
+/// The same in the bands, where small bodies and large ones are many.
+#[test]
+fn boulders_among_pebbles_are_no_crowd() {
+    // Half of the bodies are boulders, so that they are not large.
+    let row = |count: usize, radius: f32, y: f32| {
+        (0..count).map(move |i| ball(radius, 2.0 * radius * (i as f32 - 0.5 * count as f32), y))
+    };
+    let bodies: Vec<_> = row(1_200, 0.01, 0.0).chain(row(1_300, 3.0, 3.011)).collect();
+    let mut world = world(Lanes::Eight, &bodies);
+    world.step();
+    assert_eq!(world.crowded_count(), 0);
+    assert!(world.pair_count() > 2_500, "{} pairs", world.pair_count());
+}

@@ -1,0 +1,286 @@
+//! Contract: begin and end events are of pairs of bodies. A pair begins when the first two of their shapes touch and ends
+//! when the last two have ceased to, whatever happens to the pair list, the parts, the filters and the bodies meanwhile;
+//! the same events in the same order at every lane width.
+
+use granule::{
+    BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Lanes, Part, Settings, Shape, Vec2, World,
+};
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+use std::collections::{HashMap, HashSet};
+
+fn config(cases: u32) -> ProptestConfig {
+    let failures = FileFailurePersistence::Direct("tests/regressions/events.txt");
+    ProptestConfig { cases, failure_persistence: Some(Box::new(failures)), ..ProptestConfig::default() }
+}
+
+type Couple = [BodyHandle; 2];
+
+fn couple(a: BodyHandle, b: BodyHandle) -> Couple {
+    if a < b { [a, b] } else { [b, a] }
+}
+
+/// Bodies of one to four shapes.
+fn add(world: &mut World, recipe: usize, desc: &BodyDesc) -> BodyHandle {
+    let at = |x: f32, y: f32, shape: Shape| Part::new(shape, Vec2::new(x, y));
+    let (first, parts) = match recipe {
+        0 => (Shape::circle(0.3), vec![]),
+        1 => (Shape::oriented_box(0.4, 0.2), vec![]),
+        2 => (Shape::aabb(0.3, 0.3), vec![]),
+        3 => (Shape::circle(0.25), vec![at(1.2, 0.0, Shape::circle(0.25))]),
+        4 => (
+            Shape::oriented_box(0.6, 0.1),
+            vec![at(-0.5, 0.4, Shape::oriented_box(0.1, 0.4)), at(0.5, 0.4, Shape::oriented_box(0.1, 0.4))],
+        ),
+        5 => (
+            Shape::capsule(0.4, 0.1),
+            vec![at(0.0, 0.5, Shape::circle(0.2)), at(0.0, -0.5, Shape::circle(0.2))],
+        ),
+        // So large that it is in no band.
+        _ => (
+            Shape::oriented_box(4.0, 0.2),
+            vec![
+                at(-3.8, 0.6, Shape::oriented_box(0.2, 0.6)),
+                at(3.8, 0.6, Shape::oriented_box(0.2, 0.6)),
+                at(0.0, -0.5, Shape::capsule(1.0, 0.2)),
+            ],
+        ),
+    };
+    let body = world.add_body(&BodyDesc { shape: first, ..*desc }).unwrap();
+    world.add_parts(body, &parts).unwrap();
+    body
+}
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Nothing,
+    Add(usize, Vec2, f32),
+    Remove(prop::sample::Index),
+    Move(prop::sample::Index, Vec2),
+    Push(prop::sample::Index, Vec2),
+    Part(prop::sample::Index, Vec2),
+    Ignore(prop::sample::Index, bool),
+    Ruin(prop::sample::Index),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let which = any::<prop::sample::Index>;
+    let place = || (-4.0f32..4.0, 0.3f32..4.0).prop_map(Vec2::from);
+    prop_oneof![
+        12 => Just(Edit::Nothing),
+        2 => (0usize..7, place(), -3.0f32..3.0).prop_map(|(recipe, at, angle)| Edit::Add(recipe, at, angle)),
+        2 => which().prop_map(Edit::Remove),
+        1 => (which(), place()).prop_map(|(which, at)| Edit::Move(which, at)),
+        4 => (which(), place()).prop_map(|(which, at)| Edit::Push(which, 4.0 * at)),
+        2 => (which(), place()).prop_map(|(which, at)| Edit::Part(which, 0.2 * at)),
+        2 => (which(), any::<bool>()).prop_map(|(which, ignore)| Edit::Ignore(which, ignore)),
+        1 => which().prop_map(Edit::Ruin),
+    ]
+}
+
+struct Scene {
+    world: World,
+    bodies: Vec<BodyHandle>,
+    /// As the events have it.
+    touching: HashSet<Couple>,
+}
+
+impl Scene {
+    fn new(lanes: Lanes, starts: &[(usize, Vec2, f32)]) -> Scene {
+        let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+        world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+        let fixed = BodyDesc::fixed(Shape::circle(1.0), Vec2::new(-5.0, 1.0));
+        add(&mut world, 4, &fixed);
+        let turning = BodyDesc::kinematic(Shape::circle(1.0), Vec2::new(5.0, 1.0));
+        add(&mut world, 6, &BodyDesc { angular_velocity: 2.0, ..turning });
+        let mut scene = Scene { world, bodies: Vec::new(), touching: HashSet::new() };
+        for &(recipe, at, angle) in starts {
+            scene.add(recipe, at, angle);
+        }
+        scene
+    }
+
+    fn add(&mut self, recipe: usize, position: Vec2, angle: f32) {
+        let desc = BodyDesc { angle, ..BodyDesc::dynamic(Shape::circle(1.0), position) };
+        self.bodies.push(add(&mut self.world, recipe, &desc));
+    }
+
+    fn edit(&mut self, edit: &Edit) {
+        if let Edit::Add(recipe, at, angle) = *edit {
+            self.add(recipe, at, angle);
+        }
+        if self.bodies.is_empty() {
+            return;
+        }
+        let count = self.bodies.len();
+        let body = |which: &prop::sample::Index| self.bodies[which.index(count)];
+        // Refused where a body has gone bad, or has a shape that takes no parts.
+        match edit {
+            Edit::Nothing | Edit::Add(..) => {}
+            Edit::Remove(which) => {
+                self.world.remove_body(body(which)).unwrap();
+                self.bodies.swap_remove(which.index(count));
+            }
+            Edit::Move(which, at) => drop(self.world.set_position(body(which), *at)),
+            Edit::Push(which, velocity) => {
+                let _ = self.world.set_velocity(body(which), *velocity - Vec2::new(0.0, 8.0));
+                let _ = self.world.set_angular_velocity(body(which), velocity.x);
+            }
+            Edit::Part(which, at) => {
+                let _ = self.world.add_part(body(which), &Part::new(Shape::circle(0.2), *at));
+            }
+            Edit::Ignore(which, ignore) => {
+                let mask = if *ignore { 0 } else { u32::MAX };
+                self.world.set_filter(body(which), Filter { mask, ..Filter::default() }).unwrap();
+            }
+            Edit::Ruin(which) => {
+                for _ in 0..30 {
+                    let _ = self.world.apply_force(body(which), Vec2::splat(1.0e30));
+                }
+            }
+        }
+    }
+
+    /// A step, and the events of it against what touches.
+    fn step(&mut self) -> Result<(), String> {
+        let before: HashMap<BodyHandle, BodyState> =
+            self.world.handles().map(|body| (body, self.world.body(body).unwrap())).collect();
+        self.world.step();
+        let world = &self.world;
+        for event in world.end_events() {
+            if !self.touching.remove(&couple(event.a, event.b)) {
+                return Err(format!("{event:?} ends without having begun"));
+            }
+        }
+        for event in world.begin_events() {
+            if !self.touching.insert(couple(event.a, event.b)) {
+                return Err(format!("{event:?} begins twice"));
+            }
+        }
+        let (mut surely, mut perhaps) = (HashSet::new(), HashSet::new());
+        let Settings { slop, time_step, .. } = *world.settings();
+        for contact in world.contacts() {
+            // At the start of the step; an approach that would end in the other body touches already.
+            let speed_at = |body: BodyHandle| {
+                let BodyState { position, velocity, angular_velocity, .. } = before[&body];
+                // An axis-aligned box does not turn.
+                let turns = !matches!(world.shape(body), Ok(Shape::Aabb { .. }));
+                let angular_velocity = if turns { angular_velocity } else { 0.0 };
+                (velocity + angular_velocity * (contact.point - position).perp()).dot(contact.normal)
+            };
+            let closing = speed_at(contact.b) - speed_at(contact.a);
+            let predicted = contact.separation + time_step * closing;
+            let pair = couple(contact.a, contact.b);
+            let band = 1e-4;
+            if contact.separation < slop - band || predicted < -band {
+                surely.insert(pair);
+            }
+            if contact.separation < slop + band || predicted < band {
+                perhaps.insert(pair);
+            }
+        }
+        let bad: HashSet<BodyHandle> = world.quarantined().iter().map(|quarantine| quarantine.body).collect();
+        for pair in &surely {
+            if !self.touching.contains(pair) {
+                return Err(format!("{pair:?} touch, and have not begun"));
+            }
+        }
+        for pair in &self.touching {
+            let gone_bad = pair.iter().any(|body| bad.contains(body));
+            if !perhaps.contains(pair) && !gone_bad {
+                return Err(format!("{pair:?} have begun, not ended, and do not touch"));
+            }
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(config(192))]
+
+    #[test]
+    fn events_are_of_pairs_of_bodies(
+        starts in prop::collection::vec(
+            (0usize..7, (-4.0f32..4.0, 0.3f32..6.0).prop_map(Vec2::from), -3.0f32..3.0), 1..20),
+        edits in prop::collection::vec(edit(), 1..60),
+    ) {
+        let mut scenes = [Lanes::One, Lanes::Eight].map(|lanes| Scene::new(lanes, &starts));
+        for (number, edit) in edits.iter().enumerate() {
+            for scene in &mut scenes {
+                scene.edit(edit);
+                let outcome = scene.step();
+                prop_assert!(outcome.is_ok(), "step {}, after {:?}: {}", number, edit, outcome.unwrap_err());
+            }
+            let events = |scene: &Scene| -> [Vec<ContactEvent>; 2] {
+                [scene.world.begin_events().to_vec(), scene.world.end_events().to_vec()]
+            };
+            prop_assert_eq!(events(&scenes[0]), events(&scenes[1]));
+        }
+        // A body that went bad touches nothing from the next step on.
+        for scene in &mut scenes {
+            scene.step().map_err(TestCaseError::fail)?;
+            for quarantine in scene.world.quarantined().to_vec() {
+                let touches = scene.touching.iter().any(|pair| pair.contains(&quarantine.body));
+                let fresh = quarantine.step + 1 == scene.world.step_count();
+                prop_assert!(!touches || fresh, "{:?} still touches", quarantine);
+            }
+        }
+    }
+}
+
+/// A dumbbell that lands flat begins once; it goes on touching when one end is lifted, and ends once with the other; and
+/// one that is removed ends once.
+#[test]
+fn a_dumbbell_touches_once() {
+    for lanes in [Lanes::One, Lanes::Eight] {
+        let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+        let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
+        world.add_body(&floor).unwrap();
+        let ball = Shape::circle(0.5);
+        let dumbbell = world.add_body(&BodyDesc::dynamic(ball, Vec2::new(-1.0, 0.6))).unwrap();
+        world.add_part(dumbbell, &Part::new(ball, Vec2::new(2.0, 0.0))).unwrap();
+        let count = |world: &mut World, steps: usize| {
+            let (mut begin, mut end) = (0, 0);
+            for _ in 0..steps {
+                world.step();
+                begin += world.begin_events().len();
+                end += world.end_events().len();
+            }
+            (begin, end)
+        };
+        assert_eq!(count(&mut world, 60), (1, 0));
+        world.set_angular_velocity(dumbbell, 3.0).unwrap();
+        world.set_velocity(dumbbell, Vec2::new(0.0, 3.0)).unwrap();
+        assert_eq!(count(&mut world, 4), (0, 0), "one end is lifted, about the other");
+        let ends: Vec<f32> = world.contacts().map(|contact| contact.point.x).collect();
+        assert!(ends.iter().all(|&x| x < 0.0), "{ends:?}");
+        world.set_position(dumbbell, Vec2::new(0.0, 5.0)).unwrap();
+        assert_eq!(count(&mut world, 1), (0, 1));
+        world.set_angle(dumbbell, 0.0).unwrap();
+        world.set_angular_velocity(dumbbell, 0.0).unwrap();
+        world.set_velocity(dumbbell, Vec2::ZERO).unwrap();
+        world.set_position(dumbbell, Vec2::new(0.0, 0.5)).unwrap();
+        assert_eq!(count(&mut world, 2), (1, 0));
+        world.remove_body(dumbbell).unwrap();
+        assert_eq!(count(&mut world, 2), (0, 1));
+    }
+}
+
+/// A body that rests and is given a part has not left what it touches.
+#[test]
+fn a_part_is_no_new_contact() {
+    for general in [false, true] {
+        let mut world = World::new(Settings::default()).unwrap();
+        world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+        if general {
+            world.add_body(&BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(9.0, 0.5))).unwrap();
+        }
+        let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 0.5))).unwrap();
+        (0..10).for_each(|_| world.step());
+        world.add_part(body, &Part::new(Shape::circle(0.2), Vec2::new(0.0, 0.2))).unwrap();
+        for _ in 0..5 {
+            world.step();
+            assert_eq!((world.begin_events().len(), world.end_events().len()), (0, 0));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What hosts read of the contacts of hulls, and the number of sweeps over them.
+
+use super::{RADIUS, down, floor, position, soft_box, steps, world};
+use granule::{BodyDesc, BodyHandle, Contact, Lanes, Settings, Shape, Vec2, World, scene};
+use std::collections::BTreeSet;
+
+const WIDTHS: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+
+fn key(a: BodyHandle, b: BodyHandle) -> (BodyHandle, BodyHandle) {
+    (a.min(b), a.max(b))
+}
+
+/// Contract: a box of particles at rest on a floor is in `contacts()`, by its two lower corners, and so is a plank across
+/// two such boxes, far from any of their corners; the impulses bear the weights.
+#[test]
+fn contacts_are_listed() {
+    for lanes in WIDTHS {
+        let mut world = world(lanes, down());
+        floor(&mut world);
+        let ground = world.handles().next().unwrap();
+        let corners = soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::new(6.0, 1.0), 10.0, 1);
+        let ball = world.add_body(&BodyDesc::dynamic(Shape::circle(0.3), Vec2::new(-1.4, 1.31))).unwrap();
+        let weight = 10.0 * world.mass(ball).unwrap();
+        steps(&mut world, 300);
+        let h = 1.0 / 240.0;
+        let of = |pair: (BodyHandle, BodyHandle)| -> Vec<Contact> {
+            world.contacts().filter(|contact| key(contact.a, contact.b) == pair).collect()
+        };
+        assert_eq!(world.contacts().count(), world.contact_count());
+        assert_eq!(world.contacts().count(), 3, "{lanes:?}");
+        let floor_load: f32 =
+            corners[..2].iter().flat_map(|&c| of(key(c, ground))).map(|c| c.normal_impulse).sum();
+        assert!((floor_load / (h * (100.0 + weight)) - 1.0).abs() < 0.05, "{lanes:?}: {floor_load}");
+        // The ball lies on the upper side, nearer to the left corner.
+        let [on_ball] = of(key(corners[3], ball))[..] else {
+            panic!("{:?}", world.contacts().collect::<Vec<_>>())
+        };
+        assert!((on_ball.normal_impulse / (h * weight) - 1.0).abs() < 0.05);
+        assert!(
+            (on_ball.point - (position(&world, ball) - Vec2::new(0.0, 0.3))).length() < 0.02,
+            "{on_ball:?}"
+        );
+        let normal = if on_ball.a == ball { -on_ball.normal } else { on_ball.normal };
+        assert!((normal - Vec2::Y).length() < 0.02);
+        assert!(on_ball.separation.abs() < 0.02);
+        assert!(world.quality().max_penetration < 0.02);
+    }
+}
+
+/// Contract: begin and end events of hulls take turns for each pair of bodies, and what has begun and not ended is what
+/// touches, in piles of soft boxes and figures; the same events in the same order at all widths.
+#[test]
+fn events_take_turns() {
+    for name in ["soft_boxes", "ragdolls"] {
+        let mut logs = Vec::new();
+        for lanes in WIDTHS {
+            let mut world = scene::builtin(name, 120, 1).unwrap().build().unwrap();
+            world.set_lanes(lanes);
+            let mut touching = BTreeSet::new();
+            let mut log = Vec::new();
+            for step in 0..400 {
+                world.step();
+                for event in world.end_events() {
+                    assert!(
+                        touching.remove(&key(event.a, event.b)),
+                        "{name} {step}: {event:?} had not begun"
+                    );
+                }
+                for event in world.begin_events() {
+                    assert!(touching.insert(key(event.a, event.b)), "{name} {step}: {event:?} had not ended");
+                }
+                log.extend(world.begin_events().iter().chain(world.end_events()).map(|e| (step, e.a, e.b)));
+            }
+            assert!(log.len() > 50, "{name}: {}", log.len());
+            for contact in world.contacts().filter(|contact| contact.normal_impulse > 0.0) {
+                assert!(touching.contains(&key(contact.a, contact.b)), "{name}: {contact:?} has not begun");
+            }
+            logs.push(log);
+        }
+        assert!(logs[0] == logs[1], "{name}: the events depend on the width");
+    }
+}
+
+/// Contract: a blow that begins and ends within a step is an event: what bounces has begun to touch, and ends.
+#[test]
+fn blows_are_events() {
+    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    let material = granule::Material::new(1.0, 0.0, 1.0);
+    super::floor_of(&mut world, material);
+    let mut soft = granule::Assembly::soft_box(Vec2::new(0.0, 1.0), Vec2::ONE, RADIUS, 1.0, 0.0);
+    for body in &mut soft.bodies {
+        (body.velocity, body.material) = (Vec2::new(0.0, -8.0), material);
+    }
+    world.add_assembly(&soft).unwrap();
+    let (mut begun, mut ended) = (0, 0);
+    for _ in 0..30 {
+        world.step();
+        begun += world.begin_events().len();
+        ended += world.end_events().len();
+    }
+    assert_eq!((begun, ended), (2, 2));
+}
+
+/// Contract: hulls that are removed end their contacts, and their particles then touch as discs.
+#[test]
+fn removed_hulls_end_their_contacts() {
+    let mut world = world(Lanes::Eight, down());
+    floor(&mut world);
+    let corners = soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::ONE, 1.0, 0);
+    let ball = world.add_body(&BodyDesc::dynamic(Shape::circle(0.3), Vec2::new(0.0, 1.3))).unwrap();
+    steps(&mut world, 60);
+    let touches = |world: &World| world.contacts().any(|contact| contact.a == ball || contact.b == ball);
+    assert!(touches(&world));
+    let hull = world.hulls().next().unwrap().0;
+    world.remove_hull(hull).unwrap();
+    world.step();
+    assert!(!touches(&world));
+    assert!(world.end_events().iter().any(|event| event.a == ball || event.b == ball));
+    assert_eq!(
+        world
+            .contacts()
+            .filter(|contact| corners[..2].contains(&contact.a) || corners[..2].contains(&contact.b))
+            .count(),
+        2
+    );
+}
+
+/// Contract: `link_iterations` sets the sweeps over the contacts of hulls: in a pile of soft boxes, many leave less
+/// overlap than few.
+#[test]
+fn sweeps_are_set() {
+    let deepest = |link_iterations: u32| {
+        let mut scene = scene::builtin("soft_boxes", 200, 1).unwrap();
+        scene.settings.link_iterations = link_iterations;
+        let mut world = scene.build().unwrap();
+        steps(&mut world, 500);
+        world.quality().max_penetration
+    };
+    let (few, many) = (deepest(2), deepest(24));
+    assert!(many < 0.9 * few, "{few} with 2, {many} with 24");
+}

@@ -1,0 +1,190 @@
+//! The laws of mechanics, each for every shape: impact, friction, rolling, spin, rest, weight. What is expected is written from
+//! mechanics alone, with masses and moments of inertia of its own, and not from what the engine does.
+//!
+//! A test is a law, a form and a solver: `laws::friction::holds::capsule::soft`. It goes through all its cases (materials, angles,
+//! restitutions, grounds) before it fails, and lists those in which the law is broken.
+
+/// Tests of a law, a function of a form and settings: one a form and solver.
+macro_rules! each_form {
+    ($law:ident: $($form:ident),+ $(,)?) => {
+        mod $law {
+            $(mod $form {
+                #[test]
+                fn soft() {
+                    super::super::$law(&crate::laws::forms::$form(), crate::laws::soft());
+                }
+
+                #[test]
+                fn projection() {
+                    super::super::$law(&crate::laws::forms::$form(), crate::laws::projection());
+                }
+            })+
+        }
+    };
+}
+
+/// Tests of a law of the soft solver: one a form.
+macro_rules! each_form_soft {
+    ($law:ident: $($form:ident),+ $(,)?) => {
+        mod $law {
+            $(#[test]
+            fn $form() {
+                super::$law(&crate::laws::forms::$form(), crate::laws::soft());
+            })+
+        }
+    };
+}
+
+/// Tests of a law of the projection solver: one a form.
+macro_rules! each_form_projected {
+    ($law:ident: $($form:ident),+ $(,)?) => {
+        mod $law {
+            $(#[test]
+            fn $form() {
+                super::$law(&crate::laws::forms::$form(), crate::laws::projection());
+            })+
+        }
+    };
+}
+
+/// Tests of a law, a function of settings alone: one a solver.
+macro_rules! each_solver {
+    ($($law:ident),+ $(,)?) => {
+        $(mod $law {
+            #[test]
+            fn soft() {
+                super::$law(crate::laws::soft());
+            }
+
+            #[test]
+            fn projection() {
+                super::$law(crate::laws::projection());
+            }
+        })+
+    };
+}
+
+mod drift;
+mod forms;
+mod friction;
+mod gas;
+mod impact;
+mod rolling;
+mod spin;
+mod weights;
+
+use forms::Form;
+use granule::{
+    BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Vec2, World,
+};
+
+const G: f32 = 10.0;
+
+/// The soft solver by default settings; two bodies of one material meet with its coefficients.
+fn soft() -> Settings {
+    Settings { mixing: MIXING, ..Settings::default() }
+}
+
+/// The projection solver by its default settings, likewise.
+fn projection() -> Settings {
+    Settings { mixing: MIXING, ..Settings::projection() }
+}
+
+const MIXING: Mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
+
+fn weightless(settings: Settings) -> Settings {
+    Settings { gravity: Vec2::ZERO, ..settings }
+}
+
+fn world(settings: Settings) -> World {
+    World::new(settings).unwrap()
+}
+
+fn steps(world: &mut World, count: u32) {
+    for _ in 0..count {
+        world.step();
+    }
+}
+
+fn state(world: &World, body: BodyHandle) -> BodyState {
+    world.body(body).unwrap()
+}
+
+fn friction(static_friction: f32, dynamic_friction: f32) -> Material {
+    Material { static_friction, dynamic_friction, ..Material::default() }
+}
+
+/// What the bodies of a scene touch: the ground, and not each other.
+const ALONE: Filter = Filter { category: 2, mask: 1, group: 0 };
+
+/// Grounds whose surface is y = 0, turned about the origin by `angle`; an axis-aligned one only if there is no angle.
+fn grounds(angle: f32, material: Material) -> Vec<(&'static str, BodyDesc)> {
+    let normal = Vec2::from_angle(angle).rotate(Vec2::Y);
+    let mut grounds = vec![
+        ("half-space", BodyDesc::fixed(Shape::half_space(normal, 0.0), Vec2::ZERO)),
+        ("box", BodyDesc { angle, ..BodyDesc::fixed(Shape::oriented_box(400.0, 1.0), -normal) }),
+    ];
+    if angle == 0.0 {
+        grounds.push(("aabb", BodyDesc::fixed(Shape::aabb(400.0, 1.0), -normal)));
+    }
+    grounds.into_iter().map(|(name, desc)| (name, BodyDesc { material, ..desc })).collect()
+}
+
+/// The cases of a test, and those in which the law is broken.
+struct Cases {
+    law: String,
+    count: usize,
+    broken: Vec<String>,
+}
+
+impl Cases {
+    fn new(law: &str, settings: &Settings) -> Cases {
+        Cases { law: format!("{law} ({:?})", settings.solver), count: 0, broken: Vec::new() }
+    }
+
+    fn holds(&mut self, holds: bool, case: impl FnOnce() -> String) {
+        self.count += 1;
+        if !holds {
+            self.broken.push(case());
+        }
+    }
+
+    /// `actual` is within `tolerance` of `expected`, and a number.
+    fn close(
+        &mut self,
+        what: &str,
+        actual: f32,
+        expected: f32,
+        tolerance: f32,
+        case: impl FnOnce() -> String,
+    ) {
+        let holds = (actual - expected).abs() <= tolerance;
+        self.holds(holds, || format!("{what} {actual}, expected {expected} ± {tolerance}: {}", case()));
+    }
+
+    #[track_caller]
+    fn finish(self) {
+        assert!(self.count > 0, "{}: no case", self.law);
+        let Cases { law, count, broken } = self;
+        assert!(
+            broken.is_empty(),
+            "{law}: {} of {count} cases broken\n  {}",
+            broken.len(),
+            broken.join("\n  ")
+        );
+    }
+}
+
+/// Uniform numbers in 0..1, the same in every run.
+struct Random(u32);
+
+impl Random {
+    fn uniform(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) as f32 / 16_777_216.0
+    }
+
+    fn direction(&mut self) -> Vec2 {
+        Vec2::from_angle(std::f32::consts::TAU * self.uniform())
+    }
+}

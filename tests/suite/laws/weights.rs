@@ -1,0 +1,107 @@
+//! Overlap that is removed, and heavy bodies on light ones.
+
+use super::*;
+
+each_form_projected! { projection_removes_its_percentage_per_step: circle, aabb, cube, capsule, octagon }
+each_solver! { heavy_on_light_sinks_little, boulder_on_pebbles_sinks_little }
+
+/// By how much the overlap removed may be off where the points of a contact are projected one after the other.
+const POINT_AFTER_POINT: f32 = 0.2;
+
+/// A step of the projection solver removes `projection_percent` of what exceeds the slop, however many substeps it has: from a
+/// floor of every kind. Within 5 % where there is one point, or nothing turns; within [`POINT_AFTER_POINT`] where several are solved one
+/// after the other. Velocities stay 0.
+fn projection_removes_its_percentage_per_step(form: &Form, settings: Settings) {
+    let mut cases = Cases::new(form.name, &settings);
+    for substeps in [1, 2, 4, 8] {
+        for projection_percent in [0.1f32, 0.2, 0.5] {
+            let settings = Settings { substeps, projection_percent, ..weightless(settings) };
+            let overlap = 0.1 + settings.projection_slop;
+            for (ground_name, ground) in grounds(0.0, Material::default()) {
+                let mut world = world(settings);
+                world.add_body(&ground).unwrap();
+                let desc = form.body(Vec2::new(0.0, form.height - overlap));
+                let body = form.add(&mut world, &desc);
+                world.step();
+                let end = state(&world, body);
+                let case = || format!("{projection_percent} in {substeps} substeps from a {ground_name}");
+                let expected = projection_percent * 0.1;
+                let points = matches!(form.shape(), Shape::Circle { .. } | Shape::Aabb { .. });
+                let tolerance = expected * if points { 0.05 } else { POINT_AFTER_POINT };
+                cases.close("moves by", end.position.y - desc.position.y, expected, tolerance, case);
+                cases.close("goes at", end.velocity.length(), 0.0, 1e-4, case);
+                cases.close("turns by", end.angle, 0.0, 0.01, case);
+            }
+        }
+    }
+    cases.finish();
+}
+
+/// How far the top body of a column may sink in 5 s below where hard bodies would hold it, m, by mass ratio: of boxes, of
+/// axis-aligned boxes, of circles between walls.
+const SINKS: [(f32, [f32; 3]); 3] = [(10.0, [0.005; 3]), (100.0, [0.045; 3]), (1_000.0, [0.55; 3])];
+
+/// A heavy body on a light one of the same size, 10:1 to 1,000:1, sinks by no more than [`SINKS`] in 5 s, and neither slides off.
+fn heavy_on_light_sinks_little(settings: Settings) {
+    let mut cases = Cases::new("heavy on light", &settings);
+    for (ratio, limits) in SINKS {
+        for (form, limit) in [forms::cube(), forms::aabb(), forms::circle()].into_iter().zip(limits) {
+            let mut world = world(settings);
+            world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+            if form.name == "circle" {
+                for side in [-1.0f32, 1.0] {
+                    let wall = Shape::half_space(Vec2::new(-side, 0.0), 0.0);
+                    world.add_body(&BodyDesc::fixed(wall, Vec2::new(0.5 * side, 0.0))).unwrap();
+                }
+            }
+            let mut place = |level: f32, density: f32| {
+                let material = Material { density, ..Material::default() };
+                let at = Vec2::new(0.0, (2.0 * level + 1.0) * form.height);
+                form.add(&mut world, &BodyDesc { material, ..form.body(at) })
+            };
+            let (light, heavy) = (place(0.0, 1.0), place(1.0, ratio));
+            let mut most = 0.0f32;
+            for _ in 0..300 {
+                world.step();
+                most = most.max(3.0 * form.height - state(&world, heavy).position.y);
+            }
+            let (low, high) = (state(&world, light).position, state(&world, heavy).position);
+            let sunk = 3.0 * form.height - high.y;
+            let under = form.height - low.y;
+            println!("{} {ratio}:1: sinks {sunk} (most {most}), of that the light one {under}", form.name);
+            let case = || format!("{} at {ratio}:1: {low}, {high}", form.name);
+            cases.holds(sunk <= limit, || format!("sinks by {sunk} m, at most {limit}: {}", case()));
+            cases.holds(high.x.abs() < 0.05 && low.x.abs() < 0.05, || format!("goes aside: {}", case()));
+        }
+    }
+    cases.finish();
+}
+
+/// How far a boulder on a bed of pebbles may press one of them into the floor, m.
+const PRESSED: f32 = 0.03;
+
+/// A boulder of radius 2.5 m on a row of pebbles of 0.1 m, 625 times lighter each, between walls: after 5 s no pebble's centre is lower
+/// than the radius by more than [`PRESSED`].
+fn boulder_on_pebbles_sinks_little(settings: Settings) {
+    let mut cases = Cases::new("boulder", &settings);
+    let mut world = world(settings);
+    world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+    for side in [-1.0f32, 1.0] {
+        let wall = Shape::half_space(Vec2::new(-side, 0.0), 0.0);
+        world.add_body(&BodyDesc::fixed(wall, Vec2::new(2.5 * side, 0.0))).unwrap();
+    }
+    let pebbles: Vec<_> = (-12..=12)
+        .map(|i| BodyDesc::dynamic(Shape::circle(0.1), Vec2::new(0.2 * i as f32, 0.1)))
+        .map(|desc| world.add_body(&desc).unwrap())
+        .collect();
+    let boulder = BodyDesc::dynamic(Shape::circle(2.5), Vec2::new(0.0, 2.7));
+    let boulder = world.add_body(&boulder).unwrap();
+    steps(&mut world, 300);
+    let deepest = pebbles.iter().map(|&pebble| 0.1 - state(&world, pebble).position.y).fold(0.0, f32::max);
+    let sunk = 2.7 - state(&world, boulder).position.y;
+    println!("boulder sinks {sunk}, deepest pebble {deepest}");
+    cases.holds(deepest <= PRESSED, || {
+        format!("a pebble is {deepest} m in the floor, the boulder sank {sunk}")
+    });
+    cases.finish();
+}

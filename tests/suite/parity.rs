@@ -1,0 +1,201 @@
+//! One result: the state after N steps is the same, bit for bit, at every lane width and thread count;
+//! and where two runs do differ, the first difference is named.
+#![cfg(feature = "parallel")]
+
+use granule::verify::{Fault, Side, side_by_side};
+use granule::{BodyDesc, Lanes, Settings, Shape, Solver, Stage, Vec2, World, scene};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+const BODIES: usize = 2_000;
+const STEPS: usize = 200;
+const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+fn build(name: &str, lanes: Lanes, solver: Solver) -> World {
+    let scene = scene::builtin(name, BODIES, 7).unwrap();
+    let mut world = scene.build().unwrap();
+    let settings = Settings { lanes, ..*world.settings() };
+    let settings = match solver {
+        Solver::Soft => settings,
+        Solver::Projection => {
+            let Settings { solver, substeps, iterations, .. } = Settings::projection();
+            Settings { solver, substeps, iterations, ..settings }
+        }
+    };
+    world.set_settings(settings).unwrap();
+    world
+}
+
+/// A pool of `threads`, all of which take part even on a machine of fewer cores.
+fn pool(threads: usize) -> ThreadPool {
+    granule::set_oversubscribe(true);
+    ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+/// Steps the scene in two configurations side by side, to say where they part.
+fn where_they_part(name: &str, solver: Solver, lanes: Lanes, threads: usize) -> String {
+    let mut reference = build(name, Lanes::One, solver);
+    let mut other = build(name, lanes, solver);
+    let pool = pool(threads);
+    let outcome = side_by_side(&mut reference, &mut other, STEPS as u64, None, |side, world| match side {
+        Side::A => world.step(),
+        Side::B => pool.install(|| world.step()),
+    });
+    outcome.map_or_else(|divergence| divergence.to_string(), |_| "nowhere, on a second run".into())
+}
+
+/// Holds one scene to one hash over every lane width and thread count.
+fn check(name: &str, solver: Solver) {
+    let mut reference = build(name, Lanes::One, solver);
+    let start = reference.state_hash();
+    for _ in 0..STEPS {
+        reference.step();
+    }
+    let expected = reference.state_hash();
+    assert_ne!(start, expected, "{name}: nothing happened");
+    assert!(reference.quarantined().is_empty());
+    for threads in THREADS {
+        let pool = pool(threads);
+        for lanes in Lanes::ALL {
+            let mut world = build(name, lanes, solver);
+            assert_eq!(world.state_hash(), start, "{name}: built differently at lanes {}", lanes.width());
+            pool.install(|| (0..STEPS).for_each(|_| world.step()));
+            assert!(
+                world.state_hash() == expected,
+                "{name}, {solver:?}: lanes {} and {threads} threads part from the scalar path at {}",
+                lanes.width(),
+                where_they_part(name, solver, lanes, threads)
+            );
+        }
+    }
+}
+
+macro_rules! one_result {
+    ($($test:ident: $scene:literal, $solver:ident;)*) => {
+        $(
+            /// One hash at lanes 1, 4, 8, 16 and threads 1, 2, 3, 8.
+            #[test]
+            fn $test() {
+                check($scene, Solver::$solver);
+            }
+        )*
+
+        /// Every built-in scene has its test above.
+        #[test]
+        fn every_built_in_scene_is_checked() {
+            let checked = [$($scene),*];
+            for scene in scene::BUILTIN {
+                let name = scene.name;
+                assert!(checked.contains(&name), "{name} has no parity test");
+            }
+        }
+    };
+}
+
+one_result! {
+    pile: "pile", Soft;
+    pile_projection: "pile", Projection;
+    pile_circles: "pile_circles", Soft;
+    collapsing: "collapsing", Soft;
+    packed: "packed", Soft;
+    packed_projection: "packed", Projection;
+    pyramid: "pyramid", Soft;
+    pyramid_projection: "pyramid", Projection;
+    gas: "gas", Soft;
+    galton: "galton", Soft;
+    slope: "slope", Soft;
+    ropes: "ropes", Soft;
+    ropes_projection: "ropes", Projection;
+    cloth: "cloth", Soft;
+    ragdolls: "ragdolls", Soft;
+    soft_boxes: "soft_boxes", Soft;
+    grains: "grains", Soft;
+    bridge: "bridge", Soft;
+    large_pyramid: "large_pyramid", Soft;
+    many_pyramids: "many_pyramids", Soft;
+    washer: "washer", Soft;
+    tumbler: "tumbler", Soft;
+    junkyard: "junkyard", Soft;
+    dominoes: "dominoes", Soft;
+    arch: "arch", Soft;
+    card_house: "card_house", Soft;
+    mixed_shapes: "mixed_shapes", Soft;
+}
+
+/// The lane width may change from step to step: the state goes on as if it had not.
+#[test]
+fn lanes_can_change_on_the_way() {
+    let mut reference = build("pile", Lanes::One, Solver::Soft);
+    let mut mixed = build("pile", Lanes::One, Solver::Soft);
+    for step in 0..60 {
+        reference.step();
+        mixed.set_lanes(Lanes::ALL[step % 4]);
+        mixed.step();
+        assert_eq!(reference.state_hash(), mixed.state_hash(), "step {step}");
+    }
+}
+
+/// Another seed, another result: the hash sees the state.
+#[test]
+fn hash_tells_scenes_apart() {
+    let hash = |seed| {
+        let mut world = scene::builtin("pile", 500, seed).unwrap().build().unwrap();
+        (0..10).for_each(|_| world.step());
+        world.state_hash()
+    };
+    assert_eq!(hash(1), hash(1));
+    assert_ne!(hash(1), hash(2));
+}
+
+/// A planted difference is named: step, stage, body and ULPs, whatever stage and step it is planted in.
+#[test]
+fn a_planted_difference_is_named() {
+    for stage in Stage::ALL {
+        for (step, ulps) in [(1, 1), (40, 5), (41, -2)] {
+            let mut a = build("packed", Lanes::One, Solver::Soft);
+            let mut b = build("packed", Lanes::Eight, Solver::Soft);
+            let body = a.handles().nth(1_000).unwrap();
+            let fault = Fault { step, stage, body, ulps };
+            let outcome = side_by_side(&mut a, &mut b, 60, Some(fault), |_, world| world.step());
+            let found = outcome.expect_err("the planted difference is not seen");
+            assert_eq!(found.step, step, "{found}");
+            let difference = found.difference.as_ref().expect("a stage and a body");
+            assert_eq!(difference.stage, stage, "{found}");
+            assert_eq!(difference.body, body, "{found}");
+            assert_eq!(difference.ulps, u64::from(ulps.unsigned_abs()), "{found}");
+            let text = found.to_string();
+            for part in [format!("step {step}"), stage.to_string(), body.index().to_string(), "ULP".into()] {
+                assert!(text.contains(&part), "{text} does not say {part}");
+            }
+        }
+    }
+}
+
+/// Without a planted difference, the same comparison finds none and returns the hash that both have.
+#[test]
+fn equal_runs_are_the_same_to_the_end() {
+    let mut a = build("packed", Lanes::One, Solver::Soft);
+    let mut b = build("packed", Lanes::Eight, Solver::Soft);
+    let hash = side_by_side(&mut a, &mut b, 60, None, |_, world| world.step()).unwrap();
+    assert_eq!(hash, a.state_hash());
+    assert_eq!(hash, b.state_hash());
+}
+
+/// Two equal worlds differ in nothing, also before their first step and when bodies were added since the last.
+#[test]
+fn equal_worlds_have_no_difference() {
+    let mut worlds = [Lanes::One, Lanes::Eight]
+        .map(|lanes| World::new(Settings { lanes, ..Settings::default() }).expect("default settings"));
+    for round in 0..3 {
+        for world in &mut worlds {
+            for place in 0..20 {
+                let at = Vec2::new(place as f32, round as f32);
+                world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), at)).expect("a valid body");
+            }
+        }
+        let [one, two] = &worlds;
+        assert_eq!(one.first_difference(two), None, "round {round}");
+        worlds.iter_mut().for_each(World::step);
+        let [one, two] = &worlds;
+        assert_eq!(one.first_difference(two), None, "round {round}, after the step");
+    }
+}

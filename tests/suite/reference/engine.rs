@@ -1,0 +1,591 @@
+//! An independent physics step to hold the engine against: f64, one struct a body, every pair tested
+//! against every other, ordinary branches. Written from the formulas (E. Catto, "Solver2D", 2024, soft
+//! step; Coulomb friction with two coefficients; Newton's restitution), not from the engine.
+//!
+//! It resolves contacts one after the other, so it agrees with the engine only where the order does not
+//! matter: where no two contacts share a body that can move.
+
+use glam::DVec2;
+use granule::{BodyDesc, BodyType, Mixing, Settings, Shape, Solver, Vec2};
+
+/// Differences of position below this are rounding, in metres, near the origin.
+const MARGIN: f64 = 2e-5;
+
+/// A shape in f64, half-space normals at unit length.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    Circle(f64),
+    Box(DVec2),
+    HalfSpace { normal: DVec2, offset: f64 },
+}
+
+/// A body, everything in one place.
+#[derive(Clone, Copy, Debug)]
+pub struct Body {
+    pub form: Form,
+    pub kind: BodyType,
+    pub position: DVec2,
+    pub velocity: DVec2,
+    pub omega: f64,
+    pub inv_mass: f64,
+    pub inv_inertia: f64,
+    pub gravity_scale: f64,
+    /// The part of gravity that a particle followed in its last step: 1 at the start of its path. By half a substep of
+    /// this the velocity that the solver works with is behind that of the moment. 0 for others.
+    pub follows: f64,
+    /// One that forces move.
+    pub is_particle: bool,
+    pub static_friction: f64,
+    pub dynamic_friction: f64,
+    pub restitution: f64,
+    pub category: u32,
+    pub mask: u32,
+}
+
+/// Two shapes near each other. `normal` points from `a` to `b`; `separation` is negative when they overlap.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact {
+    pub a: usize,
+    pub b: usize,
+    pub normal: DVec2,
+    pub separation: f64,
+    /// Whether another normal is as good to within the rounding of an f32, as at equal centres.
+    pub ambiguous: bool,
+}
+
+pub fn dvec(v: Vec2) -> DVec2 {
+    DVec2::new(f64::from(v.x), f64::from(v.y))
+}
+
+impl Body {
+    pub fn new(desc: &BodyDesc) -> Body {
+        let form = match desc.shape {
+            Shape::Circle { radius } | Shape::Particle { radius } => Form::Circle(f64::from(radius)),
+            Shape::Aabb { half_extents } => Form::Box(dvec(half_extents)),
+            Shape::HalfSpace { normal, offset } => {
+                let normal = dvec(normal).normalize();
+                Form::HalfSpace { normal, offset: f64::from(offset) }
+            }
+            _ => unreachable!("shapes that turn have an oracle of their own, in hull.rs"),
+        };
+        let density = f64::from(desc.material.density);
+        let area = match form {
+            Form::Circle(r) => std::f64::consts::PI * r * r,
+            Form::Box(half) => 4.0 * half.x * half.y,
+            Form::HalfSpace { .. } => f64::INFINITY,
+        };
+        let mass = desc.mass.map_or(density * area, f64::from);
+        let inv_mass = if desc.body_type == BodyType::Dynamic && mass > 0.0 { 1.0 / mass } else { 0.0 };
+        let inv_inertia = match form {
+            Form::Circle(r) if !desc.is_particle() => inv_mass * 2.0 / (r * r),
+            _ => 0.0,
+        };
+        let moves = desc.body_type != BodyType::Static;
+        Body {
+            form,
+            kind: desc.body_type,
+            position: dvec(desc.position),
+            velocity: if moves { dvec(desc.velocity) } else { DVec2::ZERO },
+            omega: if moves { f64::from(desc.angular_velocity) } else { 0.0 },
+            inv_mass,
+            inv_inertia,
+            gravity_scale: f64::from(desc.gravity_scale),
+            follows: f64::from(u8::from(desc.is_particle() && inv_mass > 0.0)),
+            is_particle: desc.is_particle() && inv_mass > 0.0,
+            static_friction: f64::from(desc.material.static_friction),
+            dynamic_friction: f64::from(desc.material.dynamic_friction),
+            restitution: f64::from(desc.material.restitution),
+            category: desc.filter.category,
+            mask: desc.filter.mask,
+        }
+    }
+
+    /// The largest number that goes into this body's geometry: what an f32 rounds relative to.
+    pub fn scale(&self) -> f64 {
+        let extent = match self.form {
+            Form::Circle(r) => r,
+            Form::Box(half) => half.x.max(half.y),
+            Form::HalfSpace { offset, .. } => offset.abs(),
+        };
+        self.position.x.abs().max(self.position.y.abs()) + extent + 1.0
+    }
+
+    /// How far the point is outside the shape; negative inside.
+    pub fn distance(&self, point: DVec2) -> f64 {
+        let to = point - self.position;
+        match self.form {
+            Form::Circle(r) => to.length() - r,
+            // Not Euclidean outside a corner, but of the right sign, and 0 on the surface.
+            Form::Box(half) => (to.x.abs() - half.x).max(to.y.abs() - half.y),
+            Form::HalfSpace { normal, offset } => to.dot(normal) - offset,
+        }
+    }
+
+    /// How far the shape's bounds are from those of the box; negative when they overlap.
+    pub fn bounds_distance(&self, lower: DVec2, upper: DVec2) -> f64 {
+        let centre = (lower + upper) / 2.0;
+        let half = (upper - lower) / 2.0;
+        let own = match self.form {
+            Form::Circle(r) => DVec2::splat(r),
+            Form::Box(own) => own,
+            Form::HalfSpace { normal, .. } => {
+                return self.distance(centre) - half.dot(normal.abs());
+            }
+        };
+        let gap = (self.position - centre).abs() - own - half;
+        gap.x.max(gap.y)
+    }
+}
+
+/// The nearest distance and its normal from `a` to `b`.
+pub fn contact(bodies: &[Body], a: usize, b: usize) -> Contact {
+    let tiny = 2e-6 * (bodies[a].scale() + bodies[b].scale());
+    let (normal, separation, ambiguous) = manifold(&bodies[a], &bodies[b], tiny);
+    Contact { a, b, normal, separation, ambiguous }
+}
+
+fn manifold(a: &Body, b: &Body, tiny: f64) -> (DVec2, f64, bool) {
+    let to = b.position - a.position;
+    match (a.form, b.form) {
+        (Form::Circle(ra), Form::Circle(rb)) => {
+            let distance = to.length();
+            let normal = if distance > 0.0 { to / distance } else { DVec2::X };
+            // The direction of a short vector is as good as its rounding.
+            (normal, distance - ra - rb, distance < 1e3 * tiny)
+        }
+        (Form::Circle(r), Form::Box(half)) => {
+            let centre = -to;
+            let nearest = centre.clamp(-half, half);
+            let outward = centre - nearest;
+            let distance = outward.length();
+            if distance > 0.0 {
+                (-outward / distance, distance - r, distance < 1e3 * tiny)
+            } else {
+                // Inside: out by the nearest face.
+                let depth = half - centre.abs();
+                let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
+                let (outward, depth_out) = if depth.x < depth.y {
+                    (DVec2::new(sign(centre.x), 0.0), depth.x)
+                } else {
+                    (DVec2::new(0.0, sign(centre.y)), depth.y)
+                };
+                let tie = (depth.x - depth.y).abs() < tiny || centre.x.abs().min(centre.y.abs()) < tiny;
+                (-outward, -depth_out - r, tie || depth_out < 1e3 * tiny)
+            }
+        }
+        (Form::Box(ha), Form::Box(hb)) => {
+            let gap = to.abs() - ha - hb;
+            let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
+            let tie = (gap.x - gap.y).abs() < tiny;
+            if gap.x > gap.y {
+                (DVec2::new(sign(to.x), 0.0), gap.x, tie || to.x.abs() < tiny)
+            } else {
+                (DVec2::new(0.0, sign(to.y)), gap.y, tie || to.y.abs() < tiny)
+            }
+        }
+        (Form::Circle(r), Form::HalfSpace { normal, offset }) => {
+            (-normal, -to.dot(normal) - offset - r, false)
+        }
+        (Form::Box(half), Form::HalfSpace { normal, offset }) => {
+            (-normal, -to.dot(normal) - offset - half.dot(normal.abs()), false)
+        }
+        (Form::HalfSpace { .. }, Form::HalfSpace { .. }) => (DVec2::X, f64::INFINITY, false),
+        (Form::Box(_), Form::Circle(_)) | (Form::HalfSpace { .. }, _) => {
+            let (normal, separation, ambiguous) = manifold(b, a, tiny);
+            (-normal, separation, ambiguous)
+        }
+    }
+}
+
+/// Whether two bodies take part in a contact at all: one of them moves freely, and their filters agree.
+pub fn may_collide(a: &Body, b: &Body) -> bool {
+    (a.kind == BodyType::Dynamic || b.kind == BodyType::Dynamic)
+        && a.category & b.mask != 0
+        && b.category & a.mask != 0
+}
+
+/// By how much a particle's velocity in Verlet's scheme, that of the middle of a substep, is behind that of the moment.
+fn behind(body: &Body, settings: &Settings) -> DVec2 {
+    let h = f64::from(settings.time_step) / f64::from(settings.substeps);
+    dvec(settings.gravity) * body.gravity_scale * (0.5 * h * body.follows)
+}
+
+/// From the velocities of the moment to those that the solver works with.
+pub fn take_velocities(bodies: &mut [Body], settings: &Settings) {
+    for body in bodies {
+        body.velocity -= behind(body, settings);
+    }
+}
+
+/// And back, after a step that began with the velocities `start`.
+fn give_velocities(bodies: &mut [Body], start: &[DVec2], settings: &Settings) {
+    for (body, &start) in bodies.iter_mut().zip(start) {
+        let gravity = dvec(settings.gravity) * body.gravity_scale;
+        if body.is_particle && gravity != DVec2::ZERO {
+            let whole = f64::from(settings.time_step) * gravity.length_squared();
+            body.follows = ((body.velocity - start).dot(gravity) / whole).clamp(0.0, 1.0);
+        }
+        body.velocity += behind(body, settings);
+    }
+}
+
+/// What a particle follows after a step that began with the velocity `start` in the solver and ended with that of the
+/// moment: of f = (v − ½·h·f·g − u₀)·g/(Δt·g²).
+pub fn follows(start: &Body, end: DVec2, settings: &Settings) -> f64 {
+    let gravity = dvec(settings.gravity) * start.gravity_scale;
+    if !start.is_particle || gravity == DVec2::ZERO {
+        return start.follows;
+    }
+    let whole = f64::from(settings.time_step) * gravity.length_squared();
+    let half_substep = 0.5 / f64::from(settings.substeps);
+    ((end - start.velocity).dot(gravity) / whole / (1.0 + half_substep)).clamp(0.0, 1.0)
+}
+
+/// By how much two bodies are too far from each other for a contact; negative when they make one.
+///
+/// They make one when nearer than four slops. With a body that no impulse moves, where its face is flat, they do
+/// as well when what remains of the gap at the end of the step, at their present speeds, is less than nothing.
+///
+/// Faces count as wider by `edge`, so that a body at the very end of a face can be judged both ways.
+pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings, edge: f64) -> f64 {
+    let (a, b) = (&bodies[contact.a], &bodies[contact.b]);
+    let near = contact.separation - 4.0 * f64::from(settings.slop);
+    let immovable = a.inv_mass == 0.0 || b.inv_mass == 0.0;
+    if !(immovable && is_flat(a, b, edge)) {
+        return near;
+    }
+    let speed = (b.velocity - a.velocity).dot(contact.normal);
+    near.min(contact.separation + speed * f64::from(settings.time_step))
+}
+
+/// Whether the nearest features face each other, rather than a corner.
+fn is_flat(a: &Body, b: &Body, edge: f64) -> bool {
+    let to = (b.position - a.position).abs() - edge;
+    match (a.form, b.form) {
+        (Form::HalfSpace { .. }, _) | (_, Form::HalfSpace { .. }) => true,
+        (Form::Circle(_), Form::Circle(_)) => false,
+        (Form::Circle(_), Form::Box(half)) | (Form::Box(half), Form::Circle(_)) => {
+            to.x < half.x || to.y < half.y
+        }
+        (Form::Box(ha), Form::Box(hb)) => to.x < ha.x + hb.x || to.y < ha.y + hb.y,
+    }
+}
+
+/// Every pair that makes a contact, by testing every body against every other. With `slack` also those that
+/// almost do.
+pub fn contacts(bodies: &[Body], settings: &Settings, slack: f64) -> Vec<Contact> {
+    let mut found = Vec::new();
+    for a in 0..bodies.len() {
+        for b in a + 1..bodies.len() {
+            if may_collide(&bodies[a], &bodies[b]) {
+                let contact = contact(bodies, a, b);
+                if excess(bodies, &contact, settings, slack) < slack {
+                    found.push(contact);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What a contact carries from step to step and through one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Impulses {
+    normal: f64,
+    tangent: f64,
+}
+
+/// A contact while it is being solved.
+struct Constraint {
+    contact: Contact,
+    arm_a: DVec2,
+    arm_b: DVec2,
+    start_a: DVec2,
+    start_b: DVec2,
+    normal_mass: f64,
+    tangent_mass: f64,
+    static_friction: f64,
+    dynamic_friction: f64,
+    restitution: f64,
+    impulses: Impulses,
+    /// How fast the gap may close: the gap at the last solve (at first, the step's start) over the substep.
+    /// Solver2D takes the gap anew when relaxing; the engine does not, see its `solver/impulse.rs`.
+    closing: f64,
+    /// It bore a load in the step before.
+    resting: bool,
+    immovable: bool,
+    /// Normal velocity before the first impulse of an impact in this substep; 0 without one.
+    approach: f64,
+    /// Whether a branch was taken by less than f32 can tell, so that the other one is as right.
+    marginal: bool,
+}
+
+/// The oracle's world: the step of either solver, for scenes of independent pairs.
+pub struct World {
+    pub settings: Settings,
+    pub bodies: Vec<Body>,
+    /// The bodies of contacts whose outcome hung on rounding in some step so far.
+    pub marginal: Vec<bool>,
+    carried: Vec<(usize, usize, Impulses)>,
+}
+
+impl World {
+    pub fn new(settings: Settings, bodies: Vec<Body>) -> World {
+        let marginal = vec![false; bodies.len()];
+        World { settings, bodies, marginal, carried: Vec::new() }
+    }
+
+    pub fn step(&mut self) {
+        let s = self.settings;
+        let h = f64::from(s.time_step) / f64::from(s.substeps);
+        take_velocities(&mut self.bodies, &s);
+        let start: Vec<DVec2> = self.bodies.iter().map(|body| body.velocity).collect();
+        for near in contacts(&self.bodies, &s, MARGIN) {
+            if near.ambiguous || excess(&self.bodies, &near, &s, -MARGIN) > -MARGIN {
+                self.marginal[near.a] = true;
+                self.marginal[near.b] = true;
+            }
+        }
+        let mut constraints: Vec<Constraint> = contacts(&self.bodies, &s, 0.0)
+            .into_iter()
+            .map(|contact| self.prepare(contact, s.mixing, h))
+            .collect();
+
+        // Soft coefficients at a fixed fraction of the substep rate, twice as large (but no larger than a quarter) where one
+        // body is immovable; no contact here turns a body by its normal impulse, and such a one is damped twice as much.
+        let threshold = 6.0 * f64::from(s.time_step) * dvec(s.gravity).length();
+        let threshold = threshold.min(f64::from(s.restitution_threshold));
+        let soft = [1.0, 2.0].map(|stiffer| {
+            let ratio = (stiffer * f64::from(s.contact_frequency_ratio)).min(0.25);
+            let omega = std::f64::consts::TAU * ratio / h;
+            let a1 = 4.0 * f64::from(s.damping_ratio) + h * omega;
+            let a2 = h * omega * a1;
+            let a3 = 1.0 / (1.0 + a2);
+            Soft {
+                rate: omega / a1,
+                mass_scale: a2 * a3,
+                impulse_scale: a3,
+                push_out: f64::from(s.push_out_speed),
+                inv_h: 1.0 / h,
+                threshold,
+            }
+        });
+        let creep = 0.5 * f64::from(s.slop);
+
+        for substep in 0..s.substeps {
+            for body in &mut self.bodies {
+                if body.inv_mass > 0.0 {
+                    body.velocity += dvec(s.gravity) * body.gravity_scale * h;
+                }
+            }
+            for constraint in &constraints {
+                constraint.apply(&mut self.bodies, constraint.impulses.normal, constraint.impulses.tangent);
+            }
+            for _ in 0..s.iterations {
+                for constraint in &mut constraints {
+                    match s.solver {
+                        Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
+                        Solver::Projection => {
+                            constraint.solve_normal(&mut self.bodies, &soft, false);
+                            constraint.solve_friction(&mut self.bodies, creep);
+                        }
+                    }
+                }
+            }
+            for body in &mut self.bodies {
+                body.position += body.velocity * h;
+            }
+            match s.solver {
+                Solver::Soft => {
+                    for iteration in 1..=s.iterations {
+                        for constraint in &mut constraints {
+                            constraint.solve_normal(&mut self.bodies, &soft, false);
+                            if iteration == s.iterations {
+                                constraint.rebound(&mut self.bodies);
+                            }
+                            constraint.solve_friction(&mut self.bodies, creep);
+                        }
+                    }
+                }
+                Solver::Projection => {
+                    // An overlap is removed in equal parts, which are growing parts of what is left of it.
+                    let part = f64::from(s.projection_percent) / f64::from(s.substeps);
+                    let part = part / (1.0 - f64::from(substep) * part);
+                    for constraint in &mut constraints {
+                        constraint.project(&mut self.bodies, &s, part, 1.0 / h);
+                    }
+                    for constraint in &mut constraints {
+                        constraint.solve_normal(&mut self.bodies, &soft, false);
+                        constraint.rebound(&mut self.bodies);
+                        constraint.solve_friction(&mut self.bodies, creep);
+                    }
+                }
+            }
+            constraints.iter_mut().for_each(Constraint::retire);
+        }
+        for constraint in &mut constraints {
+            self.marginal[constraint.contact.a] |= constraint.marginal;
+            self.marginal[constraint.contact.b] |= constraint.marginal;
+        }
+        give_velocities(&mut self.bodies, &start, &s);
+        self.carried = constraints.iter().map(|c| (c.contact.a, c.contact.b, c.impulses)).collect();
+    }
+
+    fn prepare(&self, contact: Contact, mixing: Mixing, h: f64) -> Constraint {
+        let (a, b) = (&self.bodies[contact.a], &self.bodies[contact.b]);
+        let n = contact.normal;
+        // A circle is touched at its own surface; a box does not rotate, so its arm does not matter.
+        let arm_a = if let Form::Circle(r) = a.form { n * r } else { DVec2::ZERO };
+        let arm_b = if let Form::Circle(r) = b.form { -n * r } else { DVec2::ZERO };
+        let mass_along = |axis: DVec2| {
+            let (ta, tb) = (arm_a.perp_dot(axis), arm_b.perp_dot(axis));
+            let inverse = a.inv_mass + b.inv_mass + a.inv_inertia * ta * ta + b.inv_inertia * tb * tb;
+            if inverse > 0.0 { 1.0 / inverse } else { 0.0 }
+        };
+        let mix = |rule: granule::Mix, x: f64, y: f64| match rule {
+            granule::Mix::Pythagorean => (x * x + y * y).sqrt(),
+            granule::Mix::GeometricMean => (x * y).sqrt(),
+            granule::Mix::Min => x.min(y),
+            granule::Mix::Max => x.max(y),
+            granule::Mix::Average => (x + y) / 2.0,
+            granule::Mix::Multiply => x * y,
+        };
+        let key = (contact.a, contact.b);
+        let impulses =
+            self.carried.iter().find(|(a, b, _)| (*a, *b) == key).map_or_else(Default::default, |c| c.2);
+        Constraint {
+            contact,
+            arm_a,
+            arm_b,
+            start_a: a.position,
+            start_b: b.position,
+            normal_mass: mass_along(n),
+            tangent_mass: mass_along(n.perp()),
+            static_friction: mix(mixing.friction, a.static_friction, b.static_friction),
+            dynamic_friction: mix(mixing.friction, a.dynamic_friction, b.dynamic_friction),
+            restitution: mix(mixing.restitution, a.restitution, b.restitution).min(1.0),
+            impulses,
+            resting: impulses.normal > 0.0,
+            immovable: a.inv_mass == 0.0 || b.inv_mass == 0.0,
+            closing: contact.separation.max(0.0) / h,
+            approach: 0.0,
+            marginal: false,
+        }
+    }
+}
+
+struct Soft {
+    rate: f64,
+    mass_scale: f64,
+    impulse_scale: f64,
+    push_out: f64,
+    inv_h: f64,
+    threshold: f64,
+}
+
+impl Constraint {
+    /// Velocity of `b` relative to `a` where they touch.
+    fn relative_velocity(&self, bodies: &[Body]) -> DVec2 {
+        let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
+        let at = |body: &Body, arm: DVec2| body.velocity + body.omega * arm.perp();
+        at(b, self.arm_b) - at(a, self.arm_a)
+    }
+
+    /// The gap now, along the normal of the step's start.
+    fn separation(&self, bodies: &[Body]) -> f64 {
+        let moved = (bodies[self.contact.b].position - self.start_b)
+            - (bodies[self.contact.a].position - self.start_a);
+        self.contact.separation + moved.dot(self.contact.normal)
+    }
+
+    fn apply(&self, bodies: &mut [Body], normal: f64, tangent: f64) {
+        let impulse = self.contact.normal * normal + self.contact.normal.perp() * tangent;
+        let a = &mut bodies[self.contact.a];
+        a.velocity -= impulse * a.inv_mass;
+        a.omega -= self.arm_a.perp_dot(impulse) * a.inv_inertia;
+        let b = &mut bodies[self.contact.b];
+        b.velocity += impulse * b.inv_mass;
+        b.omega += self.arm_b.perp_dot(impulse) * b.inv_inertia;
+    }
+
+    fn solve_normal(&mut self, bodies: &mut [Body], soft: &[Soft; 2], biased: bool) {
+        let n = self.contact.normal;
+        let separation = self.separation(bodies);
+        let soft = &soft[usize::from(self.immovable)];
+        if biased {
+            self.closing = separation.max(0.0) * soft.inv_h;
+        }
+        let (bias, mass_scale, impulse_scale) = if biased && separation <= 0.0 {
+            ((soft.rate * separation).max(-soft.push_out), soft.mass_scale, soft.impulse_scale)
+        } else {
+            // Still apart: they may close exactly this gap within the substep.
+            (self.closing, 1.0, 0.0)
+        };
+        let speed = self.relative_velocity(bodies).dot(n);
+        // Just touching: as a gap the contact is rigid, as an overlap it is soft, and gives back a share of
+        // the impulse that it has.
+        let held = self.impulses.normal / self.normal_mass;
+        self.marginal |= biased && separation.abs() < MARGIN && (speed.abs() > 0.01 || held > 0.01);
+        let impulse = -self.normal_mass * mass_scale * (speed + bias) - impulse_scale * self.impulses.normal;
+        let new = (self.impulses.normal + impulse).max(0.0);
+        let applied = new - self.impulses.normal;
+        // What bears a load already does not bounce when it is pressed together from elsewhere.
+        if new > 0.0 && !self.resting && self.restitution > 0.0 {
+            self.marginal |= (speed + soft.threshold).abs() < 1e-3;
+            if speed < -soft.threshold {
+                self.approach = self.approach.min(speed);
+            }
+        }
+        // What closes its gap now is stopped when it has done so.
+        if biased && new > 0.0 {
+            self.closing = 0.0;
+        }
+        self.impulses.normal = new;
+        self.apply(bodies, applied, 0.0);
+    }
+
+    /// Moves the two apart by a share of what exceeds the slop.
+    fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64, inv_h: f64) {
+        self.closing = self.separation(bodies).max(0.0) * inv_h;
+        let excess = -self.separation(bodies) - f64::from(settings.projection_slop);
+        let push = self.normal_mass * part * excess.max(0.0);
+        let n = self.contact.normal;
+        let (a, b) = (self.contact.a, self.contact.b);
+        bodies[a].position -= n * push * bodies[a].inv_mass;
+        bodies[b].position += n * push * bodies[b].inv_mass;
+    }
+
+    /// Coulomb's law with two coefficients: what creeps has not begun to slide.
+    fn solve_friction(&mut self, bodies: &mut [Body], creep: f64) {
+        let t = self.contact.normal.perp();
+        let slip = self.relative_velocity(bodies).dot(t);
+        let candidate = self.impulses.tangent - self.tangent_mass * slip;
+        let (hold, slide) =
+            (self.static_friction * self.impulses.normal, self.dynamic_friction * self.impulses.normal);
+        self.marginal |= hold != slide && (candidate.abs() - hold).abs() < 1e-3 * hold;
+        self.marginal |= hold != slide && candidate.abs() > hold && (slip.abs() - creep).abs() < 1e-4;
+        let most = if slip.abs() > creep { slide } else { hold };
+        let new = if candidate.abs() <= hold { candidate } else { candidate.clamp(-most, most) };
+        let applied = new - self.impulses.tangent;
+        self.impulses.tangent = new;
+        self.apply(bodies, 0.0, applied);
+    }
+
+    /// Newton's law of impact of two bodies: they leave at e times the speed at which they came.
+    fn rebound(&mut self, bodies: &mut [Body]) {
+        if self.approach == 0.0 || self.impulses.normal == 0.0 {
+            return;
+        }
+        let speed = self.relative_velocity(bodies).dot(self.contact.normal);
+        let impulse = -self.normal_mass * (speed + self.restitution * self.approach);
+        self.impulses.normal += impulse;
+        self.apply(bodies, impulse, 0.0);
+    }
+
+    /// What has bounced has nothing to carry on.
+    fn retire(&mut self) {
+        if std::mem::take(&mut self.approach) < 0.0 {
+            self.impulses = Impulses::default();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Bodies that turn, against mechanics: every scene here has a closed form, and each test holds it at the
+//! scalar path and at eight lanes.
+
+mod angles;
+mod chains;
+mod compounds;
+mod free;
+mod kinematic;
+mod mass;
+mod rolling;
+mod slopes;
+mod stability;
+mod tipping;
+
+use granule::{
+    BodyDesc, BodyHandle, BodyState, Error, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
+    Vec2, World,
+};
+use std::f32::consts::PI;
+
+const G: f32 = 10.0;
+const LANES: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+
+/// Runs `check` at both lane widths, with friction and restitution the smaller of the two.
+fn at_both_lanes(check: impl Fn(Settings)) {
+    for lanes in LANES {
+        let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
+        check(Settings { lanes, mixing, ..Settings::default() });
+    }
+}
+
+fn world(settings: Settings) -> World {
+    World::new(settings).unwrap()
+}
+
+/// The settings without gravity.
+fn weightless(settings: Settings) -> Settings {
+    Settings { gravity: Vec2::ZERO, ..settings }
+}
+
+fn steps(world: &mut World, count: u32) {
+    for _ in 0..count {
+        world.step();
+    }
+}
+
+fn state(world: &World, body: BodyHandle) -> BodyState {
+    world.body(body).unwrap()
+}
+
+/// How far a body has turned in all.
+fn total_angle(world: &World, body: BodyHandle) -> f32 {
+    state(world, body).total_angle() as f32
+}
+
+#[track_caller]
+fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings: &Settings) {
+    let error = (actual - expected).abs();
+    assert!(
+        error <= tolerance,
+        "{what}: {actual}, expected {expected} ± {tolerance} (lanes {})",
+        settings.lanes.width()
+    );
+}
+
+/// One coefficient for both frictions, no restitution.
+fn rough(friction: f32) -> Material {
+    Material::new(1.0, friction, 0.0)
+}
+
+fn floor(material: Material) -> BodyDesc {
+    BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO) }
+}
+
+/// A floor whose surface is y = 0, as a half-space, and as a static box that is as long as `reach` to both
+/// sides.
+fn floors(reach: f32, material: Material) -> [BodyDesc; 2] {
+    let slab = BodyDesc::fixed(Shape::oriented_box(reach, 1.0), Vec2::new(0.0, -1.0));
+    [floor(material), BodyDesc { material, ..slab }]
+}
+
+/// An axis-aligned rectangle as a polygon.
+fn rectangle(half_width: f32, half_height: f32) -> Shape {
+    let (x, y) = (half_width, half_height);
+    Shape::polygon(&[Vec2::new(-x, -y), Vec2::new(x, -y), Vec2::new(x, y), Vec2::new(-x, y)]).unwrap()
+}
+
+/// `v` in axes that are turned by `angle`.
+fn local(v: Vec2, angle: f32) -> Vec2 {
+    Vec2::from_angle(-angle).rotate(v)
+}

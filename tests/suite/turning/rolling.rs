@@ -1,0 +1,235 @@
+//! Rolling, rolling resistance, conveyors.
+
+use super::*;
+
+fn slope(angle: f32, material: Material) -> (BodyDesc, Vec2, Vec2) {
+    let normal = Vec2::new(angle.sin(), angle.cos());
+    let downhill = Vec2::new(angle.cos(), -angle.sin());
+    (BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(normal, 0.0), Vec2::ZERO) }, normal, downhill)
+}
+
+/// What is almost a disc rolls as one, at ⅔·g·sin θ: a capsule and a polygon with hardly anything in them but
+/// their rounding.
+#[test]
+fn nearly_round_shapes_roll_as_discs() {
+    at_both_lanes(|settings| {
+        let seed = Polygon::regular(8, 0.005).unwrap();
+        let polygon = Polygon::rounded(seed.vertices(), 0.5).unwrap().0;
+        for shape in [Shape::capsule(0.005, 0.5), Shape::Polygon(polygon), Shape::circle(0.5)] {
+            let angle = 10.0f32.to_radians();
+            let slab =
+                BodyDesc { angle: -angle, ..BodyDesc::fixed(Shape::oriented_box(40.0, 1.0), Vec2::ZERO) };
+            let (plane, normal, downhill) = slope(angle, rough(1.0));
+            for ground in [plane, BodyDesc { position: -normal, material: rough(1.0), ..slab }] {
+                let mut world = world(settings);
+                world.add_body(&ground).unwrap();
+                let desc = BodyDesc { material: rough(1.0), ..BodyDesc::dynamic(shape, normal * 0.505) };
+                let body = world.add_body(&desc).unwrap();
+                steps(&mut world, 120);
+                let end = state(&world, body);
+                let speed = 2.0 / 3.0 * G * angle.sin() * 2.0;
+                assert_close(
+                    &format!("{shape:?}"),
+                    end.velocity.dot(downhill),
+                    speed,
+                    0.05 * speed,
+                    &settings,
+                );
+                assert_close("ω", -0.5 * end.angular_velocity, speed, 0.05 * speed, &settings);
+            }
+        }
+    });
+}
+
+/// A rounded octagon on a slope steeper than half a side over its inner radius starts to roll by itself,
+/// slower than a disc, and without slipping: its first turn takes it forward by its perimeter. On a gentler
+/// slope it stands.
+#[test]
+fn octagon_rolls_by_its_perimeter() {
+    at_both_lanes(|settings| {
+        let (outer, round) = (0.3f32, 0.4f32);
+        let core = Polygon::regular(8, outer).unwrap();
+        let polygon = Polygon::rounded(core.vertices(), round).unwrap().0;
+        let half_side = outer * (PI / 8.0).sin();
+        let inner = outer * (PI / 8.0).cos() + round;
+        let limit = (half_side / inner).atan();
+        let perimeter = 16.0 * half_side + 2.0 * PI * round;
+        for (angle, rolls) in [(limit - 0.04, false), (limit + 0.06, true), (limit + 0.15, true)] {
+            let mut world = world(settings);
+            let (ground, normal, downhill) = slope(angle, rough(1.5));
+            world.add_body(&ground).unwrap();
+            let desc = BodyDesc {
+                material: rough(1.5),
+                // A side lies on the slope: the middle of one is at π/8.
+                angle: -0.5 * PI - angle - PI / 8.0,
+                ..BodyDesc::dynamic(Shape::Polygon(polygon), normal * inner)
+            };
+            let body = world.add_body(&desc).unwrap();
+            let mut time = 0.0;
+            while time < 4.0 && desc.angle - total_angle(&world, body) < 2.0 * PI {
+                world.step();
+                time += settings.time_step;
+            }
+            let end = state(&world, body);
+            let path = (end.position - desc.position).dot(downhill);
+            let turned = desc.angle - end.total_angle() as f32;
+            if rolls {
+                assert!(turned >= 2.0 * PI, "turned by {turned} only: {end:?}");
+                let expected = turned / (2.0 * PI) * perimeter;
+                assert_close("path", path, expected, 0.05 * expected, &settings);
+                let disc = 0.5 * (2.0 / 3.0) * G * angle.sin() * time * time;
+                assert!(path < disc, "rolled {path} m, a disc would {disc}");
+            } else {
+                assert_close("stands", path, 0.0, 0.01, &settings);
+                assert_close("stands", turned, 0.0, 0.01, &settings);
+            }
+        }
+    });
+}
+
+fn braking(resistance: f32) -> Material {
+    Material { rolling_resistance: resistance, ..rough(1.0) }
+}
+
+/// Rolls a disc on the level against a resistance, and holds that it slows down at ρg/(1 + I/mr²) and comes
+/// to rest after v²/2a, for good.
+fn check_braking(settings: Settings, of_disc: f32, of_floor: f32, resistance: f32) {
+    let (speed, radius) = (3.0f32, 0.5f32);
+    let expected = speed * speed * 1.5 / (2.0 * resistance * G);
+    for ground in floors(30.0, braking(of_floor)) {
+        let mut world = world(settings);
+        world.add_body(&ground).unwrap();
+        let desc = BodyDesc {
+            material: braking(of_disc),
+            velocity: Vec2::new(speed, 0.0),
+            angular_velocity: -speed / radius,
+            ..BodyDesc::dynamic(Shape::circle(radius), Vec2::new(0.0, radius))
+        };
+        let disc = world.add_body(&desc).unwrap();
+        steps(&mut world, 120);
+        let now = state(&world, disc);
+        let slower = speed - 2.0 * resistance * G / 1.5;
+        assert_close("speed", now.velocity.x, slower, 0.05 * slower, &settings);
+        assert_close("spin", -radius * now.angular_velocity, slower, 0.05 * slower, &settings);
+        steps(&mut world, 240);
+        let end = state(&world, disc);
+        assert_close("distance", end.position.x, expected, 0.05 * expected, &settings);
+        steps(&mut world, 120);
+        let later = state(&world, disc);
+        assert_close("rest", later.position.x, end.position.x, 1e-3, &settings);
+    }
+}
+
+/// A disc with a resistance to rolling comes to rest at the analytic distance.
+#[test]
+fn rolling_resistance_stops_a_disc_at_the_analytic_distance() {
+    at_both_lanes(|settings| check_braking(settings, 0.1, 0.0, 0.1));
+}
+
+/// Of the resistances of disc and floor the larger one counts, whichever has it.
+#[test]
+fn the_larger_rolling_resistance_counts() {
+    at_both_lanes(|settings| {
+        check_braking(settings, 0.1, 0.05, 0.1);
+        check_braking(settings, 0.0, 0.1, 0.1);
+        check_braking(settings, 0.02, 0.1, 0.1);
+    });
+}
+
+/// Without rolling resistance a disc rolls on at the speed that it has.
+#[test]
+fn discs_roll_on_without_resistance() {
+    at_both_lanes(|settings| {
+        for ground in floors(30.0, rough(1.0)) {
+            let mut world = world(settings);
+            world.add_body(&ground).unwrap();
+            let desc = BodyDesc {
+                material: rough(1.0),
+                velocity: Vec2::new(3.0, 0.0),
+                angular_velocity: -6.0,
+                ..BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 0.5))
+            };
+            let disc = world.add_body(&desc).unwrap();
+            steps(&mut world, 300);
+            assert_close("vx", state(&world, disc).velocity.x, 3.0, 0.01, &settings);
+        }
+    });
+}
+
+/// On a slope a disc with resistance ρ stands while tan θ < ρ, and rolls at (sin θ − ρ·cos θ)g/(1 + I/mr²)
+/// beyond.
+#[test]
+fn rolling_resistance_holds_on_gentle_slopes() {
+    at_both_lanes(|settings| {
+        let resistance = 0.1f32;
+        let surface = Material { rolling_resistance: resistance, ..rough(1.0) };
+        for tan in [0.05f32, 0.08, 0.15, 0.3] {
+            let angle = tan.atan();
+            let (ground, normal, downhill) = slope(angle, surface);
+            let mut world = world(settings);
+            world.add_body(&ground).unwrap();
+            let desc = BodyDesc { material: surface, ..BodyDesc::dynamic(Shape::circle(0.5), normal * 0.5) };
+            let disc = world.add_body(&desc).unwrap();
+            steps(&mut world, 120);
+            let end = state(&world, disc);
+            let speed = (G * (angle.sin() - resistance * angle.cos()) / 1.5 * 2.0).max(0.0);
+            let tolerance = if speed > 0.0 { 0.05 * speed } else { 2e-3 };
+            assert_close(&format!("tan θ = {tan}"), end.velocity.dot(downhill), speed, tolerance, &settings);
+        }
+    });
+}
+
+/// A belt of positive tangent speed takes what lies on it to +x, at μg until it has the belt's speed; one of
+/// negative tangent speed to −x.
+#[test]
+fn conveyors_carry_to_their_speed() {
+    at_both_lanes(|settings| {
+        let (mu, belt) = (0.5f32, 2.0f32);
+        for sign in [1.0f32, -1.0] {
+            let material = Material { tangent_speed: sign * belt, ..rough(mu) };
+            let at = Vec2::new(0.0, -1.0);
+            let belts = [
+                BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO),
+                BodyDesc::fixed(Shape::aabb(30.0, 1.0), at),
+                BodyDesc::fixed(Shape::oriented_box(30.0, 1.0), at),
+                BodyDesc::fixed(rectangle(30.0, 1.0), at),
+            ];
+            for ground in belts {
+                for shape in [Shape::oriented_box(0.5, 0.25), rectangle(0.5, 0.25), Shape::aabb(0.5, 0.25)] {
+                    let mut world = world(settings);
+                    world.add_body(&BodyDesc { material, ..ground }).unwrap();
+                    let desc =
+                        BodyDesc { material: rough(mu), ..BodyDesc::dynamic(shape, Vec2::new(0.0, 0.25)) };
+                    let cargo = world.add_body(&desc).unwrap();
+                    let what = format!("{shape:?} on {:?}", ground.shape);
+                    steps(&mut world, 12);
+                    let early = sign * state(&world, cargo).velocity.x;
+                    assert_close(&what, early, mu * G * 0.2, 0.05 * mu * G * 0.2, &settings);
+                    steps(&mut world, 168);
+                    let end = state(&world, cargo);
+                    assert_close(&what, sign * end.velocity.x, belt, 0.02 * belt, &settings);
+                    assert_close(&what, end.velocity.y, 0.0, 0.01, &settings);
+                    assert_close(&what, end.angle, 0.0, 0.02, &settings);
+                }
+            }
+        }
+    });
+}
+
+/// A crawler, a box whose own surface runs clockwise, drives itself to +x on a floor that stands still.
+#[test]
+fn crawlers_drive_themselves() {
+    at_both_lanes(|settings| {
+        for ground in floors(30.0, rough(0.5)) {
+            let mut world = world(settings);
+            world.add_body(&ground).unwrap();
+            let desc = BodyDesc {
+                material: Material { tangent_speed: 2.0, ..rough(0.5) },
+                ..BodyDesc::dynamic(Shape::oriented_box(0.5, 0.25), Vec2::new(0.0, 0.25))
+            };
+            let crawler = world.add_body(&desc).unwrap();
+            steps(&mut world, 120);
+            assert_close("vx", state(&world, crawler).velocity.x, 2.0, 0.04, &settings);
+        }
+    });
+}
