@@ -41,6 +41,11 @@ pub(crate) use validate::Rows;
 /// Lanes per block.
 pub(crate) const BLOCK: usize = MAX_WIDTH;
 
+/// In place of a closing speed: the contact bears something in this substep, and did not before.
+pub(crate) const FRESH: f32 = -1.0;
+/// The same of one that was struck: what took the blow is no load that goes on.
+pub(crate) const LANDED: f32 = -2.0;
+
 /// What the solver needs of sixteen contacts for the normal impulse.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
@@ -57,7 +62,8 @@ pub(crate) struct NormalBlock {
     pub normal_impulse: [f32; BLOCK],
     /// 1 / (sum of inverse masses).
     pub normal_mass: [f32; BLOCK],
-    /// Speed at which the gap may close, if there is one; as of the substep's start.
+    /// Speed at which the gap may close, if there is one, as of the substep's start. Of a general contact also [`FRESH`] or
+    /// [`LANDED`], in place of the 0 of a point that bears something.
     pub closing_speed: [f32; BLOCK],
 }
 

@@ -13,7 +13,9 @@ use glam::{DVec2, Vec2};
 /// Returns from a check with a message unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($message:tt)*) => {
-        if !$condition {
+        // Bound first, for a comparison with NaN is false, and so is an error.
+        let holds: bool = $condition;
+        if !holds {
             return Err(format!($($message)*));
         }
     };

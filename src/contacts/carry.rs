@@ -5,7 +5,7 @@
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
 use super::events::Changed;
-use super::{BLOCK, ContactEvent, Tile};
+use super::{BLOCK, ContactEvent, LANDED, Tile};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::NO_PART;
 use crate::broadphase::resize;
@@ -107,9 +107,8 @@ fn general_carried(tile: &Tile, pair: usize) -> GeneralCarried {
     let Some(general) = tile.general.get(place) else {
         return GeneralCarried { parts, ..GeneralCarried::default() };
     };
-    let landed = tile.normal[block].closing_speed[lane] < -1.5;
     GeneralCarried {
-        normal_impulse: if landed { 0.0 } else { general.second.normal_impulse[lane] },
+        normal_impulse: if has_landed(tile, block, lane) { 0.0 } else { general.second.normal_impulse[lane] },
         feature: general.feature.map(|feature| feature[lane]),
         rolling_impulse: tile.rough.get(place).map_or(0.0, |rough| rough.rolling_impulse[lane]),
         parts,
@@ -128,13 +127,20 @@ pub(super) fn restore(tile: &mut Tile, kept: &[Carried]) {
 
 fn carried(tile: &Tile, lane: u32) -> Carried {
     let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
-    // What landed in the last substep carries nothing on: see `solver/general.rs`.
-    let part = if tile.normal[block].closing_speed[lane] < -1.5 { 0.0 } else { 1.0 };
+    let part = if has_landed(tile, block, lane) { 0.0 } else { 1.0 };
     Carried {
         normal_impulse: part * tile.normal[block].normal_impulse[lane],
         tangent_impulse: part * tile.friction[block].tangent_impulse[lane],
         touching: tile.info[block].touched >> lane & 1 == 1,
     }
+}
+
+/// Whether its impulses are those of a blow in the last substep, which are not carried on: see `solver/general.rs`.
+fn has_landed(tile: &Tile, block: usize, lane: usize) -> bool {
+    let first = tile.normal[block].closing_speed[lane];
+    let second =
+        tile.general.get(tile.info[block].general as usize).map(|general| general.second.closing_speed[lane]);
+    first.min(second.unwrap_or(first)) <= LANDED
 }
 
 /// An entry for each pair of the tile.

@@ -24,17 +24,14 @@
 //!    solver's time; a pile of circles, which does without, gains nothing by it.
 
 use super::impulse::{Pass, Rows, Velocities, begin_step, coulomb, rebound};
-use crate::contacts::{BLOCK, BounceBlock, FrictionBlock, GeneralBlock, NormalBlock, RoughBlock, Tile};
+use crate::contacts::{
+    BLOCK, BounceBlock, FRESH, FrictionBlock, GeneralBlock, LANDED, NormalBlock, RoughBlock, Tile,
+};
 use crate::lane::{Lane, Mask, RowOffset};
 use crate::narrowphase::FAR;
 use crate::prefetch::{GENERAL_AHEAD, prefetch};
 use std::marker::PhantomData;
 use std::ops::Range;
-
-/// In place of a closing speed: the contact bears something in this substep, and did not before.
-const FRESH: f32 = -1.0;
-/// The same of one that was struck: what took the blow is no load that goes on.
-const LANDED: f32 = -2.0;
 
 /// The part of what two soft points let go that they let go equally.
 const TILT: f32 = 0.5;
@@ -301,6 +298,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         ((b[0] - a[0]) * normal_x + (b[1] - a[1]) * normal_y) + (b[2] * arms[1] - a[2] * arms[0])
     }
 
+    /// Below 0 in contacts that bear something in this substep and did not before: `FRESH` or `LANDED`, in place of the
+    /// closing speed of each point that bears it.
+    #[inline(always)]
+    fn mark(&self) -> L {
+        let first = self.closing_speed(0);
+        if POINTS == 2 { first.min(self.closing_speed(1)) } else { first }
+    }
+
     /// A gap of this size may close in one substep.
     #[inline(always)]
     fn limit_closing(&mut self, point: usize, separation: L) {
@@ -313,7 +318,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
-        let ratio = L::select(self.closing_speed(0).le(L::splat(LANDED)), zero, ratio);
+        let ratio = L::select(self.mark().le(L::splat(LANDED)), zero, ratio);
         let tangent_impulse = L::load(&self.friction.tangent_impulse[self.i..]) * ratio;
         tangent_impulse.store(&mut self.friction.tangent_impulse[self.i..]);
         let mut normal_sum = zero;
@@ -432,14 +437,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
                 shifted.store(&mut arms[i..]);
                 shifted
             };
-            for p in 0..POINTS {
+            for (p, mass) in masses.iter_mut().enumerate().take(POINTS) {
                 let arm = shift(&mut self.general.arms.normal[p][body], across);
-                masses[p] = masses[p] + inv_masses[body] * (one + two * (arm * arm));
+                *mass = *mass + inv_masses[body] * (one + two * (arm * arm));
             }
             shift(&mut self.general.arms.tangent[body], along);
         }
-        for p in 0..POINTS {
-            let mass = L::select(impact, one / masses[p], self.normal_mass(p));
+        for (p, &mass) in masses.iter().enumerate().take(POINTS) {
+            let mass = L::select(impact, one / mass, self.normal_mass(p));
             self.set_normal_mass(p, mass);
         }
     }
@@ -544,8 +549,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let fresh = (before[0] + before[1]).le(zero).and((now[0] + now[1]).gt(zero));
         let mark = L::select(self.landed(from), L::splat(LANDED), L::splat(FRESH));
         for (p, now) in now.into_iter().enumerate().take(POINTS) {
-            let closing_speed = L::select(now.gt(zero), zero, self.closing_speed(p));
-            let closing_speed = if p == 0 { L::select(fresh, mark, closing_speed) } else { closing_speed };
+            let borne = L::select(fresh, mark, zero);
+            let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));
             self.set_closing_speed(p, closing_speed);
         }
         let bounces = bounce.is_some_and(|bounce| {
@@ -709,7 +714,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
-        let mut retired = self.closing_speed(0).le(L::splat(LANDED));
+        let mut retired = self.mark().le(L::splat(LANDED));
         if self.rows.is_last(self.elapsed) {
             retired = no_lanes::<L>();
         }
@@ -759,7 +764,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let mut done = no_lanes::<L>();
         if POINTS == 2 && rough.is_none() {
             let dynamic = L::load(&self.friction.dynamic_friction[self.i..]);
-            let fresh = self.closing_speed(0).lt(L::splat(0.0));
+            let fresh = self.mark().lt(L::splat(0.0));
             let [creep, slip] = [self.rows.creep_speed, self.rows.slip_speed].map(L::splat);
             let from = L::select(fresh, creep, slip);
             done = self.friction_with_normals(vel, all_lanes::<L>(), from, dynamic);
@@ -847,8 +852,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let tangent_arms = self.tangent_arms();
         for (body, turn) in turn.iter_mut().enumerate() {
             *turn = tangent * tangent_arms[body];
-            for p in 0..POINTS {
-                *turn = *turn + normal[p] * self.normal_arms(p)[body];
+            for (p, &normal) in normal.iter().enumerate().take(POINTS) {
+                *turn = *turn + normal * self.normal_arms(p)[body];
             }
         }
         let sum = normal[0] + normal[1];

@@ -461,8 +461,8 @@ impl Impact {
         let nodes = self.nodes.len();
         for (i, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| node.inv_masses[0] > 0.0) {
             for (response, &impulse) in self.responses.chunks(nodes).zip(&self.impulses) {
-                for axis in 0..3 {
-                    node.velocity[axis] += response[i][axis] * impulse;
+                for (velocity, per_impulse) in node.velocity.iter_mut().zip(response[i]) {
+                    *velocity += per_impulse * impulse;
                 }
             }
             for axis in 0..3 {
