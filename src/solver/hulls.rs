@@ -66,9 +66,9 @@ const SLIDES: f32 = 0.01;
 const SLIPPING: u8 = 12;
 /// Those that slide faster than that slide at once, m/s.
 const SLIDES_AT_ONCE: f32 = 0.2;
-/// What meets faster is a blow, m/s, though it does not bounce: what of it is a load shows in the next substep. What comes to lie more
-/// slowly is solved in the same way, once, and what is found is its load: so it holds from the start.
-const BLOW: f32 = 0.1;
+/// The part of its gap that a contact which bears a load may close in a substep. With all of it a box that had just been stopped
+/// short of a slope was let go again, lost the load of a corner, and slid on from half of the heights that it fell from.
+const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
 /// Pairs a task takes.
@@ -197,6 +197,8 @@ pub(crate) struct Contact {
     approach: f32,
     /// For how many substeps it has slid.
     slipping: u8,
+    /// It bears a load from before this substep's sweeps.
+    bears: bool,
 }
 
 impl Contact {
@@ -546,7 +548,8 @@ impl HullSolver {
         };
         self.make_contacts(&mut state, rows, bodies, settings);
         self.find_sliding(&state);
-        self.strike(&mut state, bodies, rows.restitution_threshold);
+        self.strike(&mut state, bodies, rows);
+        self.contacts.iter_mut().for_each(|contact| contact.bears = contact.impulses[0] > 0.0);
         let sweeps = sweeps(settings);
         let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
         let hulls = &self.hulls;
@@ -586,14 +589,17 @@ impl HullSolver {
         }
     }
 
-    /// Resolves the blows: of all pairs in which a point comes fast.
-    fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, threshold: f32) {
+    /// Resolves the blows: of all pairs in which a point comes faster than by a substep's gravity, though it does not bounce; what of
+    /// it is a load shows in the next substep. What comes to lie more slowly is solved in the same way, once, and what is found is
+    /// its load: so it holds from the start.
+    fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, rows: &Rows<'_>) {
         let HullSolver { contacts, clusters, impact, .. } = self;
         for pair in contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
             let approach = pair.iter().fold(0.0, |most: f32, contact| most.max(contact.approach));
             let unloaded = || pair.iter().all(|contact| contact.impulses[0] <= 0.0);
-            if approach > BLOW {
-                let restitution = if approach > threshold { pair[0].surface.restitution } else { 0.0 };
+            if approach > rows.landing_speed {
+                let restitution =
+                    if approach > rows.restitution_threshold { pair[0].surface.restitution } else { 0.0 };
                 impact.resolve(pair, restitution, clusters, state, bodies);
                 impact.note_blow(pair, state);
             } else if approach > 0.0 && unloaded() {
@@ -1070,6 +1076,7 @@ impl Contact {
             blow: [0.0; 2],
             approach: 0.0,
             slipping: 0,
+            bears: false,
         };
         let speed = contact.relative(state.vel, 0);
         let touches = gap + rows.step * speed < 0.0;
@@ -1108,7 +1115,8 @@ impl Contact {
     fn solve(&mut self, state: &mut State<'_>, hulls: &[Hull], inv_step: f32, push: Push) {
         let separation = self.separation + self.relative(state.pose, 0);
         // Before they touch they may come as near as that in this substep.
-        let target = -separation.max(0.0) * inv_step;
+        let part = if self.bears { CLOSING } else { 1.0 };
+        let target = -part * separation.max(0.0) * inv_step;
         let wanted = (target - self.relative(state.vel, 0)) * self.masses[0];
         let total = (self.impulses[0] + wanted).max(0.0);
         let change = total - std::mem::replace(&mut self.impulses[0], total);

@@ -2,7 +2,7 @@
 //!
 //! A blow on a corner of a box of particles is one on the box: its links pass it on at once. Left to the substeps, the corner
 //! stops, the links then pull at it and lose what they even out, and a third of the energy is gone before anything bounces.
-//! So a pair that meets at more than 0.1 m/s is solved as an impact of two *clusters*, the hull's particles and
+//! So a pair that meets, faster than by its weight, is solved as an impact of two *clusters*, the hull's particles and
 //! those linked with them, on velocities alone:
 //!
 //! ```text
