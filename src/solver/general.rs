@@ -318,7 +318,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
-        let ratio = L::select(self.mark().le(L::splat(LANDED)), zero, ratio);
+        let landed = self.mark().le(L::splat(LANDED));
+        let ratio = L::select(landed, zero, ratio);
         let tangent_impulse = L::load(&self.friction.tangent_impulse[self.i..]) * ratio;
         tangent_impulse.store(&mut self.friction.tangent_impulse[self.i..]);
         let mut normal_sum = zero;
@@ -332,6 +333,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             }
             self.limit_closing(p, self.separation(p));
         }
+        // To be known in the first substep.
+        let closing_speed = L::select(landed, L::splat(LANDED), self.closing_speed(0));
+        self.set_closing_speed(0, closing_speed);
         if let Some(rough) = rough {
             let i = self.i;
             let rolling_impulse = L::load(&rough.rolling_impulse[i..]) * ratio;
@@ -523,6 +527,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             self.shift_arms(bounce, &vel, &poses);
         }
         let (mut from, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
+        let had_landed = self.mark().le(L::splat(LANDED));
         let before = self.normal_impulses();
         let both = half * (before[0] + before[1]);
         for p in 0..POINTS {
@@ -547,7 +552,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         }
         let now = self.apply_normal(&mut vel, wanted, masses);
         let fresh = (before[0] + before[1]).le(zero).and((now[0] + now[1]).gt(zero));
-        let mark = L::select(self.landed(from), L::splat(LANDED), L::splat(FRESH));
+        // What comes as fast once more bears what lies on it.
+        let blow = L::select(had_landed, L::splat(FRESH), L::splat(LANDED));
+        let mark = L::select(self.landed(from), blow, L::splat(FRESH));
         for (p, now) in now.into_iter().enumerate().take(POINTS) {
             let borne = L::select(fresh, mark, zero);
             let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));

@@ -83,7 +83,7 @@ fn boxes_hold() {
                     let fallen = height * slope.down.y.abs();
                     let landed = slope.way() - fallen;
                     slope.steps(3540, lengths);
-                    let crept = slope.way() - landed;
+                    let crept = slope.way() - fallen - landed;
                     let label = format!("{ground:?} {lengths:?} {size} from {height}");
                     assert!(landed.abs() < 0.002, "{label}: landed after {landed}");
                     assert!(crept.abs() < 1.0e-3, "{label}: crept by {crept}");

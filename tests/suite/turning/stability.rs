@@ -99,13 +99,13 @@ fn pyramid_of_base_100_stands() {
     stands(&mut world, &bodies, 20, 0.2);
 }
 
-/// With 16 substeps the pyramid of base 100 stands for 20 s with less than 1.5 cm of sideways drift from its first step on,
+/// With 16 substeps the pyramid of base 100 stands for 20 s with less than 1 cm of sideways drift from its first step on,
 /// taking its load included: a contact gives way by its load over m·ω², and ω grows with the rate of the substeps.
 #[test]
 fn pyramid_of_base_100_takes_its_load_in_place() {
     let mut world = world(Settings { substeps: 16, ..Settings::default() });
     let bodies = pyramid(&mut world, 100);
-    stands(&mut world, &bodies, 20, 0.015);
+    stands(&mut world, &bodies, 20, 0.01);
 }
 
 /// A heavy box, 100:1, on a light one does not sink through it in 10 s, whether as large or larger.
@@ -157,9 +157,8 @@ fn mixed_pile_comes_to_rest() {
             .collect();
         steps(&mut world, 900);
         let quality = world.quality();
-        assert!(quality.rms_speed < 0.05 && quality.mean_penetration < 0.01, "{quality:?}");
-        // Where one of sixty bodies ends is luck: 0.04 to 0.08 m in a dozen variants of the solver.
-        assert!(quality.max_penetration < 0.08, "{quality:?}");
+        assert!(quality.rms_speed < 1.0e-3 && quality.mean_penetration < 0.003, "{quality:?}");
+        assert!(quality.max_penetration < 0.02, "{quality:?}");
         for &body in &bodies {
             let at = state(&world, body).position;
             assert!(at.y > 0.1 && at.x.abs() < 3.0, "a body left the bin: {at}");
