@@ -124,9 +124,9 @@ impl Before {
         let mut scale = self.motion.momentum_scale + after.momentum_scale;
         let mut expected = self.motion.momentum;
         for moving in &self.bodies {
-            for axis in 0..2 {
-                expected[axis] += dt * moving.mass * moving.gravity[axis];
-                scale += dt * moving.mass * moving.gravity[axis].abs();
+            for (expected, gravity) in expected.iter_mut().zip(moving.gravity) {
+                *expected += dt * moving.mass * gravity;
+                scale += dt * moving.mass * gravity.abs();
             }
         }
         for axis in 0..2 {

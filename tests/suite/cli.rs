@@ -1,7 +1,7 @@
 //! The `granule` command, from outside: exit codes, what is on which stream, what is written.
 #![cfg(feature = "cli")]
 
-use crate::command::{files, granule, refused, temporary};
+use crate::command::{files, granule, temporary};
 use granule::scene::BUILTIN;
 use serde_json::Value;
 use std::fs;
@@ -438,7 +438,7 @@ fn profiles_need_their_feature() {
     let dir = temporary();
     for option in ["--pprof", "--flamegraph"] {
         let expected = format!("{option}: this build takes no profiles; ");
-        refused(dir.path(), &["run", "packed", option, "p"], &expected);
+        crate::command::refused(dir.path(), &["run", "packed", option, "p"], &expected);
     }
     assert!(files(dir.path()).is_empty());
 }

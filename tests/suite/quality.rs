@@ -179,7 +179,7 @@ fn every_pair_of_shapes_is_measured() {
         for second in bounded_shapes() {
             for (flag_a, flag_b) in FLAGS.into_iter().flat_map(|a| FLAGS.map(|b| (a, b))) {
                 for (index, (angle, direction)) in
-                    [(0.0, 1.5708), (0.4, 1.2), (-1.1, 2.9)].into_iter().enumerate()
+                    [(0.0, std::f64::consts::FRAC_PI_2), (0.4, 1.2), (-1.1, 2.9)].into_iter().enumerate()
                 {
                     let types = [BodyType::Static, BodyType::Kinematic, BodyType::Dynamic];
                     let is_plane = first.kind() == ShapeKind::HalfSpace;
@@ -210,7 +210,7 @@ fn parts_are_measured_one_by_one() {
             let a = body(first, BodyType::Static, flag);
             let mut b = body(second, BodyType::Dynamic, flag);
             for (target, height) in [(-0.1, 0.05), (-0.02, -0.1), (0.01, 0.3)] {
-                place(&a, &mut b, 1.5708, target);
+                place(&a, &mut b, std::f64::consts::FRAC_PI_2, target);
                 let parts = [
                     Part::new(Shape::circle(0.3), Vec2::new(1.5, height)),
                     Part::new(Shape::oriented_box(0.3, 0.4), Vec2::new(-1.5, -height)),
@@ -236,7 +236,7 @@ fn segments_are_measured() {
             let mut b = body(second, BodyType::Dynamic, flag);
             b.angle = turned(&second, 0.2);
             for target in [0.01, -0.02, -0.1] {
-                place(&a, &mut b, 1.5708 + f64::from(tilt), target);
+                place(&a, &mut b, std::f64::consts::FRAC_PI_2 + f64::from(tilt), target);
                 run(&a, &b, &[], false, &format!("{a:?} {b:?} at {target}"));
             }
         }
@@ -244,6 +244,7 @@ fn segments_are_measured() {
 }
 
 /// The scene of the report: a world without an outline, in which a contact is general, is measured.
+#[cfg(feature = "scene")]
 #[test]
 fn a_world_without_outlines_is_measured() {
     let text = r#"{"name":"x","materials":[{"rolling_resistance":0.1}],"bodies":[
