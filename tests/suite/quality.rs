@@ -6,7 +6,7 @@ use crate::reference::clip::{manifolds, separation};
 use crate::reference::hull::{Form, dvec};
 use glam::DVec2;
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Material, Part, Polygon, Settings, Shape, ShapeKind, Vec2, World, scene,
+    BodyDesc, BodyHandle, BodyType, Material, Part, Polygon, Settings, Shape, ShapeKind, Vec2, World,
 };
 
 /// Of all lengths that go into a contact, in sum.
@@ -250,7 +250,7 @@ fn a_world_without_outlines_is_measured() {
     let text = r#"{"name":"x","materials":[{"rolling_resistance":0.1}],"bodies":[
         {"type":"static","shape":{"aabb":{"half_extents":[10,1]}},"position":[0,-1],"material":0},
         {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,0.45],"material":0}]}"#;
-    let mut world = scene::Scene::from_json(text.as_bytes()).unwrap().build().unwrap();
+    let mut world = granule::scene::Scene::from_json(text.as_bytes()).unwrap().build().unwrap();
     world.step();
     let quality = world.quality();
     assert_eq!(quality.contacts, 1);
