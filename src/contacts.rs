@@ -93,6 +93,9 @@ pub(crate) struct BounceBlock {
     /// of the same body an approach that is none (an elastic gas gained 4 % of its energy in 1,000 steps).
     pub normal_impulse: [[f32; BLOCK]; 2],
     pub tangent_impulse: [f32; BLOCK],
+    /// By how much the arms of a general contact were shifted in this step, along the tangent and the normal: see
+    /// `solver/general.rs`.
+    pub shift: [[f32; BLOCK]; 2],
 }
 
 impl BounceBlock {
@@ -104,6 +107,7 @@ impl BounceBlock {
         absorbed: [0.0; BLOCK],
         normal_impulse: [[0.0; BLOCK]; 2],
         tangent_impulse: [0.0; BLOCK],
+        shift: [[0.0; BLOCK]; 2],
     };
 }
 

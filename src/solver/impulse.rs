@@ -381,6 +381,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
 #[inline(always)]
 pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulses: [&[f32; BLOCK]; 2]) {
     bounce.resting = impulses.map(|impulses| *impulses);
+    bounce.shift = [[0.0; BLOCK]; 2];
     if std::mem::take(&mut info.bounced) {
         (bounce.normal_impulse, bounce.tangent_impulse) = ([[0.0; BLOCK]; 2], [0.0; BLOCK]);
     }
@@ -397,15 +398,17 @@ pub(super) fn coulomb<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) ->
 }
 
 /// The impulse by which an impact gives back e² of the energy that it has `absorbed`, and that of the approach that is
-/// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it.
+/// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it. What
+/// has given energy, as to others of the same bodies that have absorbed the more, takes it back.
 #[inline(always)]
 pub(super) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: L) -> L {
     let (zero, two) = (L::splat(0.0), L::splat(2.0));
     let (approach, parting) = (speed.min(zero), speed.max(zero));
     // ½·m·u² = ½·u²/inv_mass
     let twice = two * (absorbed.max(zero) * inv_mass) + approach * approach;
-    let target = (parting * parting + restitution * restitution * twice).sqrt();
-    (target - speed) / inv_mass
+    let taken_back = two * (absorbed.min(zero) * inv_mass);
+    let square = parting * parting + restitution * restitution * twice + taken_back;
+    (square.max(zero).sqrt() - speed) / inv_mass
 }
 
 /// Visits the active blocks, `WIDTH` contacts at a time. `visit` says whether one of these is in an impact. A function of its own for each pass: with all in one, the compiler
@@ -697,6 +700,11 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let unmoved = old_normal - mass * L::load(self.closing_speed);
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let mut normal_impulse = (unmoved - mass * normal_velocity).max(zero);
+        if let Some(bounce) = bounce.as_deref() {
+            // An impact that others have made needless still has to give back what it took.
+            let kept = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.le(zero));
+            normal_impulse = L::select(kept, old_normal, normal_impulse);
+        }
         normal_impulse.store(self.normal_impulse);
         let noted = bounce.and_then(|bounce| {
             self.note_compression(bounce, old_normal, normal_velocity, i).then_some(bounce)
@@ -709,7 +717,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             let [absorbed, restitution] =
                 [&bounce.absorbed, &bounce.restitution].map(|from| L::load(&from[i..]));
             let more = rebound(absorbed, restitution, speed, L::splat(1.0) / mass);
-            normal_impulse = L::select(bounces, normal_impulse + more, normal_impulse);
+            normal_impulse = L::select(bounces, (normal_impulse + more).max(zero), normal_impulse);
             impact = Some((bounce, bounces));
         }
         let normal_change = normal_impulse - old_normal;

@@ -36,9 +36,8 @@ macro_rules! each_gas {
     };
 }
 
-// Gases of compounds fall short: they keep 0.1 to 0.2 of their energy.
-each_gas! { energy_is_kept_without_loss: circles, octagons, boxes, polygons, capsules }
-each_gas! { energy_is_kept_at_any_speed: circles, octagons, boxes }
+each_gas! { energy_is_kept_without_loss: circles, octagons, boxes, polygons, capsules, compounds }
+each_gas! { energy_is_kept_at_any_speed: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { energy_never_grows: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas_soft! { angular_momentum_in_a_free_ring: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { angular_momentum_of_a_free_cloud: circles, octagons, boxes, polygons, capsules, compounds }
@@ -179,9 +178,8 @@ fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool) 
     run
 }
 
-/// A gas in a box without loss keeps its energy: never above 1.01 of the start, and at the end not below 0.9 for circles, 0.8
-/// for the rest. Below the threshold of restitution, 1 m/s, an impact takes its energy away: by the theory of gases some 4 % of that of
-/// a gas of 5 m/s in this time.
+/// A gas in a box without loss keeps its energy: never above 1.005 of the start, and at the end not below 0.98, of compounds
+/// with the soft solver 0.8: two of them may strike at several points in turn.
 fn energy_is_kept_without_loss(forms: &[Form], settings: Settings) {
     check_energy(forms, settings, false);
 }
@@ -193,10 +191,11 @@ fn energy_is_kept_at_any_speed(forms: &[Form], settings: Settings) {
 
 fn check_energy(forms: &[Form], settings: Settings, half_spaces: bool) {
     let mut cases = Cases::new("energy at restitution 1", &settings);
-    let least = if matches!(forms[0].shape(), Shape::Circle { .. }) { 0.9 } else { 0.8 };
+    let is_compound = forms.iter().any(|form| form.name == "club");
+    let least = if is_compound && settings.solver == granule::Solver::Soft { 0.8 } else { 0.98 };
     let Run { most, most_at, last, contacts } = run(forms, settings, 1.0, half_spaces);
     println!("most {most} at {most_at}, last {last}, {contacts} contacts");
-    cases.holds(most <= 1.01, || format!("{most} of the start at step {most_at}"));
+    cases.holds(most <= 1.005, || format!("{most} of the start at step {most_at}"));
     cases.holds(last >= least, || format!("{last} of the start at the end, at least {least}"));
     cases.holds(contacts > 10_000 || most > 1.01, || format!("{contacts} contacts: the scene shows nothing"));
     cases.finish();
@@ -255,8 +254,9 @@ fn check_momentum(
 const SURFACES: [(f32, f32); 2] = [(1.0, 0.0), (0.8, 0.5)];
 
 /// 49 bodies swirl in a ring that floats free, of 16 boxes and some three times their mass: no wall takes any of the momentum.
-/// The ring is at rest at first, so that the angular momentum is the bodies' own. It stays within 2 % (circles 1.8 %, the others 0.5 to
-/// 0.8 %); the projection solver, whose only substep is a step long, falls short with up to 11 %.
+/// The ring is at rest at first, so that the angular momentum is the bodies' own. It stays within 0.5 %, of
+/// circles within 1 %: two circles meet along the normal of the step's start. The projection solver, whose only substep is a step long,
+/// falls short with up to 11 %.
 fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a swirl in a free ring", &settings);
     for (restitution, mu) in SURFACES {
@@ -269,13 +269,14 @@ fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
         let body = ring.add(&mut world, &BodyDesc { material, ..ring.body(Vec2::ZERO) });
         system.note(body, &ring, 1.0);
         let case = format!("e {restitution}, μ {mu}");
-        check_momentum(&mut cases, &mut world, &system, &case, 0.02, 500);
+        let most = if matches!(forms[0].shape(), Shape::Circle { .. }) { 0.01 } else { 0.005 };
+        check_momentum(&mut cases, &mut world, &system, &case, most, 500);
     }
     cases.finish();
 }
 
 /// 100 bodies swirl and fall together towards the middle in free space, collide there and fly apart. The angular momentum stays within
-/// 0.6 %.
+/// 0.5 %.
 fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a free cloud", &settings);
     for (restitution, mu) in SURFACES {
@@ -285,7 +286,7 @@ fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
             0.3 * at.perp() - 0.6 * at + 2.0 * random.direction()
         });
         let case = format!("e {restitution}, μ {mu}");
-        check_momentum(&mut cases, &mut world, &system, &case, 0.006, 200);
+        check_momentum(&mut cases, &mut world, &system, &case, 0.005, 200);
     }
     cases.finish();
 }

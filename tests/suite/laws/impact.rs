@@ -336,8 +336,8 @@ fn meeting_bodies_follow_the_impulse_law(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// Two equal bodies that hit each other off the centre, turned anyhow, keep their angular momentum about their common centre within 6 %
-/// and their momentum; without loss and friction their energy is the same within 1 %, and else never grows.
+/// Two equal bodies that hit each other off the centre, turned anyhow, keep their angular momentum about their common centre within 2 %
+/// (circles within 4 %, and without a bounce any within 6 %), and their momentum; without loss and friction their energy is the same within 1 %, and else never grows.
 fn impact_off_the_centre_keeps_momentum(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let settings = Settings { restitution_threshold: 0.0, ..weightless(settings) };
@@ -381,7 +381,14 @@ fn impact_off_the_centre_keeps_momentum(form: &Form, settings: Settings) {
             let (_, last, momentum) = sums(&world);
             let case = || format!("e {e}, μ {mu}, turned by {}", 0.37 * i as f32);
             cases.holds(hit, || format!("they miss each other: {}", case()));
-            cases.holds(drift <= 0.06, || {
+            let most_drift = if e == 0.0 {
+                0.06
+            } else if form.name == "circle" {
+                0.04
+            } else {
+                0.02
+            };
+            cases.holds(drift <= most_drift, || {
                 format!("angular momentum off by {:.3} %: {}", 100.0 * drift, case())
             });
             cases.holds(most <= 1.001, || format!("{most} of the energy: {}", case()));
