@@ -132,6 +132,8 @@ impl Levels {
     fn find_bands(&mut self) {
         self.list.clear();
         self.bands.clear();
+        // One for each body at most: so that no later list of as many grows it.
+        self.bands.reserve(self.keys.len());
         let mut level = None;
         for (place, &key) in self.keys.iter().enumerate() {
             let id = ((key >> BAND_BITS) as u32 ^ 1 << 31).cast_signed();

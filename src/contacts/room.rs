@@ -65,9 +65,8 @@ impl Room {
         let fair = sum.merge(sum, |sum, _| 4 * sum / tiles.len().max(1));
         let needed = most.merge(fair, usize::min);
         let reserve = |need: usize| match tiles.len() {
-            // The far tile's pairs come and go with single bodies.
-            1 => need,
-            2..=FEW => need / 2,
+            // The far tile's pairs come and go with single bodies, and a small world's may gather in one place.
+            1..=FEW => need,
             _ => need / 4,
         };
         *self =

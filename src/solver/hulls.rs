@@ -71,6 +71,8 @@ const SLIDES_AT_ONCE: f32 = 0.2;
 const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
+/// Bodies that a hull may have near on average before the list of these pairs grows.
+const OTHERS: usize = 8;
 /// Pairs a task takes.
 const TASK: usize = 64;
 
@@ -474,6 +476,7 @@ impl HullSolver {
         let c = &bodies.columns;
         let others = &mut self.others;
         others.clear();
+        others.reserve(OTHERS * self.hulls.len());
         for (hull, number) in self.hulls.iter().zip(0u32..) {
             near(hull.lower, hull.upper, &mut |slot| {
                 let body = c.handle[slot].index;
