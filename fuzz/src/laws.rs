@@ -234,6 +234,8 @@ pub struct Rest {
 const STILL: f64 = 1e-3;
 const STILL_STEPS: u32 = 3;
 const STARTLED: f64 = 0.05;
+/// Overlap of what rests at most, m.
+const DEEP: f64 = 0.05;
 
 impl Rest {
     /// The host did something.
@@ -266,6 +268,8 @@ impl Rest {
             world.step_count(),
             self.steps
         );
-        self.steps = if fastest <= STILL { self.steps + 1 } else { 0 };
+        // What is deep in another is on its way out, though it has no speed by that.
+        let rests = fastest <= STILL && world.quality().max_penetration <= DEEP;
+        self.steps = if rests { self.steps + 1 } else { 0 };
     }
 }
