@@ -214,7 +214,9 @@ impl BlockInfo {
     #[inline(always)]
     pub(crate) fn vectors<L: Lane>(lanes: u16) -> impl Iterator<Item = usize> {
         let all = ((1u32 << L::WIDTH) - 1) as u16;
-        (0..BLOCK).step_by(L::WIDTH).filter(move |first| lanes >> first & all != 0)
+        (0..BLOCK / L::WIDTH)
+            .map(|vector| (vector * L::WIDTH) & (BLOCK - L::WIDTH))
+            .filter(move |first| lanes >> first & all != 0)
     }
 }
 

@@ -5,7 +5,7 @@
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
 use super::events::Changed;
-use super::{BLOCK, ContactEvent, LANDED, Tile};
+use super::{BLOCK, ContactEvent, LANDED, NOT_GENERAL, Tile};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::NO_PART;
 use crate::broadphase::resize;
@@ -125,6 +125,7 @@ pub(super) fn restore(tile: &mut Tile, kept: &[Carried]) {
     }
 }
 
+#[inline(always)]
 fn carried(tile: &Tile, lane: u32) -> Carried {
     let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
     let part = if has_landed(tile, block, lane) { 0.0 } else { 1.0 };
@@ -136,18 +137,24 @@ fn carried(tile: &Tile, lane: u32) -> Carried {
 }
 
 /// Whether its impulses are those of a blow in the last substep, which are not carried on: see `solver/general.rs`.
+#[inline(always)]
 fn has_landed(tile: &Tile, block: usize, lane: usize) -> bool {
-    let first = tile.normal[block].closing_speed[lane];
-    let second =
-        tile.general.get(tile.info[block].general as usize).map(|general| general.second.closing_speed[lane]);
-    first.min(second.unwrap_or(first)) <= LANDED
+    if tile.info[block].general == NOT_GENERAL {
+        return false;
+    }
+    let general = &tile.general[tile.info[block].general as usize];
+    tile.normal[block].closing_speed[lane].min(general.second.closing_speed[lane]) <= LANDED
 }
 
 /// An entry for each pair of the tile.
+#[inline(always)]
 fn entries_of(tile: &Tile) -> impl Iterator<Item = (u32, Entry)> {
-    tile.found.pairs.iter().zip(&tile.lane_of).map(|(pair, &lane)| {
-        (pair.b, Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() })
-    })
+    tile.found.pairs.iter().zip(&tile.lane_of).map(
+        #[inline(always)]
+        |(pair, &lane)| {
+            (pair.b, Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() })
+        },
+    )
 }
 
 /// Room for so many, and for a quarter more where it has to grow.

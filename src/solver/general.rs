@@ -151,7 +151,9 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
         }
         let mut impacts = false;
         let mut rough = tile.rough.get_mut(place);
-        for i in (0..BLOCK).step_by(L::WIDTH) {
+        for vector in 0..BLOCK / L::WIDTH {
+            // No more than that already; so the compiler knows that no load reaches beyond the block.
+            let i = (vector * L::WIDTH) & (BLOCK - L::WIDTH);
             let mut kernel = Kernel::<L, FIXED, POINTS> {
                 normal,
                 friction,
@@ -389,8 +391,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         if fast.or(was_noted).bits() == 0 {
             return false;
         }
-        let bounces = L::load(&bounce.restitution[i..]).gt(zero);
-        let followed = fast.or(was_noted).and(bounces);
+        let followed = fast.or(was_noted);
         let mut given = zero;
         for p in 0..POINTS {
             given = given + (self.normal_impulse(p) - before[p]) * (half * (from[p] + to[p]));

@@ -316,6 +316,8 @@ struct Constraint {
     immovable: bool,
     /// Normal velocity before the first impulse of an impact in this substep; 0 without one.
     approach: f64,
+    /// Something in the world bounces: then what stops an impact is no load that goes on, whether or not this one bounces.
+    bouncy: bool,
     /// Whether a branch was taken by less than f32 can tell, so that the other one is as right.
     marginal: bool,
 }
@@ -370,7 +372,6 @@ impl World {
                 threshold,
             }
         });
-        let creep = 0.5 * f64::from(s.slop);
 
         for substep in 0..s.substeps {
             for body in &mut self.bodies {
@@ -387,7 +388,7 @@ impl World {
                         Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
                         Solver::Projection => {
                             constraint.solve_normal(&mut self.bodies, &soft, false);
-                            constraint.solve_friction(&mut self.bodies, creep);
+                            constraint.solve_friction(&mut self.bodies);
                         }
                     }
                 }
@@ -403,7 +404,7 @@ impl World {
                             if iteration == s.iterations {
                                 constraint.rebound(&mut self.bodies);
                             }
-                            constraint.solve_friction(&mut self.bodies, creep);
+                            constraint.solve_friction(&mut self.bodies);
                         }
                     }
                 }
@@ -417,7 +418,7 @@ impl World {
                     for constraint in &mut constraints {
                         constraint.solve_normal(&mut self.bodies, &soft, false);
                         constraint.rebound(&mut self.bodies);
-                        constraint.solve_friction(&mut self.bodies, creep);
+                        constraint.solve_friction(&mut self.bodies);
                     }
                 }
             }
@@ -469,6 +470,7 @@ impl World {
             immovable: a.inv_mass == 0.0 || b.inv_mass == 0.0,
             closing: contact.separation.max(0.0) / h,
             approach: 0.0,
+            bouncy: self.bodies.iter().any(|body| body.restitution > 0.0),
             marginal: false,
         }
     }
@@ -530,7 +532,7 @@ impl Constraint {
         let new = (self.impulses.normal + impulse).max(0.0);
         let applied = new - self.impulses.normal;
         // What bears a load already does not bounce when it is pressed together from elsewhere.
-        if new > 0.0 && !self.resting && self.restitution > 0.0 {
+        if new > 0.0 && !self.resting && self.bouncy {
             self.marginal |= (speed + soft.threshold).abs() < 1e-3;
             if speed < -soft.threshold {
                 self.approach = self.approach.min(speed);
@@ -555,17 +557,15 @@ impl Constraint {
         bodies[b].position += n * push * bodies[b].inv_mass;
     }
 
-    /// Coulomb's law with two coefficients: what creeps has not begun to slide.
-    fn solve_friction(&mut self, bodies: &mut [Body], creep: f64) {
+    /// Coulomb's law with two coefficients.
+    fn solve_friction(&mut self, bodies: &mut [Body]) {
         let t = self.contact.normal.perp();
         let slip = self.relative_velocity(bodies).dot(t);
         let candidate = self.impulses.tangent - self.tangent_mass * slip;
         let (hold, slide) =
             (self.static_friction * self.impulses.normal, self.dynamic_friction * self.impulses.normal);
         self.marginal |= hold != slide && (candidate.abs() - hold).abs() < 1e-3 * hold;
-        self.marginal |= hold != slide && candidate.abs() > hold && (slip.abs() - creep).abs() < 1e-4;
-        let most = if slip.abs() > creep { slide } else { hold };
-        let new = if candidate.abs() <= hold { candidate } else { candidate.clamp(-most, most) };
+        let new = if candidate.abs() <= hold { candidate } else { candidate.clamp(-slide, slide) };
         let applied = new - self.impulses.tangent;
         self.impulses.tangent = new;
         self.apply(bodies, 0.0, applied);
@@ -573,7 +573,7 @@ impl Constraint {
 
     /// Newton's law of impact of two bodies: they leave at e times the speed at which they came.
     fn rebound(&mut self, bodies: &mut [Body]) {
-        if self.approach == 0.0 || self.impulses.normal == 0.0 {
+        if self.approach == 0.0 || self.impulses.normal == 0.0 || self.restitution == 0.0 {
             return;
         }
         let speed = self.relative_velocity(bodies).dot(self.contact.normal);
