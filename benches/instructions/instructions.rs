@@ -23,13 +23,13 @@ struct Case {
 
 const CASES: [Case; 8] = [
     Case { name: "packed", bodies: 2000, warmup: 120, instructions: 18_096_009 },
-    Case { name: "collapsing", bodies: 2000, warmup: 30, instructions: 19_529_085 },
-    Case { name: "pyramid", bodies: 2000, warmup: 120, instructions: 17_772_563 },
-    Case { name: "gas", bodies: 2000, warmup: 30, instructions: 12_301_548 },
-    Case { name: "large_pyramid", bodies: 1275, warmup: 60, instructions: 26_051_683 },
-    Case { name: "mixed_shapes", bodies: 500, warmup: 120, instructions: 16_901_114 },
-    Case { name: "cloth", bodies: 2500, warmup: 60, instructions: 82_459_678 },
-    Case { name: "soft_boxes", bodies: 400, warmup: 120, instructions: 42_697_395 },
+    Case { name: "collapsing", bodies: 2000, warmup: 30, instructions: 19_548_267 },
+    Case { name: "pyramid", bodies: 2000, warmup: 120, instructions: 17_953_310 },
+    Case { name: "gas", bodies: 2000, warmup: 30, instructions: 16_090_192 },
+    Case { name: "large_pyramid", bodies: 1275, warmup: 60, instructions: 27_663_678 },
+    Case { name: "mixed_shapes", bodies: 500, warmup: 120, instructions: 19_102_744 },
+    Case { name: "cloth", bodies: 2500, warmup: 60, instructions: 82_681_538 },
+    Case { name: "soft_boxes", bodies: 400, warmup: 120, instructions: 55_169_574 },
 ];
 
 /// Per cent that a count may be above its figure.
@@ -59,7 +59,9 @@ fn run(case: &Case) {
 fn count(case: &Case) -> Result<u64, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*ten_steps*"])
+        // At level 1 and above callgrind 3.19 translates the solver wrongly: a scene explodes that does not without it.
+        .args(["--tool=callgrind", "--vex-iropt-level=0"])
+        .args(["--callgrind-out-file=/dev/null", "--toggle-collect=*ten_steps*"])
         .arg(program)
         .args([UNDER_CALLGRIND, case.name])
         .output()
