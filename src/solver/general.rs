@@ -863,7 +863,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let [absorbed, restitution] = [&bounce.absorbed, &bounce.restitution].map(|from| L::load(&from[i..]));
         let impulse = rebound(absorbed, restitution, speed, inv_mass);
         let impulse = impulse.max(-sum);
-        let new = [0, 1].map(|p: usize| L::select(bounces, old[p] + share[p] * impulse, old[p]));
+        let new = [0, 1].map(|p: usize| {
+            // The shares are not those of `old`, so that what is taken back may be more than a point has.
+            L::select(bounces, (old[p] + share[p] * impulse).max(zero), old[p])
+        });
         self.change_normal(vel, old, new);
         bounces
     }
