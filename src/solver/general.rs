@@ -23,7 +23,9 @@
 //!    speed 0.013 m/s after 20 s, and 0.0000 so) and spread by 9 cm while it settled, not 5. It costs an eighth of the
 //!    solver's time; a pile of circles, which does without, gains nothing by it.
 
-use super::impulse::{Pass, Rows, Velocities, begin_step, coulomb, rebound};
+mod impact;
+
+use super::impulse::{Pass, Rows, Velocities, begin_step};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, GeneralBlock, LANDED, NormalBlock, RoughBlock, Tile,
 };
@@ -367,115 +369,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
                 sum.b[3] = zero;
                 L::scatter(rows, at_b, sum.b);
             }
-        }
-    }
-
-    /// Whether a point that has not borne a load since the step before approaches fast enough to bounce.
-    #[inline(always)]
-    fn struck(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
-        let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
-        let of = |p: usize| L::load(&bounce.resting[p][self.i..]).le(zero).and(from[p].lt(threshold));
-        if POINTS == 2 { of(0).or(of(1)) } else { of(0) }
-    }
-
-    /// As `Kernel::note_compression` of `impulse.rs`, for all points together: what their impulses were `before`, and how
-    /// fast the points moved then (`from`) and now (`to`).
-    #[inline(always)]
-    fn note_compression(&self, bounce: &mut BounceBlock, before: [L; 2], from: [L; 2], to: [L; 2]) -> bool {
-        let (i, zero, half) = (self.i, L::splat(0.0), L::splat(0.5));
-        let mut noted = L::load(&bounce.approach[i..]);
-        let was_noted = noted.lt(zero);
-        let now = self.normal_impulses();
-        let fast = self.struck(bounce, from).and((now[0] + now[1]).gt(zero));
-        noted = L::select(fast, noted.min(from[0].min(from[1])), noted);
-        if fast.or(was_noted).bits() == 0 {
-            return false;
-        }
-        let followed = fast.or(was_noted);
-        let mut given = zero;
-        for p in 0..POINTS {
-            given = given + (self.normal_impulse(p) - before[p]) * (half * (from[p] + to[p]));
-        }
-        let absorbed = L::load(&bounce.absorbed[i..]);
-        L::select(followed, absorbed - given, absorbed).store(&mut bounce.absorbed[i..]);
-        L::select(followed, noted, zero).store(&mut bounce.approach[i..]);
-        followed.bits() != 0
-    }
-
-    /// The part of the approach that is stopped before the positions move: all but what may close the gap. 0 where it stays open.
-    #[inline(always)]
-    fn stopped_at_start(&self, from: [L; 2], poses: &Option<([L; 4], [L; 4])>) -> L {
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let of = |p: usize| {
-            let mut gap = self.separation(p);
-            if let Some((a, b)) = poses {
-                gap = gap + self.along_normal(a, b, self.normal_arms(p));
-            }
-            let gap_speed = gap.max(zero) * L::splat(self.rows.inv_step);
-            (one - gap_speed / (-from[p]).max(L::splat(f32::MIN_POSITIVE))).max(zero)
-        };
-        if POINTS == 2 { of(0).max(of(1)) } else { of(0) }
-    }
-
-    /// Brings the arms of contacts that are about to be struck, fast enough to bounce, up to where the bodies are.
-    ///
-    /// The arms are those of the step's start. When B has moved by d against A, an impulse at these arms gives the two a
-    /// moment of momentum of d × impulse; with the point in the middle, half of d further from A's centre and half of d
-    /// nearer to B's, it gives none (of two that don't both turn, all of d at the one that does). d is that of the mean time of
-    /// the impulse in the substep: a part of what stops the approach comes at its start, the rest, and what makes the bodies leave, at
-    /// its end. (Without this a gas of polygons lost or gained 6 % of its angular
-    /// momentum in 5,000 steps. With arms that differ between the passes of a substep, the warm start repeated the
-    /// difference, and a gas of octagons gained 9 % of its energy in 500 steps.)
-    #[inline(always)]
-    fn shift_arms(
-        &mut self,
-        bounce: &mut BounceBlock,
-        vel: &Velocities<L>,
-        poses: &Option<([L; 4], [L; 4])>,
-    ) {
-        if FIXED {
-            return;
-        }
-        let (i, zero, one, two, half) = (self.i, L::splat(0.0), L::splat(1.0), L::splat(2.0), L::splat(0.5));
-        let from = self.normal_velocities(vel);
-        let at_start = self.stopped_at_start(from, poses);
-        let impact = self.struck(bounce, from).and(at_start.gt(zero));
-        if impact.bits() == 0 {
-            return;
-        }
-        let restitution = L::load(&bounce.restitution[i..]);
-        let ahead = L::splat(self.rows.step) * (one - at_start / (one + restitution));
-        let way = [0, 1].map(|axis: usize| {
-            let moved = poses.as_ref().map_or(zero, |(a, b)| b[axis] - a[axis]);
-            moved + ahead * (vel.b[axis] - vel.a[axis])
-        });
-        let [normal_x, normal_y] = self.normal();
-        let due = [way[0] * normal_y - way[1] * normal_x, way[0] * normal_x + way[1] * normal_y];
-        let [across, along] = [0, 1].map(|axis: usize| {
-            let done = L::load(&bounce.shift[axis][i..]);
-            L::select(impact, due[axis], done).store(&mut bounce.shift[axis][i..]);
-            due[axis] - done
-        });
-        let inv_masses = [vel.a[3], vel.b[3]];
-        let mut masses = [zero; 2];
-        let inv_spins = self.inv_spins();
-        for (body, sign) in [one, -one].into_iter().enumerate() {
-            let share = sign * L::select(inv_spins[1 - body].gt(zero), half, one);
-            let shift = |arms: &mut [f32; BLOCK], by: L| {
-                let arm = L::load(&arms[i..]);
-                let shifted = L::select(impact, arm + share * (by * inv_spins[body]), arm);
-                shifted.store(&mut arms[i..]);
-                shifted
-            };
-            for (p, mass) in masses.iter_mut().enumerate().take(POINTS) {
-                let arm = shift(&mut self.general.arms.normal[p][body], across);
-                *mass = *mass + inv_masses[body] * (one + two * (arm * arm));
-            }
-            shift(&mut self.general.arms.tangent[body], along);
-        }
-        for (p, &mass) in masses.iter().enumerate().take(POINTS) {
-            let mass = L::select(impact, one / mass, self.normal_mass(p));
-            self.set_normal_mass(p, mass);
         }
     }
 
@@ -824,101 +717,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         }
     }
 
-    /// The parts that the points have of an impact with these impulses. Where both are pressed, what friction has shifted from
-    /// one to the other is none of it: what lands flat leaves flat.
-    #[inline(always)]
-    fn shares(&self, vel: &Velocities<L>, old: [L; 2]) -> [L; 2] {
-        let zero = L::splat(0.0);
-        let mut impulses = old;
-        if POINTS == 2 {
-            let Coupling { taken, sound, .. } = self.coupling(vel);
-            let tangent = L::load(&self.friction.tangent_impulse[self.i..]);
-            let alone = [old[0] + taken[0] * tangent, old[1] + taken[1] * tangent];
-            let both = old[0].gt(zero).and(old[1].gt(zero)).and(alone[0].gt(zero)).and(alone[1].gt(zero));
-            let shifted = both.and(sound);
-            impulses = [0, 1].map(|p: usize| L::select(shifted, alone[p], old[p]));
-        }
-        let sum = impulses[0] + impulses[1];
-        impulses.map(|impulse| impulse / sum)
-    }
-
-    /// Gives the contacts that are in an impact back e² of the energy that it has taken; which they are. The impulses of both
-    /// points grow by one factor: the impact is one, along the direction in which it was taken.
-    #[inline(always)]
-    fn rebound(&mut self, vel: &mut Velocities<L>, bounce: &BounceBlock) -> L::Mask {
-        let (i, zero, one, two) = (self.i, L::splat(0.0), L::splat(1.0), L::splat(2.0));
-        let old = self.normal_impulses();
-        let sum = old[0] + old[1];
-        let bounces = L::load(&bounce.approach[i..]).lt(zero).and(sum.gt(zero));
-        let share = self.shares(vel, old);
-        let from = self.normal_velocities(vel);
-        let (mut turn, mut speed) = ([zero; 2], zero);
-        for p in 0..POINTS {
-            let arms = self.normal_arms(p);
-            turn = [turn[0] + share[p] * arms[0], turn[1] + share[p] * arms[1]];
-            speed = speed + share[p] * from[p];
-        }
-        let inv_mass =
-            vel.a[3] * (one + two * (turn[0] * turn[0])) + vel.b[3] * (one + two * (turn[1] * turn[1]));
-        let [absorbed, restitution] = [&bounce.absorbed, &bounce.restitution].map(|from| L::load(&from[i..]));
-        let impulse = rebound(absorbed, restitution, speed, inv_mass);
-        let impulse = impulse.max(-sum);
-        let new = [0, 1].map(|p: usize| {
-            // The shares are not those of `old`, so that what is taken back may be more than a point has.
-            L::select(bounces, (old[p] + share[p] * impulse).max(zero), old[p])
-        });
-        self.change_normal(vel, old, new);
-        bounces
-    }
-
-    /// Puts the impulses of impacts aside, and takes care that the next warm start does not repeat them: what stopped a fall
-    /// is not what the contact has to bear from then on. (Repeated, and taken back by one point after the other, it left a box
-    /// that landed flat on a slope spinning and sliding.)
-    #[inline(always)]
-    unsafe fn retire(&mut self, vel: &Velocities<L>, retired: L::Mask, bounce: Bounce<'_>) {
-        let (i, zero) = (self.i, L::splat(0.0));
-        let take = |from: &mut [f32; BLOCK]| {
-            let impulse = L::load(&from[i..]);
-            L::select(retired, zero, impulse).store(&mut from[i..]);
-            L::select(retired, impulse, zero)
-        };
-        let mut turn = [zero; 2];
-        let tangent = take(&mut self.friction.tangent_impulse);
-        let normal = [
-            take(&mut self.normal.normal_impulse),
-            if POINTS == 2 { take(&mut self.general.second.normal_impulse) } else { zero },
-        ];
-        if let Some(bounce) = bounce {
-            let [first, second] = &mut bounce.normal_impulse;
-            for (to, taken) in
-                [first, second, &mut bounce.tangent_impulse].into_iter().zip([normal[0], normal[1], tangent])
-            {
-                (L::load(&to[i..]) + taken).store(&mut to[i..]);
-            }
-        }
-        let tangent_arms = self.tangent_arms();
-        for (body, turn) in turn.iter_mut().enumerate() {
-            *turn = tangent * tangent_arms[body];
-            for (p, &normal) in normal.iter().enumerate().take(POINTS) {
-                *turn = *turn + normal * self.normal_arms(p)[body];
-            }
-        }
-        let sum = normal[0] + normal[1];
-        let [normal_x, normal_y] = self.normal();
-        let impulse = [normal_x * sum - normal_y * tangent, normal_y * sum + normal_x * tangent];
-        let none = Velocities { a: [zero, zero, zero, vel.a[3]], b: [zero, zero, zero, vel.b[3]] };
-        let mut gained = none;
-        push::<L, FIXED>(&mut gained, impulse, turn);
-        let (at_a, at_b) = self.at();
-        // SAFETY: see the impl.
-        unsafe {
-            self.rows.keep_from_warm_start(at_a, gained.a, retired);
-            if !FIXED {
-                self.rows.keep_from_warm_start(at_b, gained.b, retired);
-            }
-        }
-    }
-
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
     unsafe fn project(&mut self) {
@@ -968,6 +766,15 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             }
         }
     }
+}
+
+/// The friction impulse nearest to `wanted`, that which stops all sliding. Inside `hold` it is this; beyond, of what `slides`
+/// it is `slide`, and `hold` of what has not begun to.
+#[inline(always)]
+fn coulomb<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
+    // In this order, so that it is +0 where there is no load: skipped contacts have that.
+    let [held, slid] = [hold, slide].map(|most| wanted.max(-most).min(most));
+    L::select(wanted.abs().gt(hold).and(slides), slid, held)
 }
 
 /// The normal load under which friction is solved.

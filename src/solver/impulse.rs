@@ -387,16 +387,6 @@ pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulse
     }
 }
 
-/// The friction impulse nearest to `wanted`, that which stops all sliding. Inside `hold` it is this; beyond, of what `slides`
-/// it is `slide`, and `hold` of what has not begun to.
-#[inline(always)]
-pub(super) fn coulomb<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
-    // Both, so that neither waits for the choice: the chain of operations is what a block's time is made of. In this order, so
-    // that it is +0 where there is no load: skipped contacts have that.
-    let [held, slid] = [hold, slide].map(|most| wanted.max(-most).min(most));
-    L::select(wanted.abs().gt(hold).and(slides), slid, held)
-}
-
 /// The impulse by which an impact gives back e² of the energy that it has `absorbed`, and that of the approach that is
 /// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it. What
 /// has given energy, as to others of the same bodies that have absorbed the more, takes it back.

@@ -73,6 +73,7 @@ mod rolling;
 mod spin;
 mod weights;
 
+use crate::common::{state, steps, weightless, world};
 use forms::Form;
 use granule::{
     BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Vec2, World,
@@ -91,24 +92,6 @@ fn projection() -> Settings {
 }
 
 const MIXING: Mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
-
-fn weightless(settings: Settings) -> Settings {
-    Settings { gravity: Vec2::ZERO, ..settings }
-}
-
-fn world(settings: Settings) -> World {
-    World::new(settings).unwrap()
-}
-
-fn steps(world: &mut World, count: u32) {
-    for _ in 0..count {
-        world.step();
-    }
-}
-
-fn state(world: &World, body: BodyHandle) -> BodyState {
-    world.body(body).unwrap()
-}
 
 fn friction(static_friction: f32, dynamic_friction: f32) -> Material {
     Material { static_friction, dynamic_friction, ..Material::default() }

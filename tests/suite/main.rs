@@ -7,6 +7,7 @@ mod browser;
 mod cli;
 #[cfg(feature = "cli")]
 mod command;
+mod common;
 mod compare;
 mod events;
 mod exports;

@@ -7,9 +7,9 @@ mod motion;
 mod rest;
 mod world;
 
+use crate::common::{state, steps, weightless, world};
 use granule::{
-    BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Part, Settings, Shape, Solver,
-    Vec2, World, scene,
+    BodyDesc, Filter, Lanes, Material, Mix, Mixing, Part, Settings, Shape, Solver, Vec2, World, scene,
 };
 
 const G: f32 = 10.0;
@@ -28,25 +28,6 @@ fn at_both_lanes_and_solvers(check: impl Fn(Settings)) {
         check(Settings { lanes, ..Settings::default() });
         check(Settings { lanes, ..Settings::projection() });
     }
-}
-
-fn world(settings: Settings) -> World {
-    World::new(settings).unwrap()
-}
-
-/// The settings without gravity.
-fn weightless(settings: Settings) -> Settings {
-    Settings { gravity: Vec2::ZERO, ..settings }
-}
-
-fn steps(world: &mut World, count: u32) {
-    for _ in 0..count {
-        world.step();
-    }
-}
-
-fn state(world: &World, body: BodyHandle) -> BodyState {
-    world.body(body).unwrap()
 }
 
 #[track_caller]

@@ -12,6 +12,7 @@ mod slopes;
 mod stability;
 mod tipping;
 
+use crate::common::{state, steps, weightless, world};
 use granule::{
     BodyDesc, BodyHandle, BodyState, Error, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
     Vec2, World,
@@ -27,25 +28,6 @@ fn at_both_lanes(check: impl Fn(Settings)) {
         let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
         check(Settings { lanes, mixing, ..Settings::default() });
     }
-}
-
-fn world(settings: Settings) -> World {
-    World::new(settings).unwrap()
-}
-
-/// The settings without gravity.
-fn weightless(settings: Settings) -> Settings {
-    Settings { gravity: Vec2::ZERO, ..settings }
-}
-
-fn steps(world: &mut World, count: u32) {
-    for _ in 0..count {
-        world.step();
-    }
-}
-
-fn state(world: &World, body: BodyHandle) -> BodyState {
-    world.body(body).unwrap()
 }
 
 /// How far a body has turned in all.
