@@ -143,7 +143,8 @@ impl Comparison<'_> {
     ) -> Option<Difference> {
         self.tiles().find_map(|(one, two)| {
             (0..one.pairs().len().min(two.pairs().len())).find_map(|i| {
-                let [(block, lane), (other_block, other_lane)] = [one.place(i), two.place(i)];
+                // Which of them have lanes differs only where separations did, a step before.
+                let ((block, lane), (other_block, other_lane)) = one.place(i).zip(two.place(i))?;
                 let mut pairs =
                     values(one, block, lane).into_iter().zip(values(two, other_block, other_lane));
                 pairs

@@ -25,6 +25,7 @@
 //! own (`general.rs`), with up to two points.
 
 mod aabb_aabb;
+mod candidates;
 mod chain;
 mod circle_aabb;
 mod circle_circle;
@@ -309,6 +310,30 @@ kernels! {
     ParticleCircleFixed => circle_circle::touch;
     ParticleAabbFixed => circle_aabb::touch;
     ParticleHalfSpace => half_space::touch_circle;
+}
+
+/// Appends the candidates of a tile that have come near, kind by kind, and strikes them off.
+///
+/// # Panics
+///
+/// When the step has fewer rows than the candidates name.
+#[allow(unsafe_code)]
+pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
+    assert!(tile.limits.shapes.fits(step.shape));
+    // SAFETY: the rows are as many as the candidates' places ask for.
+    unsafe {
+        candidates::near_kind::<L, CircleCircle>(tile, step, born);
+        candidates::near_kind::<L, CircleAabb>(tile, step, born);
+        candidates::near_kind::<L, AabbAabb>(tile, step, born);
+        candidates::near_kind::<L, ParticleParticle>(tile, step, born);
+        candidates::near_kind::<L, CircleParticle>(tile, step, born);
+        candidates::near_kind::<L, ParticleAabb>(tile, step, born);
+    }
+    if !step.frame.is_empty() {
+        assert!(tile.limits.shapes.fits(step.frame));
+        // SAFETY: as above.
+        unsafe { candidates::near_general::<L>(tile, step, born) };
+    }
 }
 
 /// What the kernels read besides the blocks.

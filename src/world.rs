@@ -242,7 +242,7 @@ impl World {
             self.fill_mirror(crew);
             self.plant(Stage::Bounds);
             timings.bounds += clock.lap(Stage::Bounds);
-            self.update_contacts(crew);
+            self.update_contacts(rebuild, crew);
             timings.narrowphase += clock.lap(Stage::Narrowphase);
             self.find_events();
             timings.contacts += clock.lap(Stage::Contacts);
@@ -317,8 +317,8 @@ impl World {
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
     }
 
-    /// Normals and separations of all pairs.
-    fn update_contacts(&mut self, crew: &Crew<'_>) {
+    /// Normals and separations of all pairs. Of a new list no candidate is near.
+    fn update_contacts(&mut self, rebuilt: bool, crew: &Crew<'_>) {
         let step = narrowphase::Step {
             shape: &self.solver.mirror.shape,
             vel: &self.solver.mirror.vel,
@@ -328,6 +328,19 @@ impl World {
             slop: self.settings.slop,
             speculative: 4.0 * self.settings.slop,
         };
+        if !rebuilt {
+            let (mixing, speculative) = (self.settings.mixing, step.speculative);
+            self.contacts.give_lanes(
+                &self.broadphase,
+                &self.bodies,
+                mixing,
+                speculative,
+                crew,
+                |tile, born| {
+                    with_lanes!(self.settings.lanes, L => narrowphase::find_near::<L>(tile, &step, born));
+                },
+            );
+        }
         let update = |tile: &mut Tile| {
             with_lanes!(self.settings.lanes, L => narrowphase::update::<L>(tile, &step));
         };

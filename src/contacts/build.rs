@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Colours start anew with each class, since classes are solved one after the other: a mixed pile then
-//! needs fewer colours a class, and has fewer blocks that are half empty. The pairs that
+//! needs fewer colours a class, and has fewer blocks that are half empty. Pairs with the ground that
 //! were not near when the list was made have blocks of their own, after the near ones', which are skipped
-//! while nothing in them is near.
+//! while nothing in them is near; those of two bodies that move are candidates.
 //!
 //! Tried and dropped: colours of limited capacity (16 to 256 pairs), so that a pass goes through a tile in
 //! the order of space. No faster, and the penetration of a pile of 158 rows was the same.
@@ -27,11 +27,12 @@
 //! with the rows of blocks to come prefetched           +2 to +7 %
 //! ```
 
-use super::carry::Carry;
+use super::candidates::CANDIDATE_KINDS;
+use super::carry::{Carried, Carry, GeneralCarried, Kept};
 use super::room::at_least;
 use super::{
-    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, Limits, NOT_GENERAL, NormalBlock,
-    Places, RoughBlock, Run, SecondPoint, Tile,
+    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, Limits, NO_LANE, NOT_GENERAL,
+    NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
 };
 use crate::body::Bodies;
 use crate::broadphase::general::ShapeRef;
@@ -40,6 +41,10 @@ use crate::broadphase::sweep::Pair;
 use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
 use crate::shape::ShapeKind;
+use std::sync::Mutex;
+
+/// One lane in reserve for so many near pairs of a kind, for candidates that come near.
+const RESERVE: u32 = 6;
 
 /// Colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
 /// `SERIAL`; a body needs more than 30 neighbours for that.
@@ -57,6 +62,8 @@ pub(super) struct Scratch {
     sorted: Vec<u32>,
     /// Colour of each pair in `sorted`.
     colour: Vec<u8>,
+    /// Candidates that have come near.
+    pub(super) born: Vec<u32>,
 }
 
 impl Scratch {
@@ -76,19 +83,45 @@ pub(super) struct Build<'a> {
     pub old_slot: &'a [u32],
     /// Separation below which a pair counts as near.
     pub speculative: f32,
+    /// For tiles whose blocks are made anew with what they held: as many as have ever been at the same time.
+    pub spare: &'a Mutex<Vec<Kept>>,
 }
 
 impl Build<'_> {
-    /// Builds a tile's blocks. Where `coloured` is false, all lanes are serial.
+    /// Builds a tile's blocks, and its candidates. Where `coloured` is false, all lanes are serial, and there are no candidates.
     pub(super) fn tile(&self, tile: &mut Tile, coloured: bool) {
+        let Tile { lane_of, found, .. } = tile;
+        resize(lane_of, found.pairs.len());
+        for (lane, pair) in lane_of.iter_mut().zip(&found.pairs) {
+            *lane = if coloured && self.is_candidate(pair) { NO_LANE } else { 0 };
+        }
+        self.lay_out_pairs(tile, coloured);
+    }
+
+    /// Makes a tile's blocks anew, with what they held, and with lanes for these candidates and for pairs that were added to the list.
+    pub(super) fn again(&self, tile: &mut Tile, born: &[u32], coloured: bool) {
+        let mut kept = self.spare.lock().expect("no worker panicked").pop().unwrap_or_default();
+        kept.take(tile);
+        resize(&mut tile.lane_of, tile.found.pairs.len());
+        for &pair in born {
+            tile.lane_of[pair as usize] = 0;
+        }
+        self.lay_out_pairs(tile, coloured);
+        kept.give_back(tile);
+        self.spare.lock().expect("no worker panicked").push(kept);
+    }
+
+    /// Gives each pair that has a lane a new one.
+    fn lay_out_pairs(&self, tile: &mut Tile, coloured: bool) {
         let mut scratch = std::mem::take(&mut tile.scratch);
-        let buckets = self.sort_by_class(tile, &mut scratch);
+        let mut candidates = [0; CANDIDATE_KINDS];
+        let buckets = self.sort_by_class(tile, &mut scratch, coloured, &mut candidates);
         let mut counts = [[0u32; COLOURS + 1]; CLASSES];
         scratch.taken.clear();
         if coloured {
             resize(&mut scratch.taken, tile.next_end - tile.slots.start);
         }
-        resize(&mut scratch.colour, tile.found.pairs.len());
+        resize(&mut scratch.colour, scratch.sorted.len());
         for class in 0..CLASSES {
             let range = buckets[class] as usize..buckets[class + 1] as usize;
             if coloured && !range.is_empty() {
@@ -102,37 +135,63 @@ impl Build<'_> {
                 counts[class][colour] += 1;
             }
         }
-        self.lay_out(tile, &mut counts);
+        self.lay_out(tile, &mut counts, &candidates);
         self.fill(tile, &scratch, &buckets, &mut counts);
+        self.lay_out_candidates(tile, &candidates);
         tile.scratch = scratch;
     }
 
-    /// Fills `sorted`, and returns where each class starts in it.
-    fn sort_by_class(&self, tile: &Tile, scratch: &mut Scratch) -> [u32; CLASSES + 1] {
+    /// Fills `sorted` with the pairs that have lanes, and returns where each class starts in it; counts the others.
+    fn sort_by_class(
+        &self,
+        tile: &Tile,
+        scratch: &mut Scratch,
+        coloured: bool,
+        candidates: &mut [u32; CANDIDATE_KINDS],
+    ) -> [u32; CLASSES + 1] {
         let pairs = &tile.found.pairs;
-        let class = |pair: &Pair| 2 * pair.kind as usize + usize::from(pair.separation >= self.speculative);
+        let class = |pair: &Pair| {
+            // Of two bodies that move it is near, as it has a lane.
+            let far = (!coloured || pair.kind.is_fixed()) && pair.separation >= self.speculative;
+            2 * pair.kind as usize + usize::from(far)
+        };
         let mut start = [0u32; CLASSES + 1];
-        for pair in pairs {
-            start[class(pair) + 1] += 1;
+        for (pair, &lane) in pairs.iter().zip(&tile.lane_of) {
+            if lane == NO_LANE {
+                candidates[pair.kind as usize] += 1;
+            } else {
+                start[class(pair) + 1] += 1;
+            }
         }
         for i in 0..CLASSES {
             start[i + 1] += start[i];
         }
         let classes = start;
-        resize(&mut scratch.sorted, pairs.len());
-        for (pair, index) in pairs.iter().zip(0u32..) {
-            let place = &mut start[class(pair)];
-            scratch.sorted[*place as usize] = index;
-            *place += 1;
+        resize(&mut scratch.sorted, classes[CLASSES] as usize);
+        for ((pair, &lane), index) in pairs.iter().zip(&tile.lane_of).zip(0u32..) {
+            if lane != NO_LANE {
+                let place = &mut start[class(pair)];
+                scratch.sorted[*place as usize] = index;
+                *place += 1;
+            }
         }
         classes
     }
 
     /// Turns the counts of each class and colour into first lanes, and makes room.
-    fn lay_out(&self, tile: &mut Tile, counts: &mut [[u32; COLOURS + 1]; CLASSES]) {
+    fn lay_out(
+        &self,
+        tile: &mut Tile,
+        counts: &mut [[u32; COLOURS + 1]; CLASSES],
+        candidates: &[u32; CANDIDATE_KINDS],
+    ) {
         let mut block = 0u32;
+        let reserves: [u32; CANDIDATE_KINDS] = std::array::from_fn(|kind| {
+            let near: u32 = counts[2 * kind].iter().sum();
+            if candidates[kind] == 0 { 0 } else { 1 + near.min(candidates[kind]) / (RESERVE * BLOCK as u32) }
+        });
         let total: usize = counts.iter().flatten().map(|lanes| lanes.div_ceil(BLOCK as u32) as usize).sum();
-        make_room(&mut tile.info, total);
+        make_room(&mut tile.info, total + reserves.iter().sum::<u32>() as usize);
         let mut generals = 0;
         for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
             let is_general = PairKind::ALL[class / 2].is_general();
@@ -151,6 +210,16 @@ impl Build<'_> {
                     tile.info.push(BlockInfo { count, colour, general, ..BlockInfo::default() });
                 }
                 block += blocks;
+            }
+            if class % 2 == 1 && class / 2 < CANDIDATE_KINDS && reserves[class / 2] > 0 {
+                for i in 0..reserves[class / 2] {
+                    let general = if is_general { generals } else { NOT_GENERAL };
+                    generals += u32::from(is_general);
+                    let colour = (i as usize).min(COLOURS - 1) as u8;
+                    tile.info.push(BlockInfo { colour, general, ..BlockInfo::default() });
+                }
+                block += reserves[class / 2];
+                run.serial = block;
             }
             run.end = block;
         }
@@ -215,78 +284,97 @@ impl Build<'_> {
         buckets: &[u32; CLASSES + 1],
         next_lane: &mut [[u32; COLOURS + 1]; CLASSES],
     ) {
-        let c = &self.bodies.columns;
-        let mut coefficients = Coefficients::new(self.bodies, self.mixing);
-        resize(&mut tile.lane_of, tile.found.pairs.len());
+        let mut coefficients = self.coefficients();
         for class in 0..CLASSES {
-            let kind = PairKind::ALL[class / 2];
             let range = buckets[class] as usize..buckets[class + 1] as usize;
             let next_lane = &mut next_lane[class];
-            let (spin_a, spin_b) = kind.spin_factors();
             for (&index, &colour) in scratch.sorted[range.clone()].iter().zip(&scratch.colour[range]) {
                 let pair = &tile.found.pairs[index as usize];
-                let (a, b) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
                 let place = &mut next_lane[colour as usize];
-                tile.lane_of[index as usize] = *place;
                 let (block, lane) = (*place as usize / BLOCK, *place as usize % BLOCK);
                 *place += 1;
-
-                let (slot_a, slot_b) = (a as usize, b as usize);
-                let old_slots = [self.old_slot[slot_a], self.old_slot[slot_b]];
-                let parts = if pair.swap { [pair.parts[1], pair.parts[0]] } else { pair.parts };
-                let (carried, general_carried) = self.carry.claim(old_slots, parts);
-                let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
-                let inv_mass = inv_mass_a + inv_mass_b;
-                let mut materials = (c.material[slot_a], c.material[slot_b]);
-                let shapes = kind.is_general().then(|| {
-                    let shape_a = ShapeRef::new(self.bodies, slot_a, parts[0]);
-                    let shape_b = ShapeRef::new(self.bodies, slot_b, parts[1]);
-                    materials = (shape_a.material, shape_b.material);
-                    [shape_a, shape_b]
-                });
-                let mixed = coefficients.of(materials.0, materials.1);
-
-                let normal = &mut tile.normal[block];
-                normal.a.set(lane, a, &mut tile.limits.bodies);
-                normal.b.set(lane, b, &mut tile.limits.bodies);
-                normal.normal_impulse[lane] = carried.normal_impulse;
-                normal.normal_mass[lane] = 1.0 / inv_mass;
-                let friction = &mut tile.friction[block];
-                friction.tangent_impulse[lane] = carried.tangent_impulse;
-                friction.tangent_mass[lane] = 1.0 / (inv_mass + (spin_a * inv_mass_a + spin_b * inv_mass_b));
-                friction.static_friction[lane] = mixed.static_friction;
-                friction.dynamic_friction[lane] = mixed.dynamic_friction;
-                if let Some(bounce) = tile.bounce.get_mut(block) {
-                    bounce.restitution[lane] = mixed.restitution;
-                }
-                let info = &mut tile.info[block];
-                info.touched |= u16::from(carried.touching) << lane;
-                if let Some(shapes) = shapes {
-                    info.capacity |= needs(&shapes[0]) | needs(&shapes[1]);
-                    let place = info.general as usize;
-                    let general = &mut tile.general[place];
-                    let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
-                    general.inv_spin_a[lane] = inverse(c.radius[slot_a]);
-                    general.inv_spin_b[lane] = inverse(c.radius[slot_b]);
-                    general.reach[lane] = shapes[0].reach + shapes[1].reach;
-                    let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
-                    general.shape_a.set(lane, shapes[0].row, rows);
-                    general.shape_b.set(lane, shapes[1].row, rows);
-                    general.outline_a.set(lane, shapes[0].outline_row, outlines);
-                    general.outline_b.set(lane, shapes[1].outline_row, outlines);
-                    general.feature[0][lane] = general_carried.feature[0];
-                    general.feature[1][lane] = general_carried.feature[1];
-                    general.second.normal_impulse[lane] = general_carried.normal_impulse;
-                    if let Some(rough) = tile.rough.get_mut(place) {
-                        let [a, b] =
-                            shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
-                        let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance);
-                        rough.rolling[lane] = resistance * rolling_radius(&shapes);
-                        rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
-                        rough.rolling_impulse[lane] = general_carried.rolling_impulse;
-                    }
-                }
+                let old_slots = [pair.a, pair.b].map(|slot| self.old_slot[slot as usize]);
+                let (old_slots, parts) = if pair.swap {
+                    ([old_slots[1], old_slots[0]], [pair.parts[1], pair.parts[0]])
+                } else {
+                    (old_slots, pair.parts)
+                };
+                let carried = self.carry.claim(old_slots, parts);
+                self.write_lane(tile, &mut coefficients, index as usize, (block, lane), carried);
             }
+        }
+    }
+
+    pub(super) fn coefficients(&self) -> Coefficients<'_> {
+        Coefficients::new(self.bodies, self.mixing)
+    }
+
+    /// Writes a pair's lane, which is free.
+    #[inline(always)]
+    pub(super) fn write_lane(
+        &self,
+        tile: &mut Tile,
+        coefficients: &mut Coefficients<'_>,
+        index: usize,
+        (block, lane): (usize, usize),
+        (carried, general_carried): (Carried, GeneralCarried),
+    ) {
+        let c = &self.bodies.columns;
+        let pair = &tile.found.pairs[index];
+        let kind = pair.kind;
+        let (spin_a, spin_b) = kind.spin_factors();
+        let (a, b) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+        let parts = if pair.swap { [pair.parts[1], pair.parts[0]] } else { pair.parts };
+        tile.lane_of[index] = (block * BLOCK + lane) as u32;
+        let (slot_a, slot_b) = (a as usize, b as usize);
+        let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
+        let inv_mass = inv_mass_a + inv_mass_b;
+        let mut materials = (c.material[slot_a], c.material[slot_b]);
+        let shapes = kind.is_general().then(|| {
+            let shape_a = ShapeRef::new(self.bodies, slot_a, parts[0]);
+            let shape_b = ShapeRef::new(self.bodies, slot_b, parts[1]);
+            materials = (shape_a.material, shape_b.material);
+            [shape_a, shape_b]
+        });
+        let mixed = coefficients.of(materials.0, materials.1);
+
+        let normal = &mut tile.normal[block];
+        normal.a.set(lane, a, &mut tile.limits.bodies);
+        normal.b.set(lane, b, &mut tile.limits.bodies);
+        normal.normal_impulse[lane] = carried.normal_impulse;
+        normal.normal_mass[lane] = 1.0 / inv_mass;
+        let friction = &mut tile.friction[block];
+        friction.tangent_impulse[lane] = carried.tangent_impulse;
+        friction.tangent_mass[lane] = 1.0 / (inv_mass + (spin_a * inv_mass_a + spin_b * inv_mass_b));
+        friction.static_friction[lane] = mixed.static_friction;
+        friction.dynamic_friction[lane] = mixed.dynamic_friction;
+        if let Some(bounce) = tile.bounce.get_mut(block) {
+            bounce.restitution[lane] = mixed.restitution;
+        }
+        let info = &mut tile.info[block];
+        info.touched |= u16::from(carried.touching) << lane;
+        let Some(shapes) = shapes else { return };
+        info.capacity |= needs(&shapes[0]) | needs(&shapes[1]);
+        let place = info.general as usize;
+        let general = &mut tile.general[place];
+        let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
+        general.inv_spin_a[lane] = inverse(c.radius[slot_a]);
+        general.inv_spin_b[lane] = inverse(c.radius[slot_b]);
+        general.reach[lane] = shapes[0].reach + shapes[1].reach;
+        let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
+        general.shape_a.set(lane, shapes[0].row, rows);
+        general.shape_b.set(lane, shapes[1].row, rows);
+        general.outline_a.set(lane, shapes[0].outline_row, outlines);
+        general.outline_b.set(lane, shapes[1].outline_row, outlines);
+        general.feature[0][lane] = general_carried.feature[0];
+        general.feature[1][lane] = general_carried.feature[1];
+        general.second.normal_impulse[lane] = general_carried.normal_impulse;
+        if let Some(rough) = tile.rough.get_mut(place) {
+            let [a, b] = shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
+            let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance);
+            rough.rolling[lane] = resistance * rolling_radius(&shapes);
+            rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
+            rough.rolling_impulse[lane] = general_carried.rolling_impulse;
         }
     }
 }
@@ -308,7 +396,7 @@ fn needs(shape: &ShapeRef) -> u8 {
 }
 
 /// Sets a vector to `len` copies of `value`.
-fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
+pub(super) fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
     make_room(vec, len);
     vec.resize(len, value);
 }
@@ -342,7 +430,7 @@ fn pick_colour(taken: &mut [u32], first: usize, pair: &Pair) -> usize {
 }
 
 /// The mixed coefficients of a pair of materials, remembered for the next pair of the same.
-struct Coefficients<'a> {
+pub(super) struct Coefficients<'a> {
     bodies: &'a Bodies,
     mixing: Mixing,
     last: (u32, u32),

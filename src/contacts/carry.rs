@@ -1,14 +1,15 @@
 //! Impulses on their way from an old pair list to the next.
 //!
-//! The old list's contacts that hold an impulse or touch, as rows by the lower old slot; those of the
+//! The old list's contacts that are near, as rows by the lower old slot; those of the
 //! far tile, which may start anywhere, in a short sorted list of their own. A new pair looks up its
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
 use super::events::Changed;
-use super::{BLOCK, ContactEvent, LANDED, NOT_GENERAL, Tile};
+use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NOT_GENERAL, Tile};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::NO_PART;
 use crate::broadphase::resize;
+use crate::broadphase::sweep::Pair;
 use crate::crew::{Crew, SharedSlice};
 use crate::shape::ShapeKind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,40 +69,58 @@ pub(crate) struct Carry {
     pending: bool,
 }
 
-/// What each pair of a tile holds, in order, in place of what `kept` held.
-pub(super) fn keep(tile: &Tile, mut kept: Vec<Carried>) -> Vec<Carried> {
-    kept.clear();
-    kept.extend(tile.lane_of.iter().map(|&lane| carried(tile, lane)));
-    kept
+/// What the pairs of a tile hold while its blocks are made anew.
+#[derive(Default)]
+pub(crate) struct Kept {
+    carried: Vec<(u32, Carried)>,
+    /// As many, or none if there are no general contacts.
+    general: Vec<GeneralCarried>,
 }
 
-/// The same of what general contacts hold besides; nothing if there are none.
-pub(super) fn keep_general(tile: &Tile, mut kept: Vec<GeneralCarried>) -> Vec<GeneralCarried> {
-    kept.clear();
-    if !tile.general.is_empty() {
-        kept.extend((0..tile.lane_of.len()).map(|pair| general_carried(tile, pair)));
+impl Kept {
+    /// Room for all that a tile of so many lanes may hold.
+    pub(super) fn reserve(&mut self, lanes: usize, any_general: bool) {
+        room_for(&mut self.carried, lanes);
+        room_for(&mut self.general, if any_general { lanes } else { 0 });
     }
-    kept
-}
 
-/// Gives that back.
-pub(super) fn restore_general(tile: &mut Tile, kept: &[GeneralCarried]) {
-    for (pair, carried) in kept.iter().enumerate() {
-        let (block, lane) = tile.place(pair);
-        let place = tile.info[block].general as usize;
-        if let Some(general) = tile.general.get_mut(place) {
-            general.second.normal_impulse[lane] = carried.normal_impulse;
-            general.feature[0][lane] = carried.feature[0];
-            general.feature[1][lane] = carried.feature[1];
-        }
-        if let Some(rough) = tile.rough.get_mut(place) {
-            rough.rolling_impulse[lane] = carried.rolling_impulse;
+    /// Reads a tile's blocks.
+    pub(super) fn take(&mut self, tile: &Tile) {
+        self.reserve(tile.info.capacity() * BLOCK, !tile.general.is_empty());
+        self.carried.clear();
+        self.general.clear();
+        for (pair, &lane) in tile.lane_of.iter().enumerate().filter(|&(_, &lane)| lane != NO_LANE) {
+            self.carried.push((pair as u32, carried(tile, lane)));
+            if !tile.general.is_empty() {
+                self.general.push(general_carried(tile, pair, lane));
+            }
         }
     }
+
+    /// Gives that back to the same pairs.
+    pub(super) fn give_back(&self, tile: &mut Tile) {
+        for (index, &(pair, carried)) in self.carried.iter().enumerate() {
+            let Some((block, lane)) = tile.place(pair as usize) else { continue };
+            tile.normal[block].normal_impulse[lane] = carried.normal_impulse;
+            tile.friction[block].tangent_impulse[lane] = carried.tangent_impulse;
+            tile.info[block].touched |= u16::from(carried.touching) << lane;
+            let place = tile.info[block].general as usize;
+            let (Some(general), Some(of_general)) = (tile.general.get_mut(place), self.general.get(index))
+            else {
+                continue;
+            };
+            general.second.normal_impulse[lane] = of_general.normal_impulse;
+            general.feature[0][lane] = of_general.feature[0];
+            general.feature[1][lane] = of_general.feature[1];
+            if let Some(rough) = tile.rough.get_mut(place) {
+                rough.rolling_impulse[lane] = of_general.rolling_impulse;
+            }
+        }
+    }
 }
 
-fn general_carried(tile: &Tile, pair: usize) -> GeneralCarried {
-    let (block, lane) = tile.place(pair);
+fn general_carried(tile: &Tile, pair: usize, lane: u32) -> GeneralCarried {
+    let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
     let place = tile.info[block].general as usize;
     let parts = tile.found.pairs[pair].parts;
     let Some(general) = tile.general.get(place) else {
@@ -112,16 +131,6 @@ fn general_carried(tile: &Tile, pair: usize) -> GeneralCarried {
         feature: general.feature.map(|feature| feature[lane]),
         rolling_impulse: tile.rough.get(place).map_or(0.0, |rough| rough.rolling_impulse[lane]),
         parts,
-    }
-}
-
-/// Gives it back to the first pairs of the tile after its blocks were made anew.
-pub(super) fn restore(tile: &mut Tile, kept: &[Carried]) {
-    for (pair, carried) in kept.iter().enumerate() {
-        let (block, lane) = tile.place(pair);
-        tile.normal[block].normal_impulse[lane] = carried.normal_impulse;
-        tile.friction[block].tangent_impulse[lane] = carried.tangent_impulse;
-        tile.info[block].touched |= u16::from(carried.touching) << lane;
     }
 }
 
@@ -146,15 +155,32 @@ fn has_landed(tile: &Tile, block: usize, lane: usize) -> bool {
     tile.normal[block].closing_speed[lane].min(general.second.closing_speed[lane]) <= LANDED
 }
 
-/// An entry for each pair of the tile.
+/// The lanes of a block that hold something.
+fn holding(info: &BlockInfo) -> u16 {
+    info.active | info.touched
+}
+
+/// How many pairs of the tile hold something.
+fn count_holding(tile: &Tile) -> usize {
+    tile.info.iter().map(|info| holding(info).count_ones() as usize).sum()
+}
+
+/// The pairs of the tile that hold something, in order, with their lanes.
 #[inline(always)]
-fn entries_of(tile: &Tile) -> impl Iterator<Item = (u32, Entry)> {
-    tile.found.pairs.iter().zip(&tile.lane_of).map(
+fn pairs_holding(tile: &Tile) -> impl Iterator<Item = (usize, &Pair, u32)> {
+    let lanes = tile.found.pairs.iter().zip(&tile.lane_of).enumerate();
+    lanes.filter_map(
         #[inline(always)]
-        |(pair, &lane)| {
-            (pair.b, Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() })
+        |(index, (pair, &lane))| {
+            let holds = lane != NO_LANE
+                && holding(&tile.info[lane as usize / BLOCK]) >> (lane as usize % BLOCK) & 1 == 1;
+            holds.then_some((index, pair, lane))
         },
     )
+}
+
+fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
+    Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() }
 }
 
 /// Room for so many, and for a quarter more where it has to grow.
@@ -192,7 +218,7 @@ impl Carry {
         let mut total = 0;
         for (start, tile) in self.tile_start.iter_mut().zip(tiles) {
             *start = total as u32;
-            total += tile.found.pairs.len();
+            total += count_holding(tile);
         }
         let banded = tiles.last().map_or(0, |tile| tile.slots.end);
         resize(&mut self.start, banded + 1);
@@ -209,35 +235,34 @@ impl Carry {
         crew.run(tiles.len(), |i| {
             let tile = &tiles[i];
             let first = tile_start[i] as usize;
-            let range = first..first + tile.found.pairs.len();
+            let range = first..tile_start.get(i + 1).map_or(total, |&next| next as usize);
             #[allow(unsafe_code)]
             // SAFETY: tiles have disjoint slots and entries.
             let (start, entries, high) = unsafe {
                 (start.range(tile.slots.clone()), entries.range(range.clone()), high.range(range.clone()))
             };
+            #[allow(unsafe_code)]
+            // SAFETY: as above.
+            let general = unsafe { general.range(if any_general { range.clone() } else { 0..0 }) };
             let mut next_slot = tile.slots.start;
-            for (i, (other, entry)) in entries_of(tile).enumerate() {
-                let index = (first + i) as u32;
-                while next_slot <= entry.low as usize {
-                    start[next_slot - tile.slots.start] = index;
+            for (i, (index, pair, lane)) in pairs_holding(tile).enumerate() {
+                let entry = (first + i) as u32;
+                while next_slot <= pair.a as usize {
+                    start[next_slot - tile.slots.start] = entry;
                     next_slot += 1;
                 }
-                (high[i], entries[i]) = (other, entry);
-            }
-            start[next_slot - tile.slots.start..].fill(range.end as u32);
-            if any_general {
-                #[allow(unsafe_code)]
-                // SAFETY: tiles have disjoint entries.
-                let general = unsafe { general.range(range) };
-                for (pair, general) in general.iter_mut().enumerate() {
-                    *general = general_carried(tile, pair);
+                (high[i], entries[i]) = (pair.b, entry_of(tile, pair, lane));
+                if any_general {
+                    general[i] = general_carried(tile, index, lane);
                 }
             }
+            start[next_slot - tile.slots.start..].fill(range.end as u32);
         });
 
         self.far.clear();
-        let entries = entries_of(far).enumerate();
-        self.far.extend(entries.map(|(pair, (high, entry))| (high, entry, general_carried(far, pair))));
+        self.far.extend(pairs_holding(far).map(|(index, pair, lane)| {
+            (pair.b, entry_of(far, pair, lane), general_carried(far, index, lane))
+        }));
         self.far.sort_unstable_by_key(|(high, entry, general)| (entry.low, *high, general.parts));
         self.handle.clear();
         self.handle.extend_from_slice(&bodies.columns.handle[..built]);

@@ -109,7 +109,7 @@ impl Contacts {
         let wanted = (a.min(b) as u32, a.max(b) as u32);
         let mut flags = (false, false);
         let mut add = |tile: &Tile, pair: usize| {
-            let (block, lane) = tile.place(pair);
+            let Some((block, lane)) = tile.place(pair) else { return };
             let BlockInfo { touched, touching, .. } = tile.info[block];
             flags.0 |= touched >> lane & 1 == 1;
             flags.1 |= touching >> lane & 1 == 1;

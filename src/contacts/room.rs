@@ -20,6 +20,7 @@ pub(super) struct Room {
     pub(super) pairs: usize,
     blocks: usize,
     generals: usize,
+    candidates: usize,
     /// See `Found`.
     far: usize,
     large: usize,
@@ -32,6 +33,7 @@ impl Room {
             pairs: tile.found.pairs.len(),
             blocks: tile.info.len(),
             generals: tile.general.len(),
+            candidates: tile.candidates.len(),
             far: tile.found.far.len(),
             large: tile.found.large_len(),
         }
@@ -48,6 +50,7 @@ impl Room {
             pairs: merge(self.pairs, other.pairs),
             blocks: merge(self.blocks, other.blocks),
             generals: merge(self.generals, other.generals),
+            candidates: merge(self.candidates, other.candidates),
             far: merge(self.far, other.far),
             large: merge(self.large, other.large),
         }
@@ -90,7 +93,8 @@ impl Tile {
         at_least(&mut self.found.pairs, room.pairs);
         self.found.reserve(room.far, room.large);
         at_least(&mut self.lane_of, room.pairs);
-        self.scratch.reserve(room.bodies, room.pairs);
+        self.scratch.reserve(room.bodies, room.blocks * BLOCK);
+        at_least(&mut self.candidates, room.candidates);
         at_least(&mut self.info, room.blocks);
         at_least(&mut self.normal, room.blocks);
         at_least(&mut self.friction, room.blocks);

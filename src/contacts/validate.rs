@@ -69,7 +69,7 @@ impl Tile {
         ensure!(self.lane_of.len() == pairs.len(), "{} lanes for {} pairs", self.lane_of.len(), pairs.len());
         let mut used = vec![0u16; blocks];
         for (index, pair) in pairs.iter().enumerate() {
-            let (block, lane) = self.place(index);
+            let Some((block, lane)) = self.place(index) else { continue };
             ensure!(block < blocks, "{pair:?} is in block {block} of {blocks}");
             ensure!(
                 self.info[block].used() >> lane & 1 == 1,

@@ -23,12 +23,14 @@ impl World {
             (Stage::Bounds, _) => nudge(&mut self.broadphase.bounds.reach[slot]),
             (Stage::Broadphase, Some((tile, index))) => nudge(&mut tile.found.pairs[index].separation),
             (Stage::Narrowphase, Some((tile, index))) => {
-                let (block, lane) = tile.place(index);
-                nudge(&mut tile.normal[block].separation[lane]);
+                if let Some((block, lane)) = tile.place(index) {
+                    nudge(&mut tile.normal[block].separation[lane]);
+                }
             }
             (Stage::Contacts, Some((tile, index))) => {
-                let (block, lane) = tile.place(index);
-                nudge(&mut tile.normal[block].normal_mass[lane]);
+                if let Some((block, lane)) = tile.place(index) {
+                    nudge(&mut tile.normal[block].normal_mass[lane]);
+                }
             }
             (Stage::Solver, _) => nudge(&mut self.bodies.columns.vel_x[slot]),
             (_, None) => {}
@@ -43,8 +45,8 @@ impl World {
         pairs
             .filter(|(.., pair)| pair.a as usize == slot || pair.b as usize == slot)
             .max_by_key(|(_, tile, index, pair)| {
-                let (block, lane) = tile.place(*index);
-                (tile.info[block].active >> lane & 1, pair.a as usize == slot)
+                let active = |(block, lane): (usize, usize)| tile.info[block].active >> lane & 1;
+                (tile.place(*index).map(active), pair.a as usize == slot)
             })
             .map(|(tile, _, index, _)| (tile, index))
     }
