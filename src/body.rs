@@ -685,6 +685,16 @@ impl Bodies {
             && self.corners.get(self.columns.handle[slot].index as usize).copied().unwrap_or(false)
     }
 
+    /// Whether the filters of two bodies, not of their parts, let them touch.
+    #[inline(always)]
+    pub(crate) fn filters_meet(&self, a: usize, b: usize) -> bool {
+        let c = &self.columns;
+        !self.any_filter
+            || ((c.category[a] & c.mask[b]) != 0
+                && (c.category[b] & c.mask[a]) != 0
+                && (c.group[a] == 0 || c.group[a] != c.group[b]))
+    }
+
     /// The handle of a slot's body.
     pub(crate) fn handle(&self, slot: usize) -> BodyHandle {
         self.columns.handle[slot]

@@ -41,9 +41,9 @@ use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
 use crate::shape::ShapeKind;
-use crate::trig::sin_cos;
 use bands::Bands;
 use frames::Frames;
+use general::Turned;
 use glam::Vec2;
 use levels::Levels;
 use std::ops::Range;
@@ -116,8 +116,14 @@ const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
-/// The horizon in steps.
+/// The longest horizon, in steps.
 const HORIZON_STEPS: f32 = 5.0;
+/// By how much the horizon is changed from list to list.
+const LONGER: f32 = 2.0;
+/// What a new list costs, in ns: each body, each pair; and each test of a loose body.
+const PER_BODY: f32 = 150.0;
+const PER_PAIR: f32 = 40.0;
+const PER_TEST: f32 = 20.0;
 /// A body may be hit and take another's speed: its own counts as no less than this part of the mean
 /// thereabouts, nor than the difference between its frame and the next. (Where a falling pile meets the resting one, most
 /// lists ended otherwise after one step.)
@@ -194,6 +200,8 @@ pub(crate) struct Bounds {
     pub reach: Vec<f32>,
     /// Time since the bounds were made, s.
     pub age: f32,
+    /// The same in steps.
+    pub steps: u32,
     /// Age up to which they hold, whatever the bodies do.
     pub lifetime: f32,
     /// By how much more the bounds of large bodies were grown: the frames' motion.
@@ -247,6 +255,7 @@ impl Bounds {
     /// Ages the bounds by a step. False when their time is over.
     pub(crate) fn age_by(&mut self, time_step: f32) -> bool {
         self.age += time_step;
+        self.steps += 1;
         self.age + time_step <= self.lifetime
     }
 }
@@ -263,10 +272,11 @@ pub(crate) struct Broadphase {
     pub(crate) loose: Vec<u32>,
     /// Those of the present list.
     margins: Margins,
+    horizon: Horizon,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
-    /// (sine, cosine) of each slot's angle as of the rebuild, where there are bodies that turn.
-    pub(crate) turn: Vec<(f32, f32)>,
+    /// How each slot is turned as of the rebuild, where there are bodies that turn.
+    pub(crate) turn: Vec<Turned>,
     /// Slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
@@ -277,6 +287,37 @@ pub(crate) struct Broadphase {
     pub(crate) tests: u64,
     /// As of the rebuild.
     present: Present,
+}
+
+/// For how many steps a list is to live. A long one has many pairs, a short one is soon to be made anew; and how soon a body is hit
+/// and leaves its margin, nobody knows beforehand. So it is changed a little with each list, and back when that was dearer by the step.
+struct Horizon {
+    steps: f32,
+    change: f32,
+    /// Of the last list, per step of its life.
+    cost: f32,
+}
+
+impl Default for Horizon {
+    fn default() -> Self {
+        Horizon { steps: HORIZON_STEPS, change: 1.0 / LONGER, cost: f32::INFINITY }
+    }
+}
+
+impl Horizon {
+    /// The next, after a list that has cost this much and lived so many steps.
+    fn next(&mut self, cost: f32, lived: u32) -> f32 {
+        if lived > 0 {
+            let cost = cost / lived as f32;
+            if cost > self.cost {
+                self.change = 1.0 / self.change;
+            }
+            self.cost = cost;
+            // One step and a little, so that rounding does not end a list before it is used.
+            self.steps = (self.change * self.steps).clamp(1.01, HORIZON_STEPS);
+        }
+        self.steps
+    }
 }
 
 /// A tile: neighbouring bands, and so neighbouring slots.
@@ -295,8 +336,10 @@ fn tile_bodies(bodies: usize) -> usize {
 
 impl Broadphase {
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot.
-    pub(crate) fn order(&mut self, bodies: &mut Bodies, margins: &Margins, crew: &Crew<'_>) {
+    /// `pairs` is how many the last list had.
+    pub(crate) fn order(&mut self, bodies: &mut Bodies, margins: &Margins, pairs: usize, crew: &Crew<'_>) {
         bodies.prepare_outlines(crew);
+        let margins = &self.adapt_horizon(margins, bodies.len, pairs);
         let extent = self.bands.choose_axis(bodies);
         let threshold = FRAME_REACH * margins.base / margins.horizon;
         self.present = Present::of(bodies);
@@ -324,6 +367,13 @@ impl Broadphase {
         let large = self.bands.banded..self.bands.solid;
         self.levels.build(bodies, large, columns, self.bands.height as f32);
         self.tests = 0;
+    }
+
+    /// Chooses the horizon of a new list by what the last one cost a step: see [`Horizon`].
+    fn adapt_horizon(&mut self, margins: &Margins, bodies: usize, pairs: usize) -> Margins {
+        let cost = PER_BODY * bodies as f32 + PER_PAIR * pairs as f32 + PER_TEST * self.tests as f32;
+        let steps = self.horizon.next(cost, self.bounds.steps);
+        Margins { horizon: steps * margins.time_step, ..*margins }
     }
 
     /// Whether a large body can be moved by contacts.
@@ -356,9 +406,9 @@ impl Broadphase {
     fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
         let len = bodies.len;
         let wanted = padded(len) + MAX_WIDTH;
-        let (banded, along_x, frames) = (self.bands.banded, self.bands.along_x, &self.frames);
+        let (banded, along_x, bands, frames) = (self.bands.banded, self.bands.along_x, &self.bands, &self.frames);
         let bounds = &mut self.bounds;
-        bounds.age = 0.0;
+        (bounds.age, bounds.steps) = (0.0, 0);
         bounds.lifetime = if frames.enabled { margins.horizon } else { f32::INFINITY };
         bounds.large_growth = if frames.enabled { margins.horizon * frames.fastest } else { 0.0 };
         let large_growth = bounds.large_growth;
@@ -401,7 +451,7 @@ impl Broadphase {
                     unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
                 angles.copy_from_slice(&c.angle[range.clone()]);
                 for (i, slot) in range.clone().enumerate() {
-                    turns[i] = if c.arm[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
+                    turns[i] = Turned::of(bodies, slot);
                 }
             }
             let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, reach] = columns;
@@ -409,7 +459,7 @@ impl Broadphase {
                 let half = [c.ext_x[slot], c.ext_y[slot]];
                 let pos = [c.pos_x[slot], c.pos_y[slot]];
                 let mut grown = if slot < banded {
-                    Growth::of(bodies, slot, margins, frames)
+                    bands.grown[bands.order[slot] as usize]
                 } else {
                     Growth::of_large(bodies, slot, margins)
                 };

@@ -292,7 +292,7 @@ impl World {
     /// Re-orders the bodies and makes a new pair list.
     fn find_pairs(&mut self, crew: &Crew<'_>) {
         let margins = Margins::new(&self.settings);
-        self.broadphase.order(&mut self.bodies, &margins, crew);
+        self.broadphase.order(&mut self.bodies, &margins, self.contacts.pair_count(), crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
         scatter(&mut self.bodies, self.contacts.crowded());
         // After the rows of the bodies and the padding: see `solver/mirror.rs`.

@@ -39,6 +39,8 @@ pub(crate) struct Bands {
     /// Lower bound along the band axis, and order-preserving bits of that along the other, by old slot.
     lower: Vec<f32>,
     key_bits: Vec<u32>,
+    /// By old slot, of bodies in bands.
+    pub(super) grown: Vec<Growth>,
     /// Those bits, then the old slot.
     keys: Vec<u64>,
     /// The same with the band in front, for the sparse case.
@@ -93,28 +95,32 @@ impl Bands {
         resize(&mut self.band_of, len);
         resize(&mut self.lower, len);
         resize(&mut self.key_bits, len);
+        resize(&mut self.grown, len);
         resize(&mut self.chunks, len.div_ceil(CHUNK).max(1));
         self.chunks.fill(Extremes::default());
         let band_of = SharedSlice::new(&mut self.band_of);
         let lower = SharedSlice::new(&mut self.lower);
         let key_bits = SharedSlice::new(&mut self.key_bits);
+        let grown = SharedSlice::new(&mut self.grown);
         let chunks = SharedSlice::new(&mut self.chunks);
         #[allow(unsafe_code)]
         crew.chunks(len, CHUNK, |range| {
             let index = range.start / CHUNK;
             // SAFETY: chunks are disjoint.
-            let (band_of, lower, key_bits, chunk) = unsafe {
+            let (band_of, lower, key_bits, grown, chunk) = unsafe {
                 (
                     band_of.range(range.clone()),
                     lower.range(range.clone()),
                     key_bits.range(range.clone()),
+                    grown.range(range.clone()),
                     &mut chunks.range(index..index + 1)[0],
                 )
             };
             for (i, slot) in range.enumerate() {
                 band_of[i] = mark(c.kind[slot]);
                 if band_of[i] == 0 {
-                    let growth = Growth::of(bodies, slot, margins, frames).growth;
+                    grown[i] = Growth::of(bodies, slot, margins, frames);
+                    let growth = grown[i].growth;
                     if c.ext_x[slot].max(c.ext_y[slot]) + growth > cutoff {
                         band_of[i] = LARGE;
                     } else {

@@ -11,6 +11,7 @@ use crate::compound::Compound;
 use crate::narrowphase::PairKind;
 use crate::outline::Outlines;
 use crate::shape::ShapeKind;
+use crate::trig::sin_cos;
 use glam::Vec2;
 
 /// In place of a part's number, for a body that has one shape.
@@ -62,33 +63,77 @@ impl ShapeRef {
     }
 }
 
+/// How a body is turned, and the box about its centre that holds its shape and turns with it. (A compound has none: of it only
+/// the turn counts.)
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Turned {
+    /// Its x axis.
+    axis: Vec2,
+    half: Vec2,
+}
+
+impl Turned {
+    #[inline]
+    pub(crate) fn of(bodies: &Bodies, slot: usize) -> Turned {
+        let c = &bodies.columns;
+        let shape = c.kind[slot].shape();
+        let boxed = shape.turns() && shape != ShapeKind::Compound;
+        let half = if boxed {
+            bodies.outlines.half_extents(c.outline[slot])
+        } else {
+            Vec2::new(c.ext_x[slot], c.ext_y[slot])
+        };
+        let (sin, cos) = if c.arm[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
+        Turned { axis: Vec2::new(if shape.turns() { cos } else { 1.0 }, if shape.turns() { sin } else { 0.0 }), half }
+    }
+}
+
+/// A box that is turned to an axis.
+struct OrientedBox {
+    centre: Vec2,
+    turned: Turned,
+}
+
+impl OrientedBox {
+    /// How far the box reaches along a direction.
+    #[inline]
+    fn support(&self, direction: Vec2) -> f32 {
+        let Turned { axis, half } = self.turned;
+        half.x * direction.dot(axis).abs() + half.y * direction.dot(axis.perp()).abs()
+    }
+
+    /// The largest gap that one of the boxes' axes shows: no more than their distance.
+    #[inline]
+    fn separation(&self, other: &OrientedBox) -> f32 {
+        let way = other.centre - self.centre;
+        let (one, two) = (self.turned, other.turned);
+        let (cos, sin) = (one.axis.dot(two.axis).abs(), one.axis.perp_dot(two.axis).abs());
+        let gap = |axis: Vec2, own: f32, reach: f32| way.dot(axis).abs() - (own + reach);
+        let gaps = [
+            gap(one.axis, one.half.x, two.half.x * cos + two.half.y * sin),
+            gap(one.axis.perp(), one.half.y, two.half.x * sin + two.half.y * cos),
+            gap(two.axis, two.half.x, one.half.x * cos + one.half.y * sin),
+            gap(two.axis.perp(), two.half.y, one.half.x * sin + one.half.y * cos),
+        ];
+        gaps[0].max(gaps[1]).max(gaps[2].max(gaps[3]))
+    }
+
+    fn above(&self, (normal, offset): (Vec2, f32)) -> f32 {
+        normal.dot(self.centre) - offset - self.support(normal)
+    }
+}
+
 /// A shape as a turned box with its filter.
 struct Candidate {
     part: u8,
     kind: Kind,
-    centre: Vec2,
-    /// Its x axis.
-    axis: Vec2,
-    half: Vec2,
+    place: OrientedBox,
     category: u32,
     mask: u32,
     group: u32,
 }
 
 impl Candidate {
-    /// How far the box reaches along a direction.
-    fn support(&self, direction: Vec2) -> f32 {
-        self.half.x * direction.dot(self.axis).abs() + self.half.y * direction.dot(self.axis.perp()).abs()
-    }
-
-    /// The largest gap that one of the boxes' axes shows: no more than their distance.
-    fn separation(&self, other: &Candidate) -> f32 {
-        let way = other.centre - self.centre;
-        let axes = [self.axis, self.axis.perp(), other.axis, other.axis.perp()];
-        let gap = |axis: Vec2| way.dot(axis).abs() - self.support(axis) - other.support(axis);
-        axes.map(gap).into_iter().fold(f32::NEG_INFINITY, f32::max)
-    }
-
     fn may_touch(&self, other: &Candidate) -> bool {
         (self.category & other.mask) != 0
             && (other.category & self.mask) != 0
@@ -101,72 +146,85 @@ impl Broadphase {
     #[inline(never)]
     pub(super) fn accept_general(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;
-        let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
-        let growth = self.bounds.growth[a] + self.bounds.growth[b];
+        let is_compound = |slot: usize| c.kind[slot].shape() == ShapeKind::Compound;
+        if !is_compound(a) && !is_compound(b) {
+            if bodies.filters_meet(a, b) {
+                let kinds = [c.kind[a], c.kind[b]];
+                let places = [&self.place(a), &self.place(b)];
+                self.accept_boxes(bodies, [a, b], kinds, places, [NO_PART; 2], emit);
+            }
+            return;
+        }
         self.candidates(bodies, a, &mut |of_a| {
             self.candidates(bodies, b, &mut |of_b| {
-                if !of_a.may_touch(&of_b) {
-                    return;
-                }
-                let (kind, mut swap) = PairKind::of(of_a.kind, a_fixed, of_b.kind, b_fixed);
-                if kind.is_symmetric() {
-                    // The same one is A wherever the two are in the order of space.
-                    swap = c.handle[a].index > c.handle[b].index;
-                }
-                let plane = |slot: usize| {
-                    (c.kind[slot].shape() == ShapeKind::HalfSpace)
-                        .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
-                };
-                let above = |of: &Candidate, (normal, offset): (Vec2, f32)| {
-                    normal.dot(of.centre) - offset - of.support(normal)
-                };
-                let separation = match (plane(a), plane(b)) {
-                    (Some(plane), _) => above(&of_b, plane),
-                    (_, Some(plane)) => above(&of_a, plane),
-                    _ => of_a.separation(&of_b),
-                };
-                if separation <= growth {
-                    let parts = [of_a.part, of_b.part];
-                    emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts });
+                if of_a.may_touch(&of_b) {
+                    let (kinds, parts) = ([of_a.kind, of_b.kind], [of_a.part, of_b.part]);
+                    self.accept_boxes(bodies, [a, b], kinds, [&of_a.place, &of_b.place], parts, emit);
                 }
             });
         });
+    }
+
+    /// The pair of two shapes, if it may touch.
+    #[inline(always)]
+    fn accept_boxes(
+        &self,
+        bodies: &Bodies,
+        [a, b]: [usize; 2],
+        [kind_a, kind_b]: [Kind; 2],
+        [of_a, of_b]: [&OrientedBox; 2],
+        parts: [u8; 2],
+        emit: &mut dyn FnMut(Pair),
+    ) {
+        let c = &bodies.columns;
+        let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
+        let plane = |slot: usize| {
+            (c.kind[slot].shape() == ShapeKind::HalfSpace)
+                .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
+        };
+        let separation = match (plane(a), plane(b)) {
+            (Some(plane), _) => of_b.above(plane),
+            (_, Some(plane)) => of_a.above(plane),
+            _ => of_a.separation(of_b),
+        };
+        if separation <= self.bounds.growth[a] + self.bounds.growth[b] {
+            let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
+            if kind.is_symmetric() {
+                // The same one is A wherever the two are in the order of space.
+                swap = c.handle[a].index > c.handle[b].index;
+            }
+            emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts });
+        }
+    }
+
+    /// The box around a body's shape, where it was when the list was made.
+    #[inline]
+    fn place(&self, slot: usize) -> OrientedBox {
+        let [x, y, ..] = self.shape[slot].0;
+        OrientedBox { centre: Vec2::new(x, y), turned: self.turn[slot] }
     }
 
     /// A body's shapes, where they were when the list was made.
     fn candidates(&self, bodies: &Bodies, slot: usize, visit: &mut dyn FnMut(Candidate)) {
         let c = &bodies.columns;
         let kind = c.kind[slot];
-        let [x, y, half_x, half_y] = self.shape[slot].0;
-        let (category, mask, group) = (c.category[slot], c.mask[slot], c.group[slot]);
-        let whole = Candidate {
-            part: NO_PART,
-            kind,
-            centre: Vec2::new(x, y),
-            axis: Vec2::X,
-            half: Vec2::new(half_x, half_y),
-            category,
-            mask,
-            group,
-        };
-        if !kind.shape().turns() {
-            visit(whole);
-            return;
-        }
-        let turn = self.turn[slot];
+        let place = self.place(slot);
         if kind.shape() != ShapeKind::Compound {
-            let half = bodies.outlines.half_extents(c.outline[slot]);
-            visit(Candidate { axis: Vec2::new(turn.1, turn.0), half, ..whole });
+            let (category, mask, group) = (c.category[slot], c.mask[slot], c.group[slot]);
+            visit(Candidate { part: NO_PART, kind, place, category, mask, group });
             return;
         }
+        let [cos, sin] = place.turned.axis.into();
         for (placed, part) in bodies.parts(slot).iter().zip(0u8..) {
-            let (offset, (sin, cos)) = Compound::place(placed, turn);
+            let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
+            let half = bodies.outlines.half_extents(placed.outline);
             visit(Candidate {
                 part,
                 kind: Kind::new(kind.motion(), placed.part.shape.kind()).general(),
-                centre: whole.centre + offset,
-                axis: Vec2::new(cos, sin),
-                half: bodies.outlines.half_extents(placed.outline),
+                place: OrientedBox {
+                    centre: place.centre + offset,
+                    turned: Turned { axis: Vec2::new(part_cos, part_sin), half },
+                },
                 category: placed.part.filter.category,
                 mask: placed.part.filter.mask,
                 group: placed.part.filter.group,

@@ -8,10 +8,10 @@
 //! instead of every second.
 
 use super::crowd::MOST_PARTNERS;
+use super::general::Turned;
 use super::{Broadphase, Growth, interval, shape_row};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
-use crate::trig::sin_cos;
 use std::ops::Range;
 
 /// Bodies that may become loose in one step, and in the life of a list, per body in it; and at least.
@@ -66,7 +66,7 @@ impl Broadphase {
         (bounds.built_x[slot], bounds.built_y[slot]) = (x, y);
         if bodies.any_general {
             bounds.built_angle[slot] = c.angle[slot];
-            self.turn[slot] = sin_cos(c.angle[slot]);
+            self.turn[slot] = Turned::of(bodies, slot);
         }
         let Growth { reach, growth, frame } = Growth::of(bodies, slot, margins, &self.frames);
         // The body may have got into the next frame; its own stays what it is.

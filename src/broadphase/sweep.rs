@@ -399,18 +399,17 @@ impl Broadphase {
             self.accept_general(bodies, a, b, &mut emit);
             return;
         }
-        if bodies.any_filter
-            && ((c.category[a] & c.mask[b]) == 0
-                || (c.category[b] & c.mask[a]) == 0
-                || (c.group[a] != 0 && c.group[a] == c.group[b]))
-        {
+        if !bodies.filters_meet(a, b) {
             return;
         }
         let (kind, swap) = PairKind::of(c.kind[a], a_fixed, c.kind[b], b_fixed);
         let (first, second) = if swap { (b, a) } else { (a, b) };
         let (row_a, row_b) = (self.shape[first].0, self.shape[second].0);
-        let separation = if kind == PairKind::CircleCircle {
-            // In place of the jump table, for the kind of which there are most.
+        let separation = if matches!(
+            kind,
+            PairKind::CircleCircle | PairKind::ParticleParticle | PairKind::CircleParticle
+        ) {
+            // In place of the jump table, for the kinds of which there are most: two round ones.
             touch_one(PairKind::CircleCircle, row_a, row_b).separation
         } else {
             touch_any(kind, row_a, row_b).separation

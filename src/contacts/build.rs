@@ -135,7 +135,7 @@ impl Build<'_> {
                 counts[class][colour] += 1;
             }
         }
-        self.lay_out(tile, &mut counts, &candidates);
+        self.lay_out(tile, &buckets, &mut counts, &candidates);
         self.fill(tile, &scratch, &buckets, &mut counts);
         self.lay_out_candidates(tile, &candidates);
         tile.scratch = scratch;
@@ -182,20 +182,28 @@ impl Build<'_> {
     fn lay_out(
         &self,
         tile: &mut Tile,
+        buckets: &[u32; CLASSES + 1],
         counts: &mut [[u32; COLOURS + 1]; CLASSES],
         candidates: &[u32; CANDIDATE_KINDS],
     ) {
         let mut block = 0u32;
         let reserves: [u32; CANDIDATE_KINDS] = std::array::from_fn(|kind| {
-            let near: u32 = counts[2 * kind].iter().sum();
+            let near = buckets[2 * kind + 1] - buckets[2 * kind];
             if candidates[kind] == 0 { 0 } else { 1 + near.min(candidates[kind]) / (RESERVE * BLOCK as u32) }
         });
-        let total: usize = counts.iter().flatten().map(|lanes| lanes.div_ceil(BLOCK as u32) as usize).sum();
+        let used = counts.iter().zip(buckets.windows(2)).filter(|(_, range)| range[0] < range[1]);
+        let blocks_of = |lanes: &u32| lanes.div_ceil(BLOCK as u32) as usize;
+        let total: usize = used.flat_map(|(counts, _)| counts).map(blocks_of).sum();
         make_room(&mut tile.info, total + reserves.iter().sum::<u32>() as usize);
         let mut generals = 0;
         for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
             let is_general = PairKind::ALL[class / 2].is_general();
-            run.start = block;
+            *run = Run { start: block, serial: block, end: block };
+            let reserved = class % 2 == 1 && class / 2 < CANDIDATE_KINDS && reserves[class / 2] > 0;
+            // Most classes are empty, and there are 52 of them times 32 colours.
+            if buckets[class] == buckets[class + 1] && !reserved {
+                continue;
+            }
             for (colour, count) in counts.iter_mut().enumerate() {
                 if colour == SERIAL {
                     run.serial = block;
@@ -211,7 +219,7 @@ impl Build<'_> {
                 }
                 block += blocks;
             }
-            if class % 2 == 1 && class / 2 < CANDIDATE_KINDS && reserves[class / 2] > 0 {
+            if reserved {
                 for i in 0..reserves[class / 2] {
                     let general = if is_general { generals } else { NOT_GENERAL };
                     generals += u32::from(is_general);
