@@ -296,6 +296,10 @@ impl Kind {
         self.shape().turns() || self.0 & GENERAL != 0
     }
 
+    pub(crate) fn is_round(self) -> bool {
+        matches!(self.shape(), ShapeKind::Circle | ShapeKind::Particle)
+    }
+
     pub(crate) fn is_particle(self) -> bool {
         self.shape() == ShapeKind::Particle
     }
@@ -683,6 +687,11 @@ impl Bodies {
     pub(crate) fn is_corner(&self, slot: usize) -> bool {
         !self.corners.is_empty()
             && self.corners.get(self.columns.handle[slot].index as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether bodies need no look at filters, parts, arms or hulls: most worlds.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.any_general && !self.any_filter && self.corners.is_empty()
     }
 
     /// Whether the filters of two bodies, not of their parts, let them touch.

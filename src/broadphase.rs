@@ -117,9 +117,11 @@ const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
 /// The longest horizon, in steps.
-const HORIZON_STEPS: f32 = 5.0;
+const HORIZON_STEPS: f32 = 8.0;
 /// By how much the horizon is changed from list to list.
 const LONGER: f32 = 2.0;
+/// How much the cost of the step that makes a list counts beside what it is per step of the list's life: people see the slowest frame.
+const SPIKE: f32 = 0.05;
 /// What a new list costs, in ns: each body, each pair; and each test of a loose body.
 const PER_BODY: f32 = 150.0;
 const PER_PAIR: f32 = 40.0;
@@ -294,13 +296,13 @@ pub(crate) struct Broadphase {
 struct Horizon {
     steps: f32,
     change: f32,
-    /// Of the last list, per step of its life.
+    /// Of the last list.
     cost: f32,
 }
 
 impl Default for Horizon {
     fn default() -> Self {
-        Horizon { steps: HORIZON_STEPS, change: 1.0 / LONGER, cost: f32::INFINITY }
+        Horizon { steps: 4.0, change: LONGER, cost: f32::INFINITY }
     }
 }
 
@@ -308,7 +310,7 @@ impl Horizon {
     /// The next, after a list that has cost this much and lived so many steps.
     fn next(&mut self, cost: f32, lived: u32) -> f32 {
         if lived > 0 {
-            let cost = cost / lived as f32;
+            let cost = cost * (1.0 / lived as f32 + SPIKE);
             if cost > self.cost {
                 self.change = 1.0 / self.change;
             }
@@ -406,7 +408,8 @@ impl Broadphase {
     fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
         let len = bodies.len;
         let wanted = padded(len) + MAX_WIDTH;
-        let (banded, along_x, bands, frames) = (self.bands.banded, self.bands.along_x, &self.bands, &self.frames);
+        let (banded, along_x, bands, frames) =
+            (self.bands.banded, self.bands.along_x, &self.bands, &self.frames);
         let bounds = &mut self.bounds;
         (bounds.age, bounds.steps) = (0.0, 0);
         bounds.lifetime = if frames.enabled { margins.horizon } else { f32::INFINITY };

@@ -435,7 +435,9 @@ impl Contacts {
     fn make_room(&mut self, bodies: &Bodies) {
         self.room.fit(&self.tiles[..self.active_tiles]);
         let room = self.room;
-        self.tiles.iter_mut().for_each(|tile| tile.reserve(&room, bodies));
+        let share = (self.tiles.len() / room::SHARE).max(room::LEAST);
+        let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room)).take(share);
+        lacking.for_each(|tile| tile.reserve(&room, bodies));
         self.make_far_room(bodies);
         let lanes: usize = self.tiles().iter().map(|tile| tile.info.len() * BLOCK).sum();
         self.carry.reserve(lanes, bodies);

@@ -84,7 +84,10 @@ impl Turned {
             Vec2::new(c.ext_x[slot], c.ext_y[slot])
         };
         let (sin, cos) = if c.arm[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
-        Turned { axis: Vec2::new(if shape.turns() { cos } else { 1.0 }, if shape.turns() { sin } else { 0.0 }), half }
+        Turned {
+            axis: Vec2::new(if shape.turns() { cos } else { 1.0 }, if shape.turns() { sin } else { 0.0 }),
+            half,
+        }
     }
 }
 

@@ -12,7 +12,8 @@
 //! each body of the band looks up the run (terrain, a comb). Two bodies that nothing moves are no pair, and none
 //! of the lists that grow has them.
 //!
-//! The tests on a run of bodies are done by lanes; hits come out in slot order at any width. A hit then
+//! The tests on a run of bodies are done by lanes; hits come out in slot order at any width, and are noted without
+//! a branch for each (which was mispredicted twice a body). A hit then
 //! passes the filters and an exact test of distance: in a random pile a fifth of all circles whose
 //! bounds overlap are too far apart to matter, and each would cost every solver pass.
 
@@ -21,8 +22,9 @@ use super::crowd::{Crowd, MOST_PARTNERS, size};
 use super::general::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
-use crate::lane::{Lane, Mask};
+use crate::lane::{Lane, MAX_WIDTH, Mask};
 use crate::narrowphase::{PairKind, Touch, touch_one};
+use crate::shape::ShapeKind;
 use std::ops::Range;
 
 /// Two slots whose grown shapes are close, a < b.
@@ -51,11 +53,36 @@ pub(crate) struct Found {
     /// How many large ones a banded body has; only where there may be too many.
     large_partners: Vec<u8>,
     crowd: Crowd,
+    hits: Hits,
     /// How many bounds were looked at; those that lanes take along count.
     pub tests: u64,
 }
 
+/// Bodies whose bounds overlap and that are not looked at yet.
+#[derive(Default)]
+struct Hits {
+    /// The first `len` are such; as many as ever needed.
+    list: Vec<[u32; 2]>,
+    len: usize,
+}
+
+/// From so many hits on they are looked at.
+const MANY_HITS: usize = 1024;
+
+impl Hits {
+    /// Empty, with room for `MANY_HITS`, and for what two scans of a body and a lane add to it.
+    fn prepare(&mut self) {
+        self.len = 0;
+        self.list.resize(MANY_HITS + 2 * MOST_PARTNERS + 3 * MAX_WIDTH, [0; 2]);
+    }
+}
+
 impl Found {
+    /// Whether there is that room.
+    pub(crate) fn holds(&self, far: usize, large: usize) -> bool {
+        self.far.capacity() >= far && self.large.capacity() >= large
+    }
+
     /// Room for what is found beside the pairs.
     pub(crate) fn reserve(&mut self, far: usize, large: usize) {
         self.far.reserve_exact(far.saturating_sub(self.far.len()));
@@ -91,6 +118,7 @@ struct Finder<'a> {
     pairs: &'a mut Vec<Pair>,
     far: &'a mut Vec<Pair>,
     crowd: &'a mut Crowd,
+    hits: &'a mut Hits,
     /// Of the present body, in the present run.
     partners: usize,
     /// The smallest body of the run, 0 if one of them is fixed. Looked for when a body has too many partners.
@@ -98,6 +126,62 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// Finds the partners of body `i` in a run, which is all of its band from `from` on. Returns how many bounds it has looked at.
+    #[inline(always)]
+    fn find<L: Lane>(
+        &mut self,
+        probe: &Probe<'_, L>,
+        i: usize,
+        from: usize,
+        run: &Range<usize>,
+        smallest: &mut Option<f32>,
+    ) -> u64 {
+        let known = self.hits.len;
+        if let Some(tests) = probe.note(i, from..run.end, self.hits) {
+            if self.hits.len >= MANY_HITS {
+                self.look_at_hits();
+            }
+            return tests;
+        }
+        self.hits.len = known;
+        self.look_at_hits();
+        (self.partners, self.smallest) = (0, *smallest);
+        let tests = probe.scan(from..run.end, |j| self.take(i, j, run));
+        *smallest = self.smallest;
+        tests
+    }
+
+    /// Makes pairs of the hits that are.
+    fn look_at_hits(&mut self) {
+        let (broadphase, bodies, pairs) = (self.broadphase, self.bodies, &mut *self.pairs);
+        let hits = &self.hits.list[..std::mem::take(&mut self.hits.len)];
+        if !bodies.is_plain() {
+            for &[i, j] in hits {
+                broadphase.accept(bodies, i as usize, j as usize, |pair| pairs.push(pair));
+            }
+            return;
+        }
+        let kinds = &bodies.columns.kind;
+        let inv_mass = &bodies.columns.inv_mass;
+        let growth = &broadphase.bounds.growth;
+        for &[a, b] in hits {
+            let (i, j) = (a as usize, b as usize);
+            // Two moving bodies of one round kind, of which there are most.
+            let same = kinds[i] == kinds[j] && kinds[i].is_round() && inv_mass[i].min(inv_mass[j]) > 0.0;
+            if !same {
+                broadphase.accept(bodies, i, j, |pair| pairs.push(pair));
+                continue;
+            }
+            let rows = [broadphase.shape[i].0, broadphase.shape[j].0];
+            let separation = touch_one(PairKind::CircleCircle, rows[0], rows[1]).separation;
+            if separation <= growth[i] + growth[j] {
+                let is_circle = kinds[i].shape() == ShapeKind::Circle;
+                let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
+                pairs.push(Pair { a, b, separation, kind, swap: false, parts: [NO_PART; 2] });
+            }
+        }
+    }
+
     /// Takes body `j` of a run as a partner of `i`. False if nothing that follows in the run can be one.
     #[inline(always)]
     fn take(&mut self, i: usize, j: usize, run: &Range<usize>) -> bool {
@@ -148,22 +232,54 @@ impl<'a, L: Lane> Probe<'a, L> {
         }
     }
 
+    /// The lanes from `j` on that overlap, as bits, and those that start no later than the body ends.
+    #[inline(always)]
+    fn overlap(&self, j: usize, end: usize) -> (u32, u32) {
+        let bounds = &self.broadphase.bounds;
+        let starts_before = L::load(&bounds.min_s[j..]).le(self.max_s);
+        let overlap = starts_before
+            .and(L::load(&bounds.max_s[j..]).ge(self.min_s))
+            .and(L::load(&bounds.min_b[j..]).le(self.max_b))
+            .and(L::load(&bounds.max_b[j..]).ge(self.min_b));
+        let within = if end - j < L::WIDTH { (1 << (end - j)) - 1 } else { u32::MAX };
+        (overlap.bits() & within, starts_before.bits())
+    }
+
+    /// Notes the overlapping bodies of `run`, which is in sweep order, as hits of `i`. Returns how many bounds it has looked at; nothing
+    /// if there are more than a body may have partners.
+    #[inline(always)]
+    fn note(&self, i: usize, run: Range<usize>, hits: &mut Hits) -> Option<u64> {
+        let most = hits.len + MOST_PARTNERS;
+        let mut j = run.start;
+        while j < run.end {
+            let (bits, starts_before) = self.overlap(j, run.end);
+            let out: &mut [[u32; 2]; MAX_WIDTH] =
+                (&mut hits.list[hits.len..hits.len + MAX_WIDTH]).try_into().expect("as long");
+            let mut found = 0;
+            for lane in 0..L::WIDTH {
+                out[found & (MAX_WIDTH - 1)] = [i as u32, (j + lane) as u32];
+                found += (bits >> lane & 1) as usize;
+            }
+            hits.len += found;
+            if hits.len > most {
+                return None;
+            }
+            j += L::WIDTH;
+            // Lower bounds ascend, so the last lane is the first to start too late.
+            if starts_before >> (L::WIDTH - 1) == 0 {
+                break;
+            }
+        }
+        Some((j - run.start) as u64)
+    }
+
     /// Visits the overlapping bodies of `run`, which is in sweep order, until `hit` returns false. Returns how many
     /// bounds it has looked at.
     #[inline(always)]
     fn scan(&self, run: Range<usize>, mut hit: impl FnMut(usize) -> bool) -> u64 {
-        let bounds = &self.broadphase.bounds;
         let mut j = run.start;
         while j < run.end {
-            let starts_before = L::load(&bounds.min_s[j..]).le(self.max_s);
-            let overlap = starts_before
-                .and(L::load(&bounds.max_s[j..]).ge(self.min_s))
-                .and(L::load(&bounds.min_b[j..]).le(self.max_b))
-                .and(L::load(&bounds.max_b[j..]).ge(self.min_b));
-            let mut bits = overlap.bits();
-            if run.end - j < L::WIDTH {
-                bits &= (1 << (run.end - j)) - 1;
-            }
+            let (mut bits, starts_before) = self.overlap(j, run.end);
             while bits != 0 {
                 if !hit(j + bits.trailing_zeros() as usize) {
                     return (j + L::WIDTH - run.start) as u64;
@@ -172,7 +288,7 @@ impl<'a, L: Lane> Probe<'a, L> {
             }
             j += L::WIDTH;
             // Lower bounds ascend, so the last lane is the first to start too late.
-            if starts_before.bits() >> (L::WIDTH - 1) == 0 {
+            if starts_before >> (L::WIDTH - 1) == 0 {
                 break;
             }
         }
@@ -185,10 +301,11 @@ impl Broadphase {
     pub(crate) fn sweep<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         found.clear();
         self.sweep_large::<L>(bodies, tile, found);
-        let Found { pairs, far, large, crowd, tests, .. } = found;
+        let Found { pairs, far, large, crowd, hits, tests, .. } = found;
+        hits.prepare();
         let first = tile.slots.start;
         let mut finder =
-            Finder { broadphase: self, bodies, first, pairs, far, crowd, partners: 0, smallest: None };
+            Finder { broadphase: self, bodies, first, pairs, far, crowd, hits, partners: 0, smallest: None };
         let mut smallest = [None; 2];
         let mut next_large = large.iter().peekable();
         for k in tile.bands.clone() {
@@ -202,24 +319,23 @@ impl Broadphase {
                 // 2 threads: a p95 of 7 ms for a step, and 2 so.)
                 let touches = !self.present.avoids(bodies, i);
                 if touches {
-                    (finder.partners, finder.smallest) = (0, smallest[0]);
-                    *tests += probe.scan(i + 1..band.slots.end, |j| finder.take(i, j, &band.slots));
-                    smallest[0] = finder.smallest;
+                    *tests += finder.find(&probe, i, i + 1, &band.slots, &mut smallest[0]);
                 }
                 if let Some(next) = next.filter(|_| touches) {
                     let min_s = self.bounds.min_s[i];
                     while reaching < next.slots.end && self.bounds.front[reaching] < min_s {
                         reaching += 1;
                     }
-                    (finder.partners, finder.smallest) = (0, smallest[1]);
-                    *tests += probe.scan(reaching..next.slots.end, |j| finder.take(i, j, &next.slots));
-                    smallest[1] = finder.smallest;
+                    *tests += finder.find(&probe, i, reaching, &next.slots, &mut smallest[1]);
                 }
                 while let Some(&(_, b)) = next_large.next_if(|&&(a, _)| a as usize == i) {
+                    // In order: large ones come after all others.
+                    finder.look_at_hits();
                     finder.take_large(i, b as usize);
                 }
             }
         }
+        finder.look_at_hits();
         finder.crowd.tidy();
     }
 
@@ -405,15 +521,14 @@ impl Broadphase {
         let (kind, swap) = PairKind::of(c.kind[a], a_fixed, c.kind[b], b_fixed);
         let (first, second) = if swap { (b, a) } else { (a, b) };
         let (row_a, row_b) = (self.shape[first].0, self.shape[second].0);
-        let separation = if matches!(
-            kind,
-            PairKind::CircleCircle | PairKind::ParticleParticle | PairKind::CircleParticle
-        ) {
-            // In place of the jump table, for the kinds of which there are most: two round ones.
-            touch_one(PairKind::CircleCircle, row_a, row_b).separation
-        } else {
-            touch_any(kind, row_a, row_b).separation
-        };
+        let separation =
+            if matches!(kind, PairKind::CircleCircle | PairKind::ParticleParticle | PairKind::CircleParticle)
+            {
+                // In place of the jump table, for the kinds of which there are most: two round ones.
+                touch_one(PairKind::CircleCircle, row_a, row_b).separation
+            } else {
+                touch_any(kind, row_a, row_b).separation
+            };
         let near = separation <= self.bounds.growth[a] + self.bounds.growth[b];
         if near {
             emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts: [NO_PART; 2] });

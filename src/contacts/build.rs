@@ -67,10 +67,15 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn reserve(&mut self, bodies: usize, pairs: usize) {
+    pub(super) fn holds(&self, bodies: usize) -> bool {
+        self.taken.capacity() >= bodies
+    }
+
+    pub(super) fn reserve(&mut self, bodies: usize, lanes: usize) {
         at_least(&mut self.taken, bodies);
-        at_least(&mut self.sorted, pairs);
-        at_least(&mut self.colour, pairs);
+        at_least(&mut self.sorted, lanes);
+        at_least(&mut self.colour, lanes);
+        at_least(&mut self.born, lanes / 4);
     }
 }
 
