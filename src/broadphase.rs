@@ -116,8 +116,9 @@ const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
-/// The longest horizon, in steps.
+/// The longest horizon, in steps, and the first.
 const HORIZON_STEPS: f32 = 8.0;
+const FIRST_HORIZON: f32 = 5.0;
 /// By how much the horizon is changed from list to list.
 const LONGER: f32 = 2.0;
 /// How much the cost of the step that makes a list counts beside what it is per step of the list's life: people see the slowest frame.
@@ -302,7 +303,7 @@ struct Horizon {
 
 impl Default for Horizon {
     fn default() -> Self {
-        Horizon { steps: 4.0, change: LONGER, cost: f32::INFINITY }
+        Horizon { steps: FIRST_HORIZON, change: 1.0 / LONGER, cost: f32::INFINITY }
     }
 }
 
