@@ -34,6 +34,7 @@ mod frames;
 pub(crate) mod general;
 pub(crate) mod levels;
 pub(crate) mod loose;
+pub(crate) mod strays;
 pub(crate) mod sweep;
 
 use crate::body::{Bodies, Kind, Motion};
@@ -47,6 +48,7 @@ use general::Turned;
 use glam::Vec2;
 use levels::Levels;
 use std::ops::Range;
+use strays::Strays;
 
 /// Bodies per parallel work item in passes over columns.
 pub(crate) const CHUNK: usize = 2048;
@@ -271,6 +273,8 @@ pub(crate) struct Broadphase {
     levels: Levels,
     frames: Frames,
     pub(crate) bounds: Bounds,
+    /// What is out of them.
+    pub(crate) strays: Strays,
     /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
     pub(crate) loose: Vec<u32>,
     /// Those of the present list.
@@ -364,6 +368,8 @@ impl Broadphase {
         self.near_loose.clear();
         self.near_loose.reserve(crowd::MOST_PARTNERS);
         self.built = bodies.len;
+        let height = self.bands.height as f32;
+        self.strays.clear(bodies.len, 0.25 * height);
         self.fill_bounds(bodies, &margins, crew);
         let bounds = &self.bounds;
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];

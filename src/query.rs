@@ -1,8 +1,7 @@
 //! Queries: which shapes are at a point, or in a box.
 //!
-//! They look into the bands of the last pair list, those of the large bodies among them. After a step those still hold every body that was
-//! there when the list was made, unless the step made the list stale; then, as after a body was moved
-//! by hand, all bodies are looked at. Bodies added since are looked at one by one.
+//! They look into the bands of the last pair list, those of the large bodies among them. What has left its bounds since, or was moved by
+//! hand, is found all the same: see `broadphase/strays.rs`. Bodies added since are looked at one by one.
 
 use crate::body::BodyHandle;
 use crate::shape::{Shape, ShapeKind};
@@ -149,22 +148,24 @@ impl World {
     pub(crate) fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
         let broadphase = &self.broadphase;
         let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
-        let mut unlisted = 0;
-        if self.bounds_hold {
+        let unlisted = broadphase.bands.solid;
+        if unlisted > 0 {
+            let strays = &broadphase.strays;
             // The bounds are those of the time when the list was made, and move with the frames.
-            let moved = Vec2::splat(broadphase.bounds.large_growth);
+            let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
             let (lower, upper) = (lower - moved, upper + moved);
             let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
             let (range_s, range_b) =
                 if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
-            let going = broadphase
-                .visit_bands(range_s, range_b, |slot| broadphase.is_loose(slot) || solid(slot))
-                && broadphase.loose.iter().all(|&slot| solid(slot as usize))
-                && broadphase.visit_large(range_s, range_b, &mut solid);
+            let stray = |slot: usize| strays.contains(slot);
+            let going = broadphase.visit_bands(range_s, range_b, |slot| {
+                broadphase.is_loose(slot) || stray(slot) || solid(slot)
+            }) && broadphase.loose.iter().all(|&slot| stray(slot as usize) || solid(slot as usize))
+                && broadphase.visit_large(range_s, range_b, |slot| stray(slot) || solid(slot))
+                && strays.slots().iter().all(|&slot| slot as usize >= unlisted || solid(slot as usize));
             if !going {
                 return;
             }
-            unlisted = broadphase.bands.solid;
         }
         for slot in unlisted..self.bodies.len {
             if !solid(slot) {

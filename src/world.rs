@@ -378,8 +378,13 @@ impl World {
     /// Takes the solver's result over, and looks for what went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
-        let bounds = &self.broadphase.bounds;
-        let bad = self.solver.mirror.finish(&mut self.bodies, bounds, &self.settings, &mut self.left, crew);
+        let mut strays = std::mem::take(&mut self.broadphase.strays);
+        strays.begin();
+        let strays = Mutex::new(strays);
+        let (bounds, mirror) = (&self.broadphase.bounds, &self.solver.mirror);
+        let bad = mirror.finish(&mut self.bodies, bounds, &strays, &self.settings, &mut self.left, crew);
+        self.broadphase.strays = strays.into_inner().expect("no worker panicked");
+        self.broadphase.strays.end();
         self.bounds_last = in_time;
         self.bounds_hold = in_time && self.left.get_mut().expect("no worker panicked").is_empty();
         for slot in bad {

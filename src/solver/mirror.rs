@@ -7,6 +7,7 @@
 use super::midpoint::Midpoint;
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::loose::per_step;
+use crate::broadphase::strays::Strays;
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
 use crate::compound::Compound;
 use crate::crew::{Crew, SharedSlice};
@@ -140,6 +141,7 @@ impl Mirror {
         &self,
         bodies: &mut Bodies,
         bounds: &Bounds,
+        strays: &Mutex<Strays>,
         settings: &Settings,
         left: &mut Mutex<Vec<u32>>,
         crew: &Crew<'_>,
@@ -183,6 +185,7 @@ impl Mirror {
                 midpoint,
                 arm: turned,
                 bounds,
+                strays,
                 margins,
                 bad: &bad,
                 left,
@@ -329,6 +332,7 @@ struct Chunk<'a> {
     /// Where there are bodies that turn.
     arm: Option<&'a Vec<f32>>,
     bounds: &'a Bounds,
+    strays: &'a Mutex<Strays>,
     margins: &'a Margins,
     bad: &'a Mutex<Vec<usize>>,
     left: &'a Mutex<Vec<u32>>,
@@ -422,6 +426,8 @@ fn finish_lanes<L: Lane>(
     let turned = chunk.arm.map(|arm| [angle, new[5], L::load(&arm[slot..])]);
     let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins).bits();
     if left != 0 {
+        let of_turn = turned.map(|[angle, _, arm]| [angle, arm]);
+        chunk.bounds.note_strays::<L>(slot, left, [new[0], new[1]], of_turn, chunk.strays);
         let mut slots = chunk.left.lock().expect("no worker panicked");
         let room = chunk.limit.saturating_sub(slots.len());
         slots.extend(slots_of(left).map(|slot| slot as u32).take(room));

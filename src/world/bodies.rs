@@ -244,9 +244,15 @@ impl World {
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
             (pose.0[0], pose.0[1]) = (0.0, 0.0);
         }
+        self.displaced(slot);
+    }
+
+    /// A body is not where its bounds are, or not all of it.
+    fn displaced(&mut self, slot: usize) {
         self.dirty = true;
         self.bounds_hold = false;
         self.bounds_last = false;
+        self.broadphase.strays.displace(slot);
     }
 
     /// Turns a body, rad. More than half a turn counts as whole turns and the rest: see [`BodyState`].
@@ -263,9 +269,7 @@ impl World {
             pose.0[2] = 0.0;
         }
         if self.bodies.columns.kind[slot].shape().turns() {
-            self.dirty = true;
-            self.bounds_hold = false;
-            self.bounds_last = false;
+            self.displaced(slot);
         }
         Ok(())
     }
