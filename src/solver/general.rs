@@ -153,7 +153,8 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
         }
         let mut impacts = false;
         let mut rough = tile.rough.get_mut(place);
-        for vector in 0..BLOCK / L::WIDTH {
+        // Lanes in use come first.
+        for vector in 0..usize::from(info.count).div_ceil(L::WIDTH) {
             // No more than that already; so the compiler knows that no load reaches beyond the block.
             let i = (vector * L::WIDTH) & (BLOCK - L::WIDTH);
             let mut kernel = Kernel::<L, FIXED, POINTS> {
