@@ -433,7 +433,7 @@ impl Contacts {
 
     /// Makes room for what the next lists may need: see `room.rs`.
     fn make_room(&mut self, bodies: &Bodies) {
-        self.room.fit(&self.tiles[..self.active_tiles]);
+        self.room.fit(&self.tiles[..self.active_tiles], 2);
         let room = self.room;
         let share = (self.tiles.len() / room::SHARE).max(room::LEAST);
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room)).take(share);
@@ -446,7 +446,8 @@ impl Contacts {
     fn make_far_room(&mut self, bodies: &Bodies) {
         // Besides what large bodies touch, the pairs of the bodies that may become loose before the next list.
         let loose_pairs = 8 * per_list(bodies.len);
-        self.far_room.fit(std::slice::from_ref(&self.far));
+        // A load that tumbles in a drum comes at once.
+        self.far_room.fit(std::slice::from_ref(&self.far), 4);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_general);
         let room = self.far_room.max(loose);
         self.far.reserve(&room, bodies);

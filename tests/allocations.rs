@@ -170,7 +170,7 @@ fn warm_steps_allocate_nothing() {
         let times = [1.0 / 60.0, 1.0 / 50.0, 1.0 / 90.0];
         world.set_time_step(times[step % 3]).unwrap();
     });
-    moving_worlds_allocate_nothing("lanes", 120, 90, |world, step| {
+    moving_worlds_allocate_nothing("lanes", 120, 180, |world, step| {
         world.set_lanes(Lanes::ALL[step % 4]);
     });
 }

@@ -67,8 +67,11 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn holds(&self, bodies: usize) -> bool {
+    pub(super) fn holds(&self, bodies: usize, lanes: usize) -> bool {
         self.taken.capacity() >= bodies
+            && self.sorted.capacity() >= lanes
+            && self.colour.capacity() >= lanes
+            && self.born.capacity() >= lanes / 4
     }
 
     pub(super) fn reserve(&mut self, bodies: usize, lanes: usize) {
@@ -414,11 +417,11 @@ pub(super) fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
     vec.resize(len, value);
 }
 
-/// Empties a vector, and lets it hold `len` values: a quarter more when it has to grow, so that this is rare.
+/// Empties a vector, and lets it hold `len` values: twice as many when it has to grow, so that this is rare.
 fn make_room<T>(vec: &mut Vec<T>, len: usize) {
     vec.clear();
     if len > vec.capacity() {
-        vec.reserve(len + len / 4 + 16);
+        vec.reserve(2 * len + 16);
     }
 }
 

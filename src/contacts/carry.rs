@@ -183,10 +183,10 @@ fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
     Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() }
 }
 
-/// Room for so many, and for a quarter more where it has to grow.
+/// Room for so many, and for half as many more where it has to grow.
 fn room_for<T>(vec: &mut Vec<T>, len: usize) {
     if vec.capacity() < len {
-        vec.reserve_exact(len + len / 4 + 16 - vec.len());
+        vec.reserve_exact(len + len / 2 + 16 - vec.len());
     }
 }
 

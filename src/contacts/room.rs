@@ -64,20 +64,31 @@ impl Room {
         self.merge(other, usize::max)
     }
 
-    /// Grows where one of these tiles needs more than this: then to what it needs and a reserve, so that it is rare. (To nothing
+    /// Grows where one of these tiles needs more than this: then to so many times what it needs, so that it is rare. (To nothing
     /// for what there is none of: most worlds have no general contacts, or no large bodies that move.)
-    pub(super) fn fit(&mut self, tiles: &[Tile]) {
+    pub(super) fn fit(&mut self, tiles: &[Tile], times: usize) {
         let most = tiles.iter().fold(Room::default(), |most, tile| most.max(Room::of(tile)));
         let sum = tiles.iter().fold(Room::default(), |sum, tile| sum.merge(Room::of(tile), |a, b| a + b));
         let fair = sum.merge(sum, |sum, _| 4 * sum / tiles.len().max(1));
         let needed = most.merge(fair, usize::min);
-        *self = self.merge(needed, |room, need| if need > room { 2 * need + BLOCK } else { room });
+        *self = self.merge(needed, |room, need| if need > room { times * need + BLOCK } else { room });
+        // Pairs are small, and of a few there are soon many.
+        self.pairs = self.pairs.max(MIN_PAIRS);
+        if tiles.len() <= FEW {
+            // All candidates may come near.
+            self.blocks = self.blocks.max(self.pairs / BLOCK);
+            self.generals = if self.generals > 0 { self.generals.max(self.blocks) } else { 0 };
+        }
     }
 }
 
+const MIN_PAIRS: usize = 8 * BLOCK;
+/// Up to so many tiles, of some 10,000 bodies, memory is cheap and what one tile needs differs much from what the next does.
+const FEW: usize = 32;
+
 /// In each list one in so many tiles gets its room, and at least so many.
 pub(super) const SHARE: usize = 16;
-pub(super) const LEAST: usize = 4;
+pub(super) const LEAST: usize = 16;
 
 /// Lets a vector hold so many values.
 pub(super) fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
@@ -93,7 +104,7 @@ impl Tile {
             && self.info.capacity() >= room.blocks
             && self.general.capacity() >= room.generals
             && self.candidates.capacity() >= room.candidates
-            && self.scratch.holds(room.bodies)
+            && self.scratch.holds(room.bodies, room.blocks * BLOCK)
             && self.found.holds(room.far, room.large)
     }
 
