@@ -25,7 +25,7 @@
 //! 5. A few bodies that leave their margin early are paired anew on their own: see `loose.rs`.
 //! 6. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
 //!    have few partners that they do not touch. Speed is measured against the surroundings: see
-//!    `frames.rs`.
+//!    `frames.rs`. For how many steps they are to last is tried out: see [`Horizon`].
 //! 7. Where bodies lie in one heap, each on all others, a body gets a bounded number of partners: see `crowd.rs`.
 
 pub(crate) mod bands;
@@ -297,7 +297,12 @@ pub(crate) struct Broadphase {
 }
 
 /// For how many steps a list is to live. A long one has many pairs, a short one is soon to be made anew; and how soon a body is hit
-/// and leaves its margin, nobody knows beforehand. So it is changed a little with each list, and back when that was dearer by the step.
+/// and leaves its margin, nobody knows beforehand. So it is changed with each list, and back when that was dearer by the step.
+///
+/// With five steps always, 5,000 boxes in a pit had 45,000 pairs for 7,000 contacts and a new list in two steps of three. Changes by a
+/// quarter, and by a half, got stuck where every step makes a list (2,025 boxes in a tumbler: 1.1 ms of broadphase a step, and 0.5 with changes
+/// by two). Tried and dropped: shorter when a list lived less than 0.4, 0.5 or 0.7 of its horizon: better here, worse there.
+/// At most 12 steps: means 5 % less, the slowest step of a collapsing pile 40 % more than with 8.
 struct Horizon {
     steps: f32,
     change: f32,
@@ -522,5 +527,35 @@ pub(crate) fn shape_row(kind: Kind, pos: [f32; 2], ext: [f32; 2], ext_z: f32) ->
     match kind.shape() {
         ShapeKind::HalfSpace => Row([ext[0], ext[1], ext_z, 0.0]),
         _ => Row([pos[0], pos[1], ext[0], ext[1]]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract: the horizon goes on in the direction that made lists cheaper by the step, turns back where it made them dearer, and stays
+    /// between one step and the longest; a list that nobody used says nothing.
+    #[test]
+    fn the_horizon_follows_the_cost() {
+        // Cheapest at four steps: a list costs 16 and the square of its horizon, and lives for so long.
+        let mut horizon = Horizon::default();
+        let mut steps = FIRST_HORIZON;
+        for turn in 0..40 {
+            let lived = steps.round().max(1.0);
+            steps = horizon.next(16.0 + lived * lived, lived as u32);
+            assert!((1.0..=HORIZON_STEPS).contains(&steps));
+            assert!(turn < 4 || (1.2..=HORIZON_STEPS).contains(&steps), "turn {turn}: {steps}");
+        }
+        let before = steps;
+        assert_eq!(horizon.next(1.0e9, 0), before);
+        // Lists that die at once whatever the horizon are to be short.
+        let mut horizon = Horizon::default();
+        let mut list = |_| {
+            let pairs = horizon.steps * horizon.steps;
+            horizon.next(10.0 + pairs, 1)
+        };
+        let lists: Vec<f32> = (0..20).map(&mut list).collect();
+        assert!(lists[10..].iter().all(|&steps| steps <= 2.1), "{lists:?}");
     }
 }

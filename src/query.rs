@@ -158,11 +158,12 @@ impl World {
             let (range_s, range_b) =
                 if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
             let stray = |slot: usize| strays.contains(slot);
-            let going = broadphase.visit_bands(range_s, range_b, |slot| {
-                broadphase.is_loose(slot) || stray(slot) || solid(slot)
-            }) && broadphase.loose.iter().all(|&slot| stray(slot as usize) || solid(slot as usize))
-                && broadphase.visit_large(range_s, range_b, |slot| stray(slot) || solid(slot))
-                && strays.slots().iter().all(|&slot| slot as usize >= unlisted || solid(slot as usize));
+            let going =
+                broadphase.visit_bands(range_s, range_b, |slot| {
+                    broadphase.is_loose(slot) || stray(slot) || solid(slot)
+                }) && broadphase.loose.iter().all(|&slot| stray(slot as usize) || solid(slot as usize))
+                    && broadphase.visit_large(range_s, range_b, |slot| stray(slot) || solid(slot))
+                    && strays.slots().iter().all(|&slot| slot as usize >= unlisted || solid(slot as usize));
             if !going {
                 return;
             }

@@ -1,6 +1,7 @@
 //! What holds of the pair list and its blocks after any call.
 
-use super::{BLOCK, BounceBlock, Contacts, Key, NOT_GENERAL, SERIAL, Tile, key};
+use super::candidates::CANDIDATE_KINDS;
+use super::{BLOCK, BounceBlock, Contacts, Key, NO_LANE, NOT_GENERAL, SERIAL, Tile, key};
 use crate::body::Bodies;
 use crate::lane::RowOffset;
 use crate::narrowphase::{FAR, PairKind};
@@ -24,6 +25,7 @@ impl Contacts {
             let in_tile = |message: String| format!("tile {index}: {message}");
             tile.validate_lanes(rows).map_err(in_tile)?;
             tile.validate_blocks(rows, fresh).map_err(in_tile)?;
+            tile.validate_candidates(rows).map_err(in_tile)?;
             for pair in tile.pairs() {
                 ensure!(pair.a < pair.b && (pair.b as usize) < bodies.len, "tile {index}: {pair:?}");
             }
@@ -59,7 +61,7 @@ impl Contacts {
 }
 
 impl Tile {
-    /// Each pair has a lane of its own, which names its bodies; and there are no other lanes in use.
+    /// Each pair that has a lane has one of its own, which names its bodies; and there are no other lanes in use.
     fn validate_lanes(&self, rows: &Rows) -> Result<(), String> {
         let (blocks, pairs) = (self.info.len(), self.pairs());
         ensure!(
@@ -104,6 +106,27 @@ impl Tile {
                     "block {block}: unused lane {lane} has rows {padding:?}"
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// The pairs without lanes are candidates, each once, among those of its kind; and no other is.
+    fn validate_candidates(&self, rows: &Rows) -> Result<(), String> {
+        let mut waiting = vec![false; self.pairs().len()];
+        for kind in &PairKind::ALL[..CANDIDATE_KINDS] {
+            for block in &self.candidates[self.candidate_runs.of(*kind)] {
+                for lane in (0..BLOCK).filter(|lane| block.alive >> lane & 1 == 1) {
+                    let index = block.pair[lane] as usize;
+                    let pair = self.pairs().get(index).ok_or(format!("candidate {index} is no pair"))?;
+                    ensure!(pair.kind == *kind, "{pair:?} is a candidate among {kind:?}");
+                    ensure!(!std::mem::replace(&mut waiting[index], true), "{pair:?} is a candidate twice");
+                    let shapes = [block.a[lane], block.b[lane]].map(RowOffset::row);
+                    ensure!(shapes.iter().all(|&row| row < rows.shapes), "{pair:?} has the rows {shapes:?}");
+                }
+            }
+        }
+        for (pair, (&waits, &lane)) in self.pairs().iter().zip(waiting.iter().zip(&self.lane_of)) {
+            ensure!(waits == (lane == NO_LANE), "{pair:?} has lane {lane}, is a candidate: {waits}");
         }
         Ok(())
     }

@@ -166,3 +166,44 @@ fn boulders_among_pebbles_are_no_crowd() {
     assert_eq!(world.crowded_count(), 0);
     assert!(world.pair_count() > 2_500, "{} pairs", world.pair_count());
 }
+
+/// Bodies that were candidates when the list was made, and come near while it lives, collide: two crowds that meet do not pass
+/// through each other, whatever their shapes, and the world is sound after each step. So many come near in one step that the lanes
+/// in reserve do not suffice.
+#[test]
+fn crowds_that_meet_collide() {
+    let shapes =
+        [Shape::circle(0.2), Shape::aabb(0.2, 0.2), Shape::oriented_box(0.2, 0.2), Shape::capsule(0.1, 0.1)];
+    for (number, shape) in shapes.into_iter().enumerate() {
+        for lanes in [Lanes::One, Lanes::Eight] {
+            let mut bodies = Vec::new();
+            for side in [-1.0f32, 1.0] {
+                for i in 0..12 * 12 {
+                    let (column, row) = ((i % 12) as f32, (i / 12) as f32);
+                    // Columns that are flush: all of the front meet at once.
+                    let at = Vec2::new(side * (0.45 + 0.5 * column), 0.5 * row);
+                    bodies.push(BodyDesc {
+                        velocity: Vec2::new(-2.0 * side, 0.0),
+                        ..BodyDesc::dynamic(shape, at)
+                    });
+                }
+            }
+            let settings = Settings { lanes, gravity: Vec2::ZERO, ..Settings::default() };
+            let mut world = World::new(settings).unwrap();
+            let bodies = world.add_bodies(&bodies).unwrap();
+            let mut deepest = 0.0f64;
+            for step in 0..90 {
+                world.step();
+                world.validate().unwrap_or_else(|error| panic!("shape {number}, step {step}: {error}"));
+                deepest = deepest.max(world.quality().max_penetration);
+            }
+            assert!(deepest < 0.1, "shape {number}: {deepest} m deep");
+            let mean = |bodies: &[BodyHandle]| {
+                bodies.iter().map(|&body| world.body(body).unwrap().position.x).sum::<f32>()
+                    / bodies.len() as f32
+            };
+            let (left, right) = (mean(&bodies[..144]), mean(&bodies[144..]));
+            assert!(left < -2.0 && right > 2.0, "shape {number}: the crowds are at {left} and {right}");
+        }
+    }
+}
