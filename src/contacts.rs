@@ -432,13 +432,19 @@ impl Contacts {
     }
 
     /// Makes room for what the next lists may need: see `room.rs`.
-    fn make_room(&mut self, bodies: &Bodies) {
+    fn make_room(&mut self, bodies: &Bodies, threads: usize) {
         self.room.fit(&self.tiles[..self.active_tiles], 2);
         let room = self.room;
         let share = (self.tiles.len() / room::SHARE).max(room::LEAST);
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room)).take(share);
         lacking.for_each(|tile| tile.reserve(&room, bodies));
         self.make_far_room(bodies);
+        // One for each thread, from when one was needed.
+        let spare = self.spare.get_mut().expect("no worker panicked");
+        if !spare.is_empty() && spare.len() < threads {
+            spare.resize_with(threads, Default::default);
+        }
+        spare.iter_mut().for_each(|kept| kept.reserve(room.blocks * BLOCK, bodies.any_general));
         let lanes: usize = self.tiles().iter().map(|tile| tile.info.len() * BLOCK).sum();
         self.carry.reserve(lanes, bodies);
     }
@@ -469,7 +475,7 @@ impl Contacts {
             build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative, spare: &self.spare };
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
         build.tile(&mut self.far, false);
-        self.make_room(bodies);
+        self.make_room(bodies, crew.threads());
     }
 
     /// Gives lanes to the candidates that `near` finds in a tile.

@@ -6,7 +6,7 @@
 use super::known;
 use super::machine::Body;
 use super::read::is_measurable;
-use granule::{BodyHandle, BodyType, ShapeKind, Vec2, World};
+use granule::{BodyHandle, BodyType, ShapeKind, Solver, Vec2, World};
 
 /// A world before a step, as the laws see it.
 pub struct Before {
@@ -157,7 +157,12 @@ impl Before {
         }
         // What overlaps by less than 4 slops is pushed apart at no more than this, neighbour after neighbour.
         let rate = f64::from(settings.substeps) / dt;
-        let push = (4.0 * slop * rate).min(f64::from(settings.push_out_speed)) * self.bodies.len() as f64;
+        // The projection solver moves them, at no speed.
+        let fastest = match settings.solver {
+            Solver::Soft => f64::from(settings.push_out_speed),
+            Solver::Projection => f64::INFINITY,
+        };
+        let push = (4.0 * slop * rate).min(fastest) * self.bodies.len() as f64;
         let mass: f64 = self.bodies.iter().map(|moving| moving.mass).sum();
         let weight: f64 =
             self.bodies.iter().map(|m| m.mass * (m.gravity[0].abs() + m.gravity[1].abs())).sum();

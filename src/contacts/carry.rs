@@ -86,7 +86,7 @@ impl Kept {
 
     /// Reads a tile's blocks.
     pub(super) fn take(&mut self, tile: &Tile) {
-        self.reserve(tile.info.capacity() * BLOCK, !tile.general.is_empty());
+        self.reserve(tile.info.len() * BLOCK, !tile.general.is_empty());
         self.carried.clear();
         self.general.clear();
         for (pair, &lane) in tile.lane_of.iter().enumerate().filter(|&(_, &lane)| lane != NO_LANE) {

@@ -22,7 +22,7 @@ pub(super) struct Room {
     /// Those that it may write.
     bodies: usize,
     pub(super) pairs: usize,
-    blocks: usize,
+    pub(super) blocks: usize,
     generals: usize,
     candidates: usize,
     /// See `Found`.
