@@ -120,7 +120,7 @@ const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 const FRAME_REACH: f32 = 0.5;
 /// The longest horizon, in steps, and the first.
 const HORIZON_STEPS: f32 = 8.0;
-const FIRST_HORIZON: f32 = 5.0;
+const FIRST_HORIZON: f32 = 4.0;
 /// By how much the horizon is changed from list to list.
 const LONGER: f32 = 2.0;
 /// How much the cost of the step that makes a list counts beside what it is per step of the list's life: people see the slowest frame.

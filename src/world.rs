@@ -217,8 +217,8 @@ impl World {
     /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and lane width. It may
     /// allocate when there is more in the whole world than ever before: more bodies, or more pairs of neighbours, which are
     /// more the denser the bodies lie and the faster they are; in the first step after links or hulls came or went;
-    /// and when a body goes bad. In a world of many tiles of space (256 bodies and more each) it may allocate, too, when one of
-    /// them needs a quarter more than any tile ever did, in a small world half more. What is allocated is kept, with such a reserve, until the world is dropped.
+    /// and when a body goes bad. Where the world has tiles of space (256 bodies and more each) it may allocate, too, when one of
+    /// them needs twice as much as any tile ever did. What is allocated is kept, with such a reserve, until the world is dropped.
     pub fn step(&mut self) {
         let mut trace = self.trace.take();
         let start = Instant::now();

@@ -1,8 +1,8 @@
 //! How much memory tiles have.
 //!
 //! Bodies wander from tile to tile, and what a tile has needed so far says little of what it will need. What any tile of the
-//! world has needed says much, as all have about the same number of bodies. So when a list is made, each tile gets room for a
-//! quarter more than the most that a tile ever needed: a tile allocates only when it needs that much more than any before. That
+//! world has needed says much, as all have about the same number of bodies. So when a list is made, each tile gets room for
+//! twice the most that a tile ever needed: a tile allocates only when it needs that much more than any before. That
 //! is hardly ever so unless there is more in the whole world than there was. But no tile gets room for more than four times the mean, lest one
 //! heap is paid for by all others.
 //!

