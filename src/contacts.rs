@@ -3,7 +3,7 @@
 //! A pair of the list that is near has one *lane* of one block for as long as the list lives: normal, separation,
 //! carried impulses, masses and coefficients. A block is sixteen lanes at every lane width (the
 //! narrower kernels work through it in parts), so layout and colours depend on the scene alone.
-//! A pair that is not near is a *candidate*: sixteen bytes, and a lane when it comes near.
+//! A pair that is not near is a *candidate*: twenty bytes, and a lane when it comes near.
 //!
 //! ```text
 //! rebuild:   carry   impulses and touching flags of the old list out, by old slot    (carry.rs)
@@ -336,6 +336,24 @@ pub(crate) struct Contacts {
     pub end: Vec<ContactEvent>,
 }
 
+/// What a pair list is of, and how its contacts are made.
+#[derive(Clone, Copy)]
+pub(crate) struct List<'a> {
+    pub broadphase: &'a Broadphase,
+    pub bodies: &'a Bodies,
+    pub mixing: Mixing,
+    /// Separation below which a pair counts as near.
+    pub speculative: f32,
+}
+
+impl<'a> List<'a> {
+    fn build(&self, carry: &'a Carry, spare: &'a Mutex<Vec<carry::Kept>>) -> build::Build<'a> {
+        let List { broadphase, bodies, mixing, speculative } = *self;
+        let old_slot = &broadphase.bands.order;
+        build::Build { bodies, mixing, carry, old_slot, speculative, spare }
+    }
+}
+
 impl Contacts {
     pub(crate) fn tiles(&self) -> &[Tile] {
         &self.tiles[..self.active_tiles]
@@ -435,9 +453,9 @@ impl Contacts {
     fn make_room(&mut self, bodies: &Bodies, threads: usize) {
         self.room.fit(&self.tiles[..self.active_tiles], 2);
         let room = self.room;
-        let share = (self.tiles.len() / room::SHARE).max(room::LEAST);
-        let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room)).take(share);
-        lacking.for_each(|tile| tile.reserve(&room, bodies));
+        let most = self.tiles.len();
+        let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room));
+        lacking.take(room::share(most)).for_each(|tile| tile.reserve(&room, bodies));
         self.make_far_room(bodies);
         // One for each thread, from when one was needed.
         let spare = self.spare.get_mut().expect("no worker panicked");
@@ -462,47 +480,26 @@ impl Contacts {
     }
 
     /// Colours the pairs found and lays out their blocks, with the impulses carried over.
-    pub(crate) fn build(
-        &mut self,
-        broadphase: &Broadphase,
-        bodies: &Bodies,
-        mixing: Mixing,
-        speculative: f32,
-        crew: &Crew<'_>,
-    ) {
-        let old_slot = &broadphase.bands.order;
-        let build =
-            build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative, spare: &self.spare };
+    pub(crate) fn build(&mut self, list: &List<'_>, crew: &Crew<'_>) {
+        let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
         build.tile(&mut self.far, false);
-        self.make_room(bodies, crew.threads());
+        self.make_room(list.bodies, crew.threads());
     }
 
     /// Gives lanes to the candidates that `near` finds in a tile.
     pub(crate) fn give_lanes(
         &mut self,
-        broadphase: &Broadphase,
-        bodies: &Bodies,
-        mixing: Mixing,
-        speculative: f32,
+        list: &List<'_>,
         crew: &Crew<'_>,
         near: impl Fn(&mut Tile, &mut Vec<u32>) + Sync,
     ) {
-        let old_slot = &broadphase.bands.order;
-        let build =
-            build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative, spare: &self.spare };
+        let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.give_lanes(tile, &near));
     }
 
     /// Adds pairs of any two bodies to the far tile, but for those that the list has already.
-    pub(crate) fn add_far(
-        &mut self,
-        broadphase: &Broadphase,
-        bodies: &Bodies,
-        mixing: Mixing,
-        speculative: f32,
-        pairs: &[Pair],
-    ) {
+    pub(crate) fn add_far(&mut self, list: &List<'_>, pairs: &[Pair]) {
         let known = self.far.found.pairs.len();
         for pair in pairs {
             if let Err(place) = self.far_keys.binary_search_by_key(&key(pair), |(key, _)| *key)
@@ -515,11 +512,9 @@ impl Contacts {
         if self.far.found.pairs.len() == known {
             return;
         }
-        let old_slot = &broadphase.bands.order;
-        let build =
-            build::Build { bodies, mixing, carry: &self.carry, old_slot, speculative, spare: &self.spare };
+        let build = list.build(&self.carry, &self.spare);
         build.again(&mut self.far, &[], false);
-        self.make_far_room(bodies);
+        self.make_far_room(list.bodies);
     }
 
     /// Whether one of the tiles has this pair.

@@ -15,7 +15,7 @@ use crate::broadphase::crowd::{MOST_PARTNERS, scatter};
 use crate::broadphase::loose::per_step;
 use crate::broadphase::sweep::Pair;
 use crate::broadphase::{Broadphase, Margins};
-use crate::contacts::{Contacts, Tile};
+use crate::contacts::{Contacts, List, Tile};
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
 use crate::hulls::Hulls;
@@ -272,9 +272,8 @@ impl World {
             left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
         }
         self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs);
-        let Settings { mixing, slop, .. } = self.settings;
-        let pairs = &self.loose_pairs;
-        self.contacts.add_far(&self.broadphase, &self.bodies, mixing, 4.0 * slop, pairs);
+        let list = list(&self.broadphase, &self.bodies, &self.settings);
+        self.contacts.add_far(&list, &self.loose_pairs);
         self.bounds_hold = true;
         true
     }
@@ -306,8 +305,8 @@ impl World {
 
     /// Makes the blocks for a new pair list.
     fn build_contacts(&mut self, crew: &Crew<'_>) {
-        let Settings { mixing, slop, .. } = self.settings;
-        self.contacts.build(&self.broadphase, &self.bodies, mixing, 4.0 * slop, crew);
+        let list = list(&self.broadphase, &self.bodies, &self.settings);
+        self.contacts.build(&list, crew);
     }
 
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
@@ -329,17 +328,10 @@ impl World {
             speculative: 4.0 * self.settings.slop,
         };
         if !rebuilt {
-            let (mixing, speculative) = (self.settings.mixing, step.speculative);
-            self.contacts.give_lanes(
-                &self.broadphase,
-                &self.bodies,
-                mixing,
-                speculative,
-                crew,
-                |tile, born| {
-                    with_lanes!(self.settings.lanes, L => narrowphase::find_near::<L>(tile, &step, born));
-                },
-            );
+            let list = list(&self.broadphase, &self.bodies, &self.settings);
+            self.contacts.give_lanes(&list, crew, |tile, born| {
+                with_lanes!(self.settings.lanes, L => narrowphase::find_near::<L>(tile, &step, born));
+            });
         }
         let update = |tile: &mut Tile| {
             with_lanes!(self.settings.lanes, L => narrowphase::update::<L>(tile, &step));
@@ -526,6 +518,11 @@ impl World {
         }
         state
     }
+}
+
+/// The pair list of these bodies.
+fn list<'a>(broadphase: &'a Broadphase, bodies: &'a Bodies, settings: &Settings) -> List<'a> {
+    List { broadphase, bodies, mixing: settings.mixing, speculative: 4.0 * settings.slop }
 }
 
 /// Laps of a stopwatch.
