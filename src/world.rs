@@ -271,7 +271,9 @@ impl World {
         if self.bodies.any_general {
             left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
         }
-        self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs);
+        if !self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs) {
+            return false;
+        }
         let list = list(&self.broadphase, &self.bodies, &self.settings);
         self.contacts.add_far(&list, &self.loose_pairs);
         self.bounds_hold = true;

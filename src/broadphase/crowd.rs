@@ -2,13 +2,13 @@
 //!
 //! 10,000 circles at one point are 50 million pairs; listed and solved, they took 4.4 GB and 31 s a step. No such heap
 //! can be resolved in a step: it has to come apart first, and for that each body needs some partners, not all.
-//! So the sweep gives a body the first [`MOST_PARTNERS`] that it finds in the body's own band, which are the nearest along the
-//! band, as many in the next band, and as many large ones. Beyond these it takes only
+//! So the sweep gives a body [`MOST_PARTNERS`] of those in its own band, which are the nearest along the
+//! band, as many in the next band, and as many large ones. Which of two bodies a pair counts against:
 //!
-//! - bodies of less than half its size, of which a boulder may touch thousands: they count against the small one,
-//!   which takes [`MOST_PARTNERS`] so;
-//! - bodies that can't be moved (or that can, if it can't), so that a heap does not sink through its floor: they count in the same
-//!   way against the moving one, or against the fixed one where that is less than half as large.
+//! - the smaller, where it is less than half as large: a boulder may touch thousands of pebbles. As long as the boulder's
+//!   first partners counted against it, pebbles took the place of another boulder, and of the floor;
+//! - otherwise the one that moves, if the other is fixed, so that a heap does not sink through its floor;
+//! - otherwise the one for which the sweep looks.
 //!
 //! Bodies that do not overlap have a handful of partners of their own size or more; at 60 m/s, where bounds are grown by
 //! eight radii, some fifty. So only heaps meet the limit. What is left out depends on the order of space alone, not on lanes or
@@ -28,10 +28,10 @@ pub(crate) const MOST_PARTNERS: usize = 128;
 /// By how much of its smaller half extent a body in a crowd is moved.
 const SCATTER: f32 = 0.01;
 
-/// What counts against the bodies of a tile beyond their first partners.
+/// What counts against the bodies of a tile for which the sweep does not look at the moment.
 #[derive(Default)]
 pub(super) struct Crowd {
-    /// By slot, from the tile's first on; empty until a body has its first partners.
+    /// By slot, from the tile's first on; empty until a body has many neighbours.
     charged: Vec<u8>,
     /// The slots that had more partners than they were given.
     pub cut: Vec<u32>,
@@ -43,28 +43,49 @@ impl Crowd {
         self.cut.clear();
     }
 
-    /// Whether body `i`, which has its first partners, also takes `j`. `first` is the slot that `charged` begins with.
+    /// Whether body `i`, which has so many partners that count against it, also takes `j`; and counts it. `first` is the slot that
+    /// `charged` begins with.
     #[cold]
-    pub(super) fn admits(&mut self, bodies: &Bodies, first: usize, i: usize, j: usize) -> bool {
-        let c = &bodies.columns;
-        let fixed = |slot: usize| c.inv_mass[slot] == 0.0;
+    pub(super) fn admits(
+        &mut self,
+        bodies: &Bodies,
+        first: usize,
+        (i, partners): (usize, &mut usize),
+        j: usize,
+    ) -> bool {
+        let fixed = |slot: usize| bodies.columns.inv_mass[slot] == 0.0;
         let smaller = |slot: usize, other: usize| 2.0 * size(bodies, slot) < size(bodies, other);
         let against = match (fixed(i), fixed(j)) {
             (true, true) => return false,
-            (false, false) if !smaller(j, i) => None,
-            (false, false) => Some(j),
-            (true, false) => Some(if smaller(i, j) { i } else { j }),
-            (false, true) => Some(if smaller(j, i) { j } else { i }),
+            (false, false) if smaller(j, i) => j,
+            (false, false) => i,
+            (true, false) => {
+                if smaller(i, j) {
+                    i
+                } else {
+                    j
+                }
+            }
+            (false, true) => {
+                if smaller(j, i) {
+                    j
+                } else {
+                    i
+                }
+            }
         };
-        let room = against.is_some_and(|slot| {
-            let place = slot - first;
+        let room = if against == i {
+            *partners += usize::from(*partners < MOST_PARTNERS + 1);
+            *partners <= MOST_PARTNERS
+        } else {
+            let place = against - first;
             if self.charged.len() <= place {
                 self.charged.resize(place + 1, 0);
             }
             let charged = &mut self.charged[place];
             *charged += u8::from(usize::from(*charged) <= MOST_PARTNERS);
             usize::from(*charged) <= MOST_PARTNERS
-        });
+        };
         if !room {
             self.note(i);
         }

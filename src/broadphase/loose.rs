@@ -40,8 +40,8 @@ impl Broadphase {
     }
 
     /// Gives each of these bodies a new margin and finds the pairs that may be missing from the list: some
-    /// may be in it already. `left` is sorted.
-    pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], pairs: &mut Vec<Pair>) {
+    /// may be in it already. `left` is sorted. False if one of them is in a crowd, whose pairs only the sweep chooses.
+    pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], pairs: &mut Vec<Pair>) -> bool {
         for &slot in left {
             self.renew(bodies, slot as usize);
             if let Err(place) = self.loose.binary_search(&slot) {
@@ -49,10 +49,17 @@ impl Broadphase {
             }
         }
         let mut near = std::mem::take(&mut self.near_loose);
+        let mut complete = true;
         for &slot in left {
-            self.tests += self.pair_loose(bodies, slot as usize, left, &mut near, pairs);
+            let (tests, all) = self.pair_loose(bodies, slot as usize, left, &mut near, pairs);
+            self.tests += tests;
+            complete &= all;
+            if !complete {
+                break;
+            }
         }
         self.near_loose = near;
+        complete
     }
 
     /// A new margin, from where the body is now.
@@ -77,7 +84,7 @@ impl Broadphase {
         self.shape[slot] = shape_row(c.kind[slot], [x, y], [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot]);
     }
 
-    /// Returns how many bounds it has looked at.
+    /// Returns how many bounds it has looked at, and whether they were all: not if there are too many partners.
     fn pair_loose(
         &self,
         bodies: &Bodies,
@@ -85,7 +92,7 @@ impl Broadphase {
         left: &[u32],
         near: &mut Vec<u32>,
         pairs: &mut Vec<Pair>,
-    ) -> u64 {
+    ) -> (u64, bool) {
         let mut add = |other: usize| {
             let known = pairs.len();
             self.accept(bodies, slot.min(other), slot.max(other), |pair| pairs.push(pair));
@@ -119,7 +126,7 @@ impl Broadphase {
         for &large in &*near {
             add(large as usize);
         }
-        tests
+        (tests, partners < MOST_PARTNERS && near.len() < MOST_PARTNERS)
     }
 
     /// The grown bounds of a loose body: along the axis of sorting, and along that of the bands.

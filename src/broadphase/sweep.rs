@@ -119,7 +119,7 @@ struct Finder<'a> {
     far: &'a mut Vec<Pair>,
     crowd: &'a mut Crowd,
     hits: &'a mut Hits,
-    /// Of the present body, in the present run.
+    /// That count against the present body, in the present run.
     partners: usize,
     /// The smallest body of the run, 0 if one of them is fixed. Looked for when a body has too many partners.
     smallest: Option<f32>,
@@ -185,16 +185,17 @@ impl Finder<'_> {
     /// Takes body `j` of a run as a partner of `i`. False if nothing that follows in the run can be one.
     #[inline(always)]
     fn take(&mut self, i: usize, j: usize, run: &Range<usize>) -> bool {
-        if self.partners >= MOST_PARTNERS && !self.crowd.admits(self.bodies, self.first, i, j) {
-            return !self.is_full(i, run);
-        }
         let known = self.pairs.len();
         self.broadphase.accept(self.bodies, i, j, |pair| self.pairs.push(pair));
-        self.partners += usize::from(self.pairs.len() > known);
-        true
+        let near = self.pairs.len() > known;
+        if !near || self.crowd.admits(self.bodies, self.first, (i, &mut self.partners), j) {
+            return true;
+        }
+        self.pairs.truncate(known);
+        self.partners <= MOST_PARTNERS || !self.is_full(i, run)
     }
 
-    /// Whether no body of the run is taken by one that has its first partners: none is small against it, none fixed.
+    /// Whether each body of the run would count against `i`: none is small against it, none fixed.
     #[cold]
     fn is_full(&mut self, i: usize, run: &Range<usize>) -> bool {
         let bodies = self.bodies;
@@ -485,8 +486,7 @@ impl Broadphase {
                 let mut near = false;
                 let (low, high) = (a.min(b), a.max(b));
                 self.accept(bodies, low, high, |_| near = true);
-                if near && (partners < MOST_PARTNERS || crowd.admits(bodies, self.bands.banded, a, b)) {
-                    partners += 1;
+                if near && crowd.admits(bodies, self.bands.banded, (a, &mut partners), b) {
                     large.push((low as u32, high as u32));
                 }
                 true

@@ -1,7 +1,7 @@
 //! The broadphase's cost is bounded: by what is near, where large bodies are many, and by the number of bodies, where
 //! they lie in a heap. That it finds all pairs is for `oracle.rs`.
 
-use granule::{BodyDesc, BodyHandle, Lanes, Settings, Shape, Vec2, World};
+use granule::{BodyDesc, BodyHandle, BodyType, Lanes, Settings, Shape, Vec2, World};
 
 /// Bounds that may be looked at for a new list, per body and pair. The lanes of a vector count each, and the binary
 /// searches do not.
@@ -165,6 +165,29 @@ fn boulders_among_pebbles_are_no_crowd() {
     world.step();
     assert_eq!(world.crowded_count(), 0);
     assert!(world.pair_count() > 2_500, "{} pairs", world.pair_count());
+}
+
+/// Two boulders collide wherever they overlap, however many small bodies each of them touches besides, and neither is
+/// reported as crowded.
+#[test]
+fn boulders_among_pebbles_collide() {
+    for pebbles in [[400, 0], [0, 400], [200, 200]] {
+        let mut bodies = vec![ball(10.0, -9.0, 0.0), ball(9.0, 9.0, 0.0)];
+        let dust = |body_type: BodyType, i: usize| BodyDesc {
+            body_type,
+            ..ball(0.4, -18.0 + 0.1 * (i % 100) as f32, 0.1 * (i / 100) as f32)
+        };
+        bodies.extend((0..pebbles[0]).map(|i| dust(BodyType::Static, i)));
+        bodies.extend((0..pebbles[1]).map(|i| dust(BodyType::Dynamic, i)));
+        // Against these the pebbles are as large as boulders.
+        bodies.extend((0..800).map(|i| ball(0.01, 100.0 + 0.1 * i as f32, 0.0)));
+        let mut world = world(Lanes::Eight, &bodies);
+        world.step();
+        assert_eq!(world.crowded_count(), 0, "{pebbles:?}");
+        let handles: Vec<_> = world.handles().collect();
+        let met = world.contacts().any(|contact| [contact.a, contact.b] == [handles[0], handles[1]]);
+        assert!(met, "{pebbles:?}: the boulders pass through each other");
+    }
 }
 
 /// Bodies that were candidates when the list was made, and come near while it lives, collide: two crowds that meet do not pass
