@@ -95,7 +95,8 @@ pub(crate) struct BounceBlock {
     pub restitution: [f32; BLOCK],
     /// Normal impulse that each point has borne since the step before; what rests does not bounce.
     pub resting: [[f32; BLOCK]; 2],
-    /// Normal velocity before the first impulse of this impact, if fast enough to bounce; 0 without an impact.
+    /// Normal velocity before the first impulse of this impact, if fast enough to bounce; 0 without an impact. More than 0 marks a
+    /// jammed contact that was struck.
     pub approach: [f32; BLOCK],
     /// Kinetic energy that the normal impulses of this impact have taken, J; of all points of the contact.
     pub absorbed: [f32; BLOCK],

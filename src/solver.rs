@@ -71,6 +71,8 @@ const REST_STEPS: f32 = 6.0;
 /// What comes faster than gravity makes it in so many substeps has fallen, and is no load that goes on.
 const LANDING: f32 = 1.5;
 
+/// Depth from which bodies are jammed, in slops.
+const JAMMED: f32 = 8.0;
 /// Sliding speed from which friction changes the normal impulses of two points by more than they differ anyway, in slops per second.
 const SLIP: f32 = 10.0;
 
@@ -207,6 +209,7 @@ impl ImpulseSolver {
             softness: softness(STEADY),
             general_softness: softness(1.0),
             push_out_speed: settings.push_out_speed,
+            jammed_depth: JAMMED * settings.slop,
             restitution_threshold: settings.restitution_threshold.min(gravity_speed),
             landing_speed: LANDING * h * settings.gravity.length(),
             creep_speed: CREEP * settings.slop,

@@ -100,6 +100,8 @@ pub(crate) struct Rows<'a> {
     pub softness: [Softness; 2],
     pub general_softness: [Softness; 2],
     pub push_out_speed: f32,
+    /// What overlaps by more is jammed, m: nothing that rests is so deep.
+    pub jammed_depth: f32,
     pub restitution_threshold: f32,
     /// What comes faster than this strikes, m/s: it is more than the weight of one substep.
     pub landing_speed: f32,
