@@ -9,8 +9,9 @@
 
 use crate::engine::{State, Stepping, World, timed};
 use crate::joints;
+use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, corners, own_shape};
-use ::granule::{BodyType, Part, Settings, Shape};
+use ::granule::{BodyDesc, BodyType, Part, Settings, Shape};
 use boxdd_sys::ffi;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Box2dWorld {
     world: ffi::b2WorldId,
     bodies: Vec<ffi::b2BodyId>,
+    schedule: Schedule,
     time_step: f32,
     substeps: c_int,
 }
@@ -54,43 +56,49 @@ impl Box2dWorld {
         let mut world = Box2dWorld {
             world: id,
             bodies: Vec::with_capacity(scene.bodies.len()),
+            schedule: Schedule::new(scene.replacing),
             time_step: scene.settings.time_step,
             substeps: c_int::try_from(stepping.substeps).map_err(too_many)?,
         };
         for desc in &scene.bodies {
-            world.add(desc)?;
+            // SAFETY: the world was created above.
+            let body = unsafe { create(id, desc) }?;
+            world.bodies.push(body);
         }
         for (body, part) in &scene.parts {
             add_shape(world.bodies[*body], part)?;
         }
         Ok(world)
     }
+}
 
-    fn add(&mut self, desc: &::granule::BodyDesc) -> Result<(), String> {
-        // SAFETY: takes nothing and returns a plain value.
-        let mut body_def = unsafe { ffi::b2DefaultBodyDef() };
-        body_def.type_ = match desc.body_type {
-            BodyType::Dynamic => ffi::b2BodyType_b2_dynamicBody,
-            BodyType::Kinematic => ffi::b2BodyType_b2_kinematicBody,
-            BodyType::Static => ffi::b2BodyType_b2_staticBody,
-        };
-        body_def.position = vec2(desc.position.to_array());
-        body_def.rotation = rotation(desc.angle);
-        body_def.linearVelocity = vec2(desc.velocity.to_array());
-        body_def.angularVelocity = desc.angular_velocity;
-        body_def.linearDamping = desc.linear_damping;
-        body_def.angularDamping = desc.angular_damping;
-        body_def.gravityScale = desc.gravity_scale;
-        body_def.motionLocks.angularZ = matches!(desc.shape, Shape::Aabb { .. });
-        // SAFETY: the world exists until `self` is dropped; the definition has no pointers but null
-        // ones and is only read during the call.
-        let body = unsafe { ffi::b2CreateBody(self.world, &body_def) };
-        if let Some(part) = own_shape(desc) {
-            add_shape(body, &part)?;
-        }
-        self.bodies.push(body);
-        Ok(())
+/// A body with its own shape.
+///
+/// # Safety
+///
+/// The world exists, and no step of it runs.
+unsafe fn create(world: ffi::b2WorldId, desc: &BodyDesc) -> Result<ffi::b2BodyId, String> {
+    // SAFETY: takes nothing and returns a plain value.
+    let mut def = unsafe { ffi::b2DefaultBodyDef() };
+    def.type_ = match desc.body_type {
+        BodyType::Dynamic => ffi::b2BodyType_b2_dynamicBody,
+        BodyType::Kinematic => ffi::b2BodyType_b2_kinematicBody,
+        BodyType::Static => ffi::b2BodyType_b2_staticBody,
+    };
+    def.position = vec2(desc.position.to_array());
+    def.rotation = rotation(desc.angle);
+    def.linearVelocity = vec2(desc.velocity.to_array());
+    def.angularVelocity = desc.angular_velocity;
+    def.linearDamping = desc.linear_damping;
+    def.angularDamping = desc.angular_damping;
+    def.gravityScale = desc.gravity_scale;
+    def.motionLocks.angularZ = matches!(desc.shape, Shape::Aabb { .. });
+    // SAFETY: the world exists; the definition has no pointers but null ones and is only read during the call.
+    let body = unsafe { ffi::b2CreateBody(world, &def) };
+    if let Some(part) = own_shape(desc) {
+        add_shape(body, &part)?;
     }
+    Ok(body)
 }
 
 fn add_shape(body: ffi::b2BodyId, part: &Part) -> Result<(), String> {
@@ -146,15 +154,26 @@ fn add_shape(body: ffi::b2BodyId, part: &Part) -> Result<(), String> {
 
 impl World for Box2dWorld {
     fn run(&mut self, steps: usize, seconds: &mut Vec<f64>) {
-        // SAFETY: the world exists until `self` is dropped, and `&mut self` keeps any other call on
-        // it away during the step.
-        timed(steps, seconds, || unsafe { ffi::b2World_Step(self.world, self.time_step, self.substeps) });
+        let Box2dWorld { world, bodies, schedule, time_step, substeps } = self;
+        timed(schedule, steps, seconds, |edits| {
+            for &place in &edits.places {
+                // SAFETY: the body was created in this world, and its id is replaced below.
+                unsafe { ffi::b2DestroyBody(bodies[place]) };
+            }
+            for (&place, body) in edits.places.iter().zip(&edits.bodies) {
+                // SAFETY: the world exists until `self` is dropped, and no step of it runs yet.
+                bodies[place] = unsafe { create(*world, body) }.expect("a circle is compared");
+            }
+            // SAFETY: the world exists until `self` is dropped, and `&mut self` keeps any other call on
+            // it away during the step.
+            unsafe { ffi::b2World_Step(*world, *time_step, *substeps) };
+        });
     }
 
     fn states(&self) -> Vec<State> {
         let state = |&body: &ffi::b2BodyId| {
-            // SAFETY: bodies live as long as the world, none is destroyed before it; all calls only
-            // read, and no step runs while `self` is borrowed.
+            // SAFETY: bodies live as long as the world, but for those whose id is replaced at once; all calls
+            // only read, and no step runs while `self` is borrowed.
             let (position, rotation, velocity) = unsafe {
                 (
                     ffi::b2Body_GetPosition(body),
@@ -199,6 +218,7 @@ impl JointGrid {
             },
             bodies: Vec::new(),
             parts: Vec::new(),
+            replacing: None,
         };
         let substeps = joints::BOX2D_SUBSTEPS;
         let mut world = Box2dWorld::new(&scene, Stepping { substeps, ..Stepping::common(threads) })?;

@@ -1,9 +1,9 @@
 //! Granule's side.
 
-use crate::engine::{State, Stepping, World, timed};
+use crate::engine::{Pool, State, Stepping, World, inside, timed};
 use crate::scenes::Scene;
+use crate::scenes::replacing::Schedule;
 use ::granule::{BodyHandle, Settings, Vec2};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 
 /// A Granule world and the pool it steps in.
@@ -12,15 +12,15 @@ pub struct GranuleWorld {
     handles: Vec<BodyHandle>,
     /// Of a body of several shapes, where its own one is from the centre of mass.
     own_shapes: HashMap<BodyHandle, Vec2>,
-    /// `None` for one thread: a call from outside any pool is single-threaded.
-    pool: Option<ThreadPool>,
+    schedule: Schedule,
+    pool: Pool,
 }
 
 impl GranuleWorld {
     /// # Errors
     ///
-    /// When Granule refuses a body or a setting, or the pool cannot be made.
-    pub fn new(scene: &Scene, stepping: Stepping) -> Result<Self, String> {
+    /// When Granule refuses a body or a setting.
+    pub fn new(scene: &Scene, stepping: Stepping, pool: Pool) -> Result<Self, String> {
         let settings = Settings {
             substeps: stepping.substeps,
             iterations: stepping.iterations,
@@ -41,23 +41,28 @@ impl GranuleWorld {
             let parts = world.parts(body).map_err(|error| error.to_string())?;
             own_shapes.insert(body, parts[0].position);
         }
-        let pool = match stepping.threads {
-            1 => None,
-            threads => {
-                Some(ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?)
-            }
-        };
-        Ok(GranuleWorld { world, handles, own_shapes, pool })
+        let schedule = Schedule::new(scene.replacing);
+        Ok(GranuleWorld { world, handles, own_shapes, schedule, pool })
     }
 }
 
 impl World for GranuleWorld {
     fn run(&mut self, steps: usize, seconds: &mut Vec<f64>) {
-        let world = &mut self.world;
-        match &self.pool {
-            None => timed(steps, seconds, || world.step()),
-            Some(pool) => pool.install(|| timed(steps, seconds, || world.step())),
-        }
+        let GranuleWorld { world, handles, schedule, pool, .. } = self;
+        inside(pool, || {
+            timed(schedule, steps, seconds, |edits| {
+                if !edits.places.is_empty() {
+                    for &place in &edits.places {
+                        world.remove_body(handles[place]).expect("every place holds a body");
+                    }
+                    let added = world.add_bodies(&edits.bodies).expect("there is room for as many again");
+                    for (&place, handle) in edits.places.iter().zip(added) {
+                        handles[place] = handle;
+                    }
+                }
+                world.step();
+            });
+        });
     }
 
     fn states(&self) -> Vec<State> {
@@ -67,7 +72,7 @@ impl World for GranuleWorld {
                 let position = body.position + Vec2::from_angle(body.angle).rotate(own_shape);
                 State { position: position.to_array(), angle: body.angle, velocity: body.velocity.to_array() }
             }
-            // A stale handle cannot occur, nothing is removed; the measurement counts it as lost.
+            // A stale handle cannot occur, what is removed is replaced; the measurement counts it as lost.
             Err(_) => State { position: [f32::NAN; 2], angle: f32::NAN, velocity: [f32::NAN; 2] },
         };
         self.handles.iter().map(state).collect()

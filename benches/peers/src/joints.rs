@@ -8,7 +8,8 @@
 
 use crate::box2d::JointGrid;
 use crate::engine::{Engine, timed};
-use crate::measure::percentile;
+use crate::scenes::replacing::Schedule;
+use crate::times::{Times, least};
 use ::granule::{BodyDesc, LinkDesc, Settings, Shape, Vec2};
 use rayon::ThreadPoolBuilder;
 use serde::{Deserialize, Serialize};
@@ -64,12 +65,9 @@ pub struct JointRun {
     pub substeps: u32,
     /// Passes over the links per substep; Granule's only.
     pub link_iterations: Option<u32>,
-    /// Median time of a step; the median over the repeats where there are several.
-    pub p50_ms: f64,
-    /// 95th percentile of a step; the median over the repeats.
-    pub p95_ms: f64,
-    /// The fastest step.
-    pub min_ms: f64,
+    /// Of its steps.
+    #[serde(flatten)]
+    pub times: Times,
     /// Mean stretch over all joints after the last step.
     pub mean_stretch: f64,
     /// The largest.
@@ -103,12 +101,43 @@ pub fn neighbours(side: usize) -> impl Iterator<Item = (usize, usize, bool)> {
     })
 }
 
-/// Runs one engine once.
+/// Runs the engines in rounds, every other time backwards, and takes the least time of each step.
 ///
 /// # Errors
 ///
-/// When the engine refuses something, or is Rapier, which is not compared here.
-pub fn measure(engine: Engine, threads: usize, size: Size) -> Result<JointRun, String> {
+/// When an engine refuses something, or is Rapier, which is not compared here.
+pub fn rounds(
+    engines: &[Engine],
+    threads: usize,
+    size: Size,
+    rounds: usize,
+) -> Result<Vec<JointRun>, String> {
+    let mut done: Vec<Option<(JointRun, Vec<f64>)>> = engines.iter().map(|_| None).collect();
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..engines.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for index in order {
+            let (run, seconds) = measure(engines[index], threads, size)?;
+            eprintln!(
+                "{NAME}, {threads} threads, {}: {:.3} ms, mean stretch {:.6}",
+                run.engine.name(),
+                run.times.p50_ms,
+                run.mean_stretch
+            );
+            match &mut done[index] {
+                None => done[index] = Some((run, seconds)),
+                Some((_, best)) => least(best, &seconds),
+            }
+        }
+    }
+    let figures = |(run, seconds): (JointRun, Vec<f64>)| JointRun { times: Times::of(&seconds), ..run };
+    Ok(done.into_iter().flatten().map(figures).collect())
+}
+
+/// Runs one engine once; the seconds are those of its measured steps.
+fn measure(engine: Engine, threads: usize, size: Size) -> Result<(JointRun, Vec<f64>), String> {
     let mut seconds = Vec::with_capacity(size.warmup.max(size.steps));
     let (joints, mean_stretch, max_stretch) = match engine {
         Engine::Granule => granule(threads, size, &mut seconds)?,
@@ -116,8 +145,7 @@ pub fn measure(engine: Engine, threads: usize, size: Size) -> Result<JointRun, S
         Engine::Rapier => return Err("Rapier is left out of the joint grid".to_owned()),
     };
     let own = engine == Engine::Granule;
-    let of = |share| 1.0e3 * percentile(&seconds, share);
-    Ok(JointRun {
+    let run = JointRun {
         engine,
         threads,
         bodies: size.side * size.side,
@@ -126,12 +154,11 @@ pub fn measure(engine: Engine, threads: usize, size: Size) -> Result<JointRun, S
         steps: size.steps,
         substeps: if own { SUBSTEPS } else { BOX2D_SUBSTEPS },
         link_iterations: own.then_some(LINK_ITERATIONS),
-        p50_ms: of(0.5),
-        p95_ms: of(0.95),
-        min_ms: of(0.0),
+        times: Times::of(&seconds),
         mean_stretch,
         max_stretch,
-    })
+    };
+    Ok((run, seconds))
 }
 
 fn granule(threads: usize, size: Size, seconds: &mut Vec<f64>) -> Result<(usize, f64, f64), String> {
@@ -159,7 +186,9 @@ fn granule(threads: usize, size: Size, seconds: &mut Vec<f64>) -> Result<(usize,
         neighbours(size.side).map(|(a, b, _)| LinkDesc::distance(handles[a], handles[b], 1.0)).collect();
     world.add_links(&links).map_err(refused)?;
 
-    let mut run = |steps: usize, seconds: &mut Vec<f64>| timed(steps, seconds, || world.step());
+    let mut schedule = Schedule::default();
+    let mut run =
+        |steps: usize, seconds: &mut Vec<f64>| timed(&mut schedule, steps, seconds, |_| world.step());
     if threads == 1 {
         run(size.warmup, seconds);
         seconds.clear();
@@ -213,7 +242,8 @@ mod tests {
         let size = Size { side: 8, warmup: 5, steps: 5 };
         for engine in [Engine::Granule, Engine::Box2d] {
             for threads in [1, 2] {
-                let run = measure(engine, threads, size).expect("a run");
+                let (run, seconds) = measure(engine, threads, size).expect("a run");
+                assert_eq!(seconds.len(), size.steps);
                 assert_eq!((run.bodies, run.joints), (64, 112));
                 assert!(run.max_stretch < 0.1 && run.mean_stretch <= run.max_stretch, "{run:?}");
             }

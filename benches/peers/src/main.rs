@@ -4,11 +4,16 @@
 //! cd benches/peers && cargo run --release
 //! ```
 //!
-//! compares all three engines in every scene at 1 and 2 threads (and Granule with Box2D in the joint grid), prints the tables and writes them to
-//! `perf-reports/peers.md` and `peers.json`. That takes about a quarter of an hour, nearly all of it
-//! the peers'. Only ratios taken in one run count. Where the machine's speed drifts, `--repeat 3` goes
-//! over the engines three times and reports medians, and `--turns 6` lets them take ten measured steps
-//! at a time in turn. `--help` lists the rest, among it:
+//! compares all three engines in every case at 1 and 2 threads (and Granule with Box2D in the joint grid), prints the
+//! tables and writes them to `perf-reports/peers.md` and `peers.json`. That takes about an hour, nearly all of it
+//! the peers'. Only ratios taken in one run count.
+//!
+//! The engines run in three rounds (`--repeat`), A, B, C, then C, B, A, and so on. Step i of a case does the same work
+//! in every round, so of each step the least time is taken, and from these the median, the mean, the 99th percentile and the
+//! maximum. Each has its ratio: the figure of the peer that is faster in it over Granule's; each case says
+//! what Granule must reach of them. What a case replaces before a step (`churn`) is part of the step. `--turns 6`
+//! lets the engines take ten measured steps at a time in turn, on a machine whose speed drifts.
+//! `--help` lists the rest, among it:
 //!
 //! - `--scenes packed-50k,gas-50k`, `--engines`, `--threads`, `--warmup`, `--steps`: a part of it;
 //! - `--quality`: settled `packed` circles for a grid of Granule's settings, next to Box2D;
@@ -22,28 +27,31 @@
 //! benches/peers/Cargo.toml` elsewhere does without. (4 % of Box2D's time, in the best of four runs of
 //! 10,000 packed circles.) The program finds out whether the assertions are in, and says so in the report.
 //!
-//! The parts: [`scenes`] what is run, [`engine`] what an engine has to do, [`granule`], [`box2d`] and
-//! [`rapier`] the engines, [`joints`] the joint grid, a case of its own, [`measure`] the quality of a state,
-//! [`report`] the tables.
+//! The parts: [`cases`] the rows of the table and their bars, [`scenes`] what is run, [`engine`] what an engine has to
+//! do, [`granule`], [`box2d`] and [`rapier`] the engines, [`rounds`] the measurement, [`times`] the figures of
+//! steps, [`measure`] the quality of a state, [`joints`] the joint grid, a case of its own, [`modes`] what the
+//! program can be asked for, [`report`] the tables.
 
 mod box2d;
+mod cases;
 mod engine;
 mod granule;
 mod joints;
 mod measure;
+mod modes;
 mod rapier;
 mod report;
+mod rounds;
 mod scenes;
+mod times;
 
-use ::granule::Solver;
+use cases::{CASES, Case};
 use clap::Parser;
-use engine::{Engine, State, Stepping, World};
-use joints::{JointRun, Size};
-use measure::{Quality, peak_rss_bytes, percentile, quality};
-use report::{Goal, Origin, Report, Run};
-use scenes::{CASES, COLLAPSING, Case, FLATNESS_SIZES, MOVING, SETTLED, Scene};
+use engine::Engine;
+use report::{Goal, Origin, Report};
+use rounds::Order;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 /// Runs the same scenes in Granule, Box2D and Rapier and compares times and final states.
 #[derive(Parser, Debug)]
@@ -67,8 +75,8 @@ struct Cli {
     /// Measured steps instead of the cases' own
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     steps: Option<u32>,
-    /// Rounds over the engines; the medians are reported
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Rounds over the engines; of each step the least time counts
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,
     /// Turns in which the engines take their measured steps, all worlds being in memory at once;
     /// with 1 they run one after the other
@@ -107,7 +115,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<(), String> {
     let box2d_assertions = box2d::assertions_enabled();
     if cli.single {
-        return single(cli);
+        return modes::single(cli);
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let origin = Origin::new(&arguments, box2d_assertions);
@@ -116,19 +124,19 @@ fn run(cli: &Cli) -> Result<(), String> {
     }
 
     let (stem, report) = if cli.flatness {
-        ("peers-flatness", Report::flatness(origin, flatness(cli)?))
+        ("peers-flatness", Report::flatness(origin, modes::flatness(cli)?))
     } else if cli.quality {
-        ("peers-quality", Report::quality(origin, settings_grid(cli)?))
+        ("peers-quality", Report::quality(origin, modes::settings_grid(cli)?))
     } else if cli.convergence {
-        ("peers-convergence", Report::convergence(origin, more_substeps(cli)?))
+        ("peers-convergence", Report::convergence(origin, modes::more_substeps(cli)?))
     } else {
         let cases = cli.cases()?;
-        let goal = |case: &Case| -> Goal { (case.name.to_owned(), case.at_least, case.aim) };
+        let goal = |case: &Case| -> Option<Goal> { Some((case.name.to_owned(), case.bars?)) };
         // The goals are set for the cases as they stand.
-        let own_sizes = cli.bodies.is_none() && cli.warmup.is_none() && !cli.quick;
-        let goals: Vec<Goal> = if own_sizes { cases.iter().map(goal).collect() } else { Vec::new() };
-        let runs = comparison(cli, &cases)?;
-        let joints = if cli.wants(joints::NAME) { joint_grid(cli)? } else { Vec::new() };
+        let own_sizes = cli.bodies.is_none() && cli.warmup.is_none() && cli.steps.is_none() && !cli.quick;
+        let goals: Vec<Goal> = if own_sizes { cases.iter().filter_map(goal).collect() } else { Vec::new() };
+        let runs = modes::comparison(cli, &cases)?;
+        let joints = if cli.wants(joints::NAME) { modes::joint_grid(cli)? } else { Vec::new() };
         ("peers", Report::comparison(origin, runs, joints, &goals))
     };
 
@@ -153,13 +161,17 @@ impl Cli {
 
     /// The case with the numbers of the command line in place of its own.
     fn adjusted(&self, case: Case) -> Case {
-        let case = if self.quick { Case { bodies: 500, warmup: 10, steps: 10, ..case } } else { case };
+        let case = if self.quick { case.quick() } else { case };
         Case {
             bodies: self.bodies.unwrap_or(case.bodies),
             warmup: self.warmup.unwrap_or(case.warmup),
             steps: self.steps.map_or(case.steps, |steps| steps as usize),
             ..case
         }
+    }
+
+    fn order(&self) -> Order {
+        Order { rounds: self.repeat as usize, turns: self.turns as usize }
     }
 
     fn wants(&self, case: &str) -> bool {
@@ -178,284 +190,4 @@ impl Cli {
             |case: &&Case| self.scenes.is_empty() || self.scenes.iter().any(|name| chosen(case, name));
         Ok(CASES.iter().filter(wanted).map(|&case| self.adjusted(case)).collect())
     }
-}
-
-/// One world of a comparison.
-type Setup = (Engine, Stepping);
-
-/// Every engine in every case at every thread count.
-fn comparison(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
-    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
-    let mut runs = Vec::new();
-    for case in cases {
-        for threads in cli.threads_or(&[1, 2]) {
-            let setups: Vec<Setup> =
-                engines.iter().map(|&engine| (engine, case.stepping(engine, threads))).collect();
-            runs.extend(rounds(cli, case, &setups)?);
-        }
-    }
-    Ok(runs)
-}
-
-/// Granule and Box2D in the joint grid, where they are among the engines.
-fn joint_grid(cli: &Cli) -> Result<Vec<JointRun>, String> {
-    let own = if cli.quick { Size { side: 10, warmup: 10, steps: 10 } } else { joints::SIZE };
-    let size = Size {
-        side: cli.bodies.map_or(own.side, |bodies| bodies.isqrt().max(1)),
-        warmup: cli.warmup.unwrap_or(own.warmup),
-        steps: cli.steps.map_or(own.steps, |steps| steps as usize),
-    };
-    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d]);
-    let engines: Vec<Engine> = engines.into_iter().filter(|&engine| engine != Engine::Rapier).collect();
-    let mut runs = Vec::new();
-    for threads in cli.threads_or(&[1, 2]) {
-        let mut rounds: Vec<Vec<JointRun>> = engines.iter().map(|_| Vec::new()).collect();
-        for round in 0..cli.repeat {
-            let mut order: Vec<usize> = (0..engines.len()).collect();
-            if round % 2 == 1 {
-                order.reverse();
-            }
-            for index in order {
-                let run = joints::measure(engines[index], threads, size)?;
-                eprintln!(
-                    "{}, {threads} threads, {}: {:.3} ms, mean stretch {:.6}",
-                    joints::NAME,
-                    run.engine.name(),
-                    run.p50_ms,
-                    run.mean_stretch
-                );
-                rounds[index].push(run);
-            }
-        }
-        runs.extend(rounds.into_iter().map(|runs| {
-            let middle = |of: fn(&JointRun) -> f64| percentile(&runs.iter().map(of).collect::<Vec<_>>(), 0.5);
-            let min_ms = runs.iter().map(|run| run.min_ms).fold(f64::INFINITY, f64::min);
-            let (p50_ms, p95_ms) = (middle(|run| run.p50_ms), middle(|run| run.p95_ms));
-            JointRun { p50_ms, p95_ms, min_ms, ..runs[0].clone() }
-        }));
-    }
-    Ok(runs)
-}
-
-/// Box2D and a grid of Granule's settings on the settled pile, and damping ratios on the one that collapses as well.
-fn settings_grid(cli: &Cli) -> Result<Vec<Run>, String> {
-    let engines = cli.engines_or(&[Engine::Box2d, Engine::Granule]);
-    let mut runs = Vec::new();
-    for threads in cli.threads_or(&[1, 2]) {
-        let common = Stepping::common(threads);
-        let (mut setups, mut collapsing) = (Vec::new(), Vec::new());
-        for &engine in &engines {
-            if engine != Engine::Granule {
-                setups.push((engine, common));
-                collapsing.push((engine, common));
-                continue;
-            }
-            for damping_ratio in [5.0, 10.0, 20.0, 40.0] {
-                let setup = (engine, Stepping { damping_ratio: Some(damping_ratio), ..common });
-                setups.push(setup);
-                collapsing.push(setup);
-            }
-            for substeps in [4, 8, 16, 32] {
-                for ratio in [0.125, 1.0 / 6.0, 0.2, 0.25] {
-                    let contact_frequency_ratio = Some(ratio);
-                    setups.push((engine, Stepping { substeps, contact_frequency_ratio, ..common }));
-                }
-                for (iterations, solver) in
-                    [(2, Solver::Soft), (1, Solver::Projection), (2, Solver::Projection)]
-                {
-                    setups.push((engine, Stepping { substeps, iterations, solver, ..common }));
-                }
-            }
-            // The classical engine: one substep, many iterations.
-            setups.push((
-                engine,
-                Stepping { substeps: 1, iterations: 10, solver: Solver::Projection, ..common },
-            ));
-        }
-        runs.extend(rounds(cli, &cli.adjusted(SETTLED), &setups)?);
-        runs.extend(rounds(cli, &cli.adjusted(COLLAPSING), &collapsing)?);
-    }
-    Ok(runs)
-}
-
-/// Every engine at more and more substeps in the cases that are in motion when they are judged.
-fn more_substeps(cli: &Cli) -> Result<Vec<Run>, String> {
-    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
-    let moving = |case: &Case| MOVING.contains(&case.name) || !cli.scenes.is_empty();
-    let mut runs = Vec::new();
-    for case in cli.cases()?.iter().filter(|case| moving(case)) {
-        for threads in cli.threads_or(&[2]) {
-            let of = |&engine| {
-                [4, 8, 16, 32].map(|substeps| (engine, Stepping { substeps, ..Stepping::common(threads) }))
-            };
-            let setups: Vec<Setup> = engines.iter().flat_map(of).collect();
-            runs.extend(rounds(cli, case, &setups)?);
-        }
-    }
-    Ok(runs)
-}
-
-/// The packed pile at several sizes, each in a process of its own so that its peak memory is known.
-fn flatness(cli: &Cli) -> Result<Vec<Run>, String> {
-    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
-    let sizes = cli.bodies.map_or_else(|| FLATNESS_SIZES.to_vec(), |bodies| vec![bodies]);
-    let mut runs = Vec::new();
-    for engine in cli.engines_or(&[Engine::Granule]) {
-        for threads in cli.threads_or(&[1]) {
-            for &size in &sizes {
-                let size = if cli.quick { size / 100 } else { size };
-                let case = cli.adjusted(Case { bodies: size, ..CASES[0] });
-                let engine = clap::ValueEnum::to_possible_value(&engine).expect("no engine is skipped");
-                let out = Command::new(&program)
-                    .args(["--flatness", "--single", "--engines", engine.get_name()])
-                    .args(["--threads", &threads.to_string(), "--bodies", &size.to_string()])
-                    .args(["--warmup", &case.warmup.to_string(), "--steps", &case.steps.to_string()])
-                    .stderr(Stdio::inherit())
-                    .output()
-                    .map_err(|error| format!("cannot start this program again: {error}"))?;
-                if !out.status.success() {
-                    return Err(format!("{} at {size} bodies: {}", engine.get_name(), out.status));
-                }
-                runs.push(serde_json::from_slice(&out.stdout).map_err(|error| error.to_string())?);
-            }
-        }
-    }
-    Ok(runs)
-}
-
-/// The child of [`flatness`].
-fn single(cli: &Cli) -> Result<(), String> {
-    let case = cli.adjusted(CASES[0]);
-    let (&[engine], &[threads]) = (&cli.engines[..], &cli.threads[..]) else {
-        return Err("--single takes one engine and one thread count".to_owned());
-    };
-    let runs = measure(&case, &[(engine, Stepping::common(threads.into()))], 1)?;
-    println!("{}", serde_json::to_string(&runs[0]).map_err(|error| error.to_string())?);
-    Ok(())
-}
-
-/// Runs the setups `repeat` times, every other time backwards so that a drift of the machine's speed
-/// hits all alike, and takes medians.
-fn rounds(cli: &Cli, case: &Case, setups: &[Setup]) -> Result<Vec<Run>, String> {
-    let mut rounds: Vec<Vec<Run>> = setups.iter().map(|_| Vec::new()).collect();
-    for round in 0..cli.repeat {
-        let mut order: Vec<usize> = (0..setups.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        // One after the other, with the memory freed in between, unless they are to take turns.
-        let together = if cli.turns == 1 { 1 } else { order.len().max(1) };
-        for group in order.chunks(together) {
-            let members: Vec<Setup> = group.iter().map(|&index| setups[index]).collect();
-            for (&index, mut run) in group.iter().zip(measure(case, &members, cli.turns as usize)?) {
-                // Memory of a process that runs many things says nothing about one of them.
-                run.peak_rss_bytes = None;
-                eprintln!(
-                    "{}, {} threads, {} {} {}×{}{}: {:.3} ms, mean penetration {:.5}",
-                    run.case,
-                    run.threads,
-                    run.engine.name(),
-                    run.solver,
-                    run.substeps,
-                    run.iterations,
-                    run.contact_frequency_ratio
-                        .map_or_else(String::new, |ratio| format!(" ratio {ratio:.3}"))
-                        + &run.damping_ratio.map_or_else(String::new, |ratio| format!(" damping {ratio}")),
-                    run.p50_ms,
-                    run.quality.mean_penetration
-                );
-                rounds[index].push(run);
-            }
-        }
-    }
-    let middle =
-        |runs: &[Run], of: fn(&Run) -> f64| percentile(&runs.iter().map(of).collect::<Vec<_>>(), 0.5);
-    let merge = |runs: Vec<Run>| {
-        let (p50_ms, p95_ms) = (middle(&runs, |run| run.p50_ms), middle(&runs, |run| run.p95_ms));
-        let min_ms = runs.iter().map(|run| run.min_ms).fold(f64::INFINITY, f64::min);
-        let p50_ms_of_repeats = runs.iter().map(|run| run.p50_ms).collect();
-        let ns_per_body_step = ns_per_body(p50_ms, runs[0].bodies);
-        Run { p50_ms, p95_ms, min_ms, p50_ms_of_repeats, ns_per_body_step, ..runs[0].clone() }
-    };
-    Ok(rounds.into_iter().map(merge).collect())
-}
-
-fn ns_per_body(milliseconds: f64, bodies: usize) -> f64 {
-    milliseconds * 1.0e6 / bodies.max(1) as f64
-}
-
-/// A world that is being measured, and the seconds of its measured steps.
-struct Timed {
-    world: Box<dyn World>,
-    seconds: Vec<f64>,
-    /// All bodies at the end of each turn.
-    turns: Vec<Vec<State>>,
-}
-
-/// Builds one world for each setup, warms them up, times their steps in `turns` and judges the final
-/// states.
-fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Run>, String> {
-    let mut worlds = Vec::with_capacity(setups.len());
-    for &(engine, stepping) in setups {
-        // The scene is dropped before the steps: it is not part of what an engine needs.
-        let scene = Scene::build(case.scene, case.bodies)?;
-        let mut world = engine::build(engine, &scene, stepping)?;
-        drop(scene);
-        let mut seconds = Vec::with_capacity(case.warmup.max(case.steps));
-        world.run(case.warmup, &mut seconds);
-        seconds.clear();
-        worlds.push(Timed { world, seconds, turns: Vec::with_capacity(turns) });
-    }
-    for turn in 0..turns {
-        let steps = case.steps * (turn + 1) / turns - case.steps * turn / turns;
-        for timed in &mut worlds {
-            timed.world.run(steps, &mut timed.seconds);
-        }
-        // Not between the steps of the others: a pass over all states empties the cache.
-        for timed in &mut worlds {
-            timed.turns.push(timed.world.states());
-        }
-    }
-    let peak_rss_bytes = peak_rss_bytes();
-    // The worlds go before the judging starts.
-    let results: Vec<_> = worlds.into_iter().map(|timed| (timed.turns, timed.seconds)).collect();
-
-    let scene = Scene::build(case.scene, case.bodies)?;
-    let (bodies, static_bodies) = (scene.moving(), scene.bodies.len() - scene.moving());
-    let judge = |&(engine, stepping): &Setup, turns: &[Vec<State>], seconds: &[f64]| {
-        let turns: Vec<Quality> = turns.iter().map(|states| quality(&scene, states)).collect();
-        let mean = |of: fn(&Quality) -> f64| turns.iter().map(of).sum::<f64>() / turns.len() as f64;
-        let of = |share| 1.0e3 * percentile(seconds, share);
-        let p50_ms = of(0.5);
-        let solver = match stepping.solver {
-            Solver::Soft => "soft",
-            Solver::Projection => "projection",
-        };
-        Run {
-            case: case.name.to_owned(),
-            scene: case.scene.to_owned(),
-            bodies,
-            static_bodies,
-            engine,
-            threads: stepping.threads,
-            warmup: case.warmup,
-            steps: case.steps,
-            substeps: stepping.substeps,
-            iterations: stepping.iterations,
-            solver: solver.to_owned(),
-            contact_frequency_ratio: stepping.contact_frequency_ratio,
-            damping_ratio: stepping.damping_ratio,
-            p50_ms,
-            p95_ms: of(0.95),
-            min_ms: of(0.0),
-            p50_ms_of_repeats: vec![p50_ms],
-            ns_per_body_step: ns_per_body(p50_ms, bodies),
-            rms_speed_over_turns: mean(|quality| quality.rms_speed.powi(2)).sqrt(),
-            max_penetration_over_turns: mean(|quality| quality.max_penetration),
-            quality: turns.into_iter().next_back().expect("there is at least one turn"),
-            conserved_rms_speed: scene.conserved_rms_speed(),
-            peak_rss_bytes,
-        }
-    };
-    Ok(setups.iter().zip(&results).map(|(setup, (turns, seconds))| judge(setup, turns, seconds)).collect())
 }

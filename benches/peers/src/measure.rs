@@ -3,11 +3,14 @@
 //!
 //! The shapes of moving bodies are sorted into rows of one shape's height and by x inside a row; a shape meets
 //! those of its own row that follow it and those of the next row, as far as one shape's width away.
-//! Static and kinematic bodies are few and meet everything.
+//! A static or kinematic shape meets all that are as far to the left and right as it reaches.
+
+mod placed;
 
 use crate::engine::State;
-use crate::scenes::{Scene, corners, own_shape, turned};
-use ::granule::{BodyType, Part, Shape};
+use crate::scenes::{Scene, own_shape};
+use ::granule::BodyType;
+use placed::{Placed, separation};
 use serde::{Deserialize, Serialize};
 
 /// Pairs closer than this, in metres, count as contacts. From this distance on all three engines solve a
@@ -29,130 +32,34 @@ pub struct Quality {
     pub rms_speed: f64,
     /// Bodies whose place or velocity is not finite; they are left out of the rest.
     pub lost: usize,
+    /// Moving bodies whose centre is outside the bounds of everything there was at the start: they flew away or went through
+    /// a wall.
+    #[serde(default)]
+    pub outside: usize,
 }
 
-/// A shape at a place, in f64.
-#[derive(Clone, Copy)]
-struct Placed {
-    /// Centre of its bounds.
-    x: f64,
-    y: f64,
-    /// Half width and half height of its bounds; the radius twice for a circle.
-    half: [f64; 2],
-    kind: Kind,
-    /// Shapes of one body do not meet.
-    body: usize,
-    /// Without the rounding, counter-clockwise.
-    corners: [[f64; 2]; 8],
-    count: usize,
-    radius: f64,
-}
-
-/// What tells how two shapes are measured.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Circle,
-    /// A box along the axes.
-    Aabb,
-    /// Any other.
-    Convex,
-}
-
-impl Placed {
-    fn new(body: usize, part: &Part, state: &State) -> Self {
-        let (local, radius) = corners(part).expect("scenes are checked when they are built");
-        let [angle, x, y] = [state.angle, state.position[0], state.position[1]].map(f64::from);
-        let kind = match part.shape {
-            Shape::Circle { .. } | Shape::Particle { .. } => Kind::Circle,
-            Shape::Aabb { .. } => Kind::Aabb,
-            _ => Kind::Convex,
+impl Quality {
+    /// The quality of several worlds: counts are added, means are over all of them.
+    pub fn of_all(worlds: &[Quality]) -> Self {
+        let sum = |of: fn(&Quality) -> usize| worlds.iter().map(of).sum::<usize>();
+        let mean = |of: fn(&Quality) -> f64, weights: usize| {
+            worlds.iter().map(of).sum::<f64>() / weights.max(1) as f64
         };
-        // A box that stays with the axes has no angle, whatever an engine says.
-        let angle = if kind == Kind::Aabb { 0.0 } else { angle };
-        let mut corners = [[0.0; 2]; 8];
-        for (corner, local) in corners.iter_mut().zip(&local) {
-            *corner = turned(*local, angle, [x, y]);
+        if let [world] = worlds {
+            return *world;
         }
-        Self::from_corners(body, kind, &corners[..local.len()], radius)
-    }
-
-    fn from_corners(body: usize, kind: Kind, given: &[[f64; 2]], radius: f64) -> Self {
-        let extent = |axis: usize| {
-            let values = given.iter().map(|corner| corner[axis]);
-            (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max))
-        };
-        let ((left, right), (bottom, top)) = (extent(0), extent(1));
-        let mut corners = [[0.0; 2]; 8];
-        corners[..given.len()].copy_from_slice(given);
-        Placed {
-            x: 0.5 * (left + right),
-            y: 0.5 * (bottom + top),
-            half: [0.5 * (right - left) + radius, 0.5 * (top - bottom) + radius],
-            kind,
-            body,
-            corners,
-            count: given.len(),
-            radius,
+        let overlapping = sum(|world| world.overlapping);
+        Quality {
+            contacts: sum(|world| world.contacts),
+            overlapping,
+            mean_penetration: mean(|world| world.mean_penetration * world.overlapping as f64, overlapping),
+            max_penetration: worlds.iter().map(|world| world.max_penetration).fold(0.0, f64::max),
+            // Worlds of as many bodies each.
+            rms_speed: mean(|world| world.rms_speed.powi(2), worlds.len()).sqrt(),
+            lost: sum(|world| world.lost),
+            outside: sum(|world| world.outside),
         }
     }
-
-    fn corners(&self) -> &[[f64; 2]] {
-        &self.corners[..self.count]
-    }
-
-    /// How far the unrounded shape reaches along a direction, at most and at least.
-    fn span(&self, [x, y]: [f64; 2]) -> (f64, f64) {
-        self.corners().iter().fold((f64::NEG_INFINITY, f64::INFINITY), |(most, least), corner| {
-            let along = x * corner[0] + y * corner[1];
-            (most.max(along), least.min(along))
-        })
-    }
-}
-
-/// Distance between the surfaces, negative when they overlap: then its size is the least distance by
-/// which one of them has to move.
-fn separation(a: &Placed, b: &Placed) -> f64 {
-    let (dx, dy) = ((a.x - b.x).abs(), (a.y - b.y).abs());
-    // Two circles are two points, a circle and a box are a point and the box, each grown by the radii.
-    let (gap_x, gap_y, radii) = match (a.kind, b.kind) {
-        (Kind::Convex, _) | (_, Kind::Convex) => return along_axes(a, b) - a.radius - b.radius,
-        (Kind::Circle, Kind::Circle) => return dx.hypot(dy) - a.half[0] - b.half[0],
-        (Kind::Circle, Kind::Aabb) => (dx - b.half[0], dy - b.half[1], a.half[0]),
-        (Kind::Aabb, Kind::Circle) => (dx - a.half[0], dy - a.half[1], b.half[0]),
-        (Kind::Aabb, Kind::Aabb) => (dx - a.half[0] - b.half[0], dy - a.half[1] - b.half[1], 0.0),
-    };
-    let distance = if gap_x > 0.0 && gap_y > 0.0 { gap_x.hypot(gap_y) } else { gap_x.max(gap_y) };
-    distance - radii
-}
-
-/// The separating axis theorem: the largest gap over the normals of both shapes' edges, and over the lines between
-/// their corners. No axis shows a gap larger than the distance; that of convex shapes apart is found at a
-/// corner and an edge, or at two corners, and the way out of an overlap is along an edge's normal.
-fn along_axes(a: &Placed, b: &Placed) -> f64 {
-    let mut most = f64::NEG_INFINITY;
-    let mut try_axis = |x: f64, y: f64| {
-        let length = x.hypot(y);
-        if length < 1.0e-12 {
-            return;
-        }
-        let axis = [x / length, y / length];
-        let ((most_a, least_a), (most_b, least_b)) = (a.span(axis), b.span(axis));
-        most = most.max(least_b - most_a).max(least_a - most_b);
-    };
-    for shape in [a, b] {
-        let corners = shape.corners();
-        for (index, corner) in corners.iter().enumerate() {
-            let next = corners[(index + 1) % corners.len()];
-            try_axis(next[1] - corner[1], corner[0] - next[0]);
-        }
-    }
-    for corner in a.corners() {
-        for other in b.corners() {
-            try_axis(other[0] - corner[0], other[1] - corner[1]);
-        }
-    }
-    // Two points at one place.
-    if most.is_finite() { most } else { 0.0 }
 }
 
 #[derive(Default)]
@@ -185,6 +92,8 @@ pub fn quality(scene: &Scene, states: &[State]) -> Quality {
     let bodies = &scene.bodies;
     assert_eq!(bodies.len(), states.len(), "an engine must report every body");
     let (mut moving, mut fixed, mut lost, mut squares, mut judged) = (Vec::new(), Vec::new(), 0, 0.0, 0usize);
+    let bounds = bounds(scene);
+    let mut outside = 0;
     let finite = |state: &State| {
         state.angle.is_finite() && state.position.iter().chain(&state.velocity).all(|value| value.is_finite())
     };
@@ -193,6 +102,9 @@ pub fn quality(scene: &Scene, states: &[State]) -> Quality {
             lost += 1;
         } else if desc.body_type == BodyType::Dynamic {
             judged += 1;
+            let place = state.position.map(f64::from);
+            outside +=
+                usize::from((0..2).any(|axis| !(bounds[axis][0]..=bounds[axis][1]).contains(&place[axis])));
             squares += state.velocity.map(|v| f64::from(v).powi(2)).iter().sum::<f64>();
         }
     }
@@ -206,14 +118,16 @@ pub fn quality(scene: &Scene, states: &[State]) -> Quality {
     }
 
     let mut tally = Tally::default();
+    let extent = [0, 1].map(|axis| moving.iter().fold(0.0f64, |most, body| most.max(body.half[axis])));
+    let [reach_x, reach_y] = extent.map(|extent| 2.0 * extent + CONTACT_DISTANCE);
+    moving.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
     for wall in &fixed {
-        for body in &moving {
+        let reach = wall.half[0] + extent[0] + CONTACT_DISTANCE;
+        let first = moving.partition_point(|body| body.x < wall.x - reach);
+        for body in moving[first..].iter().take_while(|body| body.x <= wall.x + reach) {
             tally.add(wall, body);
         }
     }
-    let extent = |axis: usize| moving.iter().fold(0.0f64, |most, body| most.max(body.half[axis]));
-    let reach_x = 2.0 * extent(0) + CONTACT_DISTANCE;
-    let reach_y = 2.0 * extent(1) + CONTACT_DISTANCE;
     let row = |body: &Placed| (body.y / reach_y).floor();
     moving.sort_unstable_by(|a, b| row(a).total_cmp(&row(b)).then(a.x.total_cmp(&b.x)));
 
@@ -244,15 +158,24 @@ pub fn quality(scene: &Scene, states: &[State]) -> Quality {
         max_penetration: tally.max,
         rms_speed: (squares / judged.max(1) as f64).sqrt(),
         lost,
+        outside,
     }
 }
 
-/// The value below which the share `q` of `values` lies (nearest rank); 0 without values.
-pub fn percentile(values: &[f64], q: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let rank = (q * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+/// The least and the largest x, and the same of y, of all shapes at the start.
+fn bounds(scene: &Scene) -> [[f64; 2]; 2] {
+    let own = scene.bodies.iter().enumerate().filter_map(|(index, desc)| Some((index, own_shape(desc)?)));
+    let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
+    for (body, part) in own.chain(scene.parts.iter().copied()) {
+        let desc = &scene.bodies[body];
+        let state = State { position: desc.position.to_array(), angle: desc.angle, velocity: [0.0; 2] };
+        let placed = Placed::new(body, &part, &state);
+        for (axis, middle) in [placed.x, placed.y].into_iter().enumerate() {
+            bounds[axis][0] = bounds[axis][0].min(middle - placed.half[axis]);
+            bounds[axis][1] = bounds[axis][1].max(middle + placed.half[axis]);
+        }
+    }
+    bounds
 }
 
 /// Largest memory that this process has had resident, in bytes, where the system tells.
@@ -266,14 +189,14 @@ pub fn peak_rss_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::granule::{BodyDesc, Polygon, Settings, Vec2};
+    use ::granule::{BodyDesc, Part, Polygon, Settings, Shape, Vec2};
 
     fn still(position: Vec2) -> State {
         State { position: position.to_array(), angle: 0.0, velocity: [0.0; 2] }
     }
 
     fn scene(bodies: Vec<BodyDesc>, parts: Vec<(usize, Part)>) -> Scene {
-        Scene { settings: Settings::default(), bodies, parts }
+        Scene { settings: Settings::default(), bodies, parts, replacing: None }
     }
 
     /// The rows and the sweep find what all pairs find.
@@ -329,53 +252,6 @@ mod tests {
         assert!((found.rms_speed - 5.0).abs() < 1e-12);
     }
 
-    /// One hand-computed separation for each pair of shapes, apart and overlapping.
-    #[test]
-    fn separations() {
-        let place = |shape: Shape, x: f32, y: f32, angle: f32| {
-            Placed::new(0, &Part::new(shape, Vec2::ZERO), &State { angle, ..still(Vec2::new(x, y)) })
-        };
-        let circle = |x, y| place(Shape::circle(0.5), x, y, 0.0);
-        let block = |x, y| place(Shape::aabb(1.0, 2.0), x, y, 0.0);
-        let near = |a: Placed, b: Placed, expected: f64| {
-            assert!((separation(&a, &b) - expected).abs() < 1e-12);
-            assert!((separation(&b, &a) - expected).abs() < 1e-12);
-        };
-        near(circle(0.0, 0.0), circle(3.0, 4.0), 4.0);
-        near(circle(0.0, 0.0), circle(0.0, 0.75), -0.25);
-        near(circle(4.0, 6.0), block(0.0, 0.0), 4.5);
-        near(circle(0.0, 2.25), block(0.0, 0.0), -0.25);
-        near(circle(0.75, 0.0), block(0.0, 0.0), -0.75);
-        near(block(0.0, 0.0), block(1.5, 3.75), -0.25);
-        near(block(0.0, 0.0), block(5.0, 8.0), 5.0);
-
-        // The same figures from boxes that turn, and then shapes that only the axes tell apart. Angles are f32.
-        let turning = |x, y| place(Shape::oriented_box(1.0, 2.0), x, y, 0.0);
-        near(circle(4.0, 6.0), turning(0.0, 0.0), 4.5);
-        near(circle(0.75, 0.0), turning(0.0, 0.0), -0.75);
-        near(turning(0.0, 0.0), block(1.5, 3.75), -0.25);
-        near(turning(0.0, 0.0), turning(5.0, 8.0), 5.0);
-        let about = |a: Placed, b: Placed, expected: f64| {
-            assert!((separation(&a, &b) - expected).abs() < 1e-6, "{} {expected}", separation(&a, &b));
-            assert!((separation(&b, &a) - expected).abs() < 1e-6);
-        };
-        let root = f64::sqrt(2.0);
-        let diamond = |x| place(Shape::oriented_box(1.0, 1.0), x, 0.0, std::f32::consts::FRAC_PI_4);
-        about(diamond(0.0), diamond(4.0), 4.0 - 2.0 * root);
-        about(diamond(0.0), diamond(2.0), -2.0 + root);
-        about(diamond(0.0), block(4.0, 0.0), 3.0 - root);
-        let lying = place(Shape::capsule(1.0, 0.25), 0.0, 0.0, 0.0);
-        let upright = place(Shape::capsule(1.0, 0.25), 1.5, 0.0, std::f32::consts::FRAC_PI_2);
-        about(lying, upright, 0.0);
-        about(lying, circle(0.0, 0.5), -0.25);
-        about(place(Shape::segment(3.0), 0.0, -1.0, 0.0), diamond(0.0), 1.0 - root);
-        let square = Polygon::regular(4, 2.0f32.sqrt()).expect("a square");
-        let rounded = Polygon::rounded(square.vertices(), 0.5).expect("a rounded square").0;
-        let tilted = place(Shape::Polygon(rounded), 0.0, 0.0, std::f32::consts::FRAC_PI_4);
-        about(tilted, circle(0.0, -3.0), 1.0);
-        about(tilted, circle(-3.0, -3.0), 2.0 * root - 1.0);
-    }
-
     /// Parts are where their body is, turned with it, and do not meet each other.
     #[test]
     fn parts_of_a_body() {
@@ -399,10 +275,11 @@ mod tests {
         assert_eq!((found.lost, found.contacts, found.max_penetration), (1, 0, 0.0));
     }
 
+    /// A body is outside once its centre has left the bounds of what there was at the start.
     #[test]
-    fn percentiles_are_nearest_ranks() {
-        let values: Vec<f64> = (1..=60).rev().map(f64::from).collect();
-        assert_eq!((percentile(&values, 0.5), percentile(&values, 0.95)), (30.0, 57.0));
-        assert_eq!((percentile(&[2.0], 0.5), percentile(&[], 0.5)), (2.0, 0.0));
+    fn bodies_outside_are_counted() {
+        let bodies = vec![BodyDesc::dynamic(Shape::circle(1.0), Vec2::ZERO); 3];
+        let states = [Vec2::ZERO, Vec2::new(0.0, -1.1), Vec2::new(0.9, 0.9)].map(still);
+        assert_eq!(quality(&scene(bodies, Vec::new()), &states).outside, 1);
     }
 }

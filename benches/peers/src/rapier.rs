@@ -1,24 +1,24 @@
 //! Rapier's side: its `parallel` and `simd8` builds, everything that is not compared left at its default.
 
-use crate::engine::{State, Stepping, World, timed};
+use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, own_shape};
-use ::granule::{BodyType, Part, Shape};
+use ::granule::{BodyDesc, BodyType, Part, Shape};
 use rapier2d::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// A Rapier world and the pool it steps in.
 pub struct RapierWorld {
     world: PhysicsWorld,
     handles: Vec<RigidBodyHandle>,
-    /// Also for one thread, since outside of a pool Rapier takes the global one.
-    pool: ThreadPool,
+    schedule: Schedule,
+    pool: Pool,
 }
 
 impl RapierWorld {
     /// # Errors
     ///
-    /// When the pool cannot be made or the scene has a shape that is not compared.
-    pub fn new(scene: &Scene, stepping: Stepping) -> Result<Self, String> {
+    /// When the scene has a shape that is not compared.
+    pub fn new(scene: &Scene, stepping: Stepping, pool: Pool) -> Result<Self, String> {
         let mut world = PhysicsWorld {
             gravity: Vector::new(scene.settings.gravity.x, scene.settings.gravity.y),
             integration_parameters: IntegrationParameters {
@@ -34,38 +34,41 @@ impl RapierWorld {
 
         let mut handles = Vec::with_capacity(scene.bodies.len());
         for desc in &scene.bodies {
-            let builder = match desc.body_type {
-                BodyType::Dynamic => RigidBodyBuilder::dynamic(),
-                BodyType::Static => RigidBodyBuilder::fixed(),
-                BodyType::Kinematic => RigidBodyBuilder::kinematic_velocity_based(),
-            };
-            let mut builder = builder
-                .translation(Vector::new(desc.position.x, desc.position.y))
-                .rotation(desc.angle)
-                .linvel(Vector::new(desc.velocity.x, desc.velocity.y))
-                .angvel(desc.angular_velocity)
-                .gravity_scale(desc.gravity_scale)
-                .linear_damping(desc.linear_damping)
-                .angular_damping(desc.angular_damping)
-                .can_sleep(false)
-                .ccd_enabled(false);
-            if matches!(desc.shape, Shape::Aabb { .. }) {
-                builder = builder.lock_rotations();
-            }
-            let handle = world.bodies.insert(builder);
-            if let Some(part) = own_shape(desc) {
-                world.colliders.insert_with_parent(collider(&part)?, handle, &mut world.bodies);
-            }
-            handles.push(handle);
+            handles.push(insert(&mut world, desc)?);
         }
         for (body, part) in &scene.parts {
             world.colliders.insert_with_parent(collider(part)?, handles[*body], &mut world.bodies);
         }
 
-        let pool =
-            ThreadPoolBuilder::new().num_threads(stepping.threads).build().map_err(|e| e.to_string())?;
-        Ok(RapierWorld { world, handles, pool })
+        Ok(RapierWorld { world, handles, schedule: Schedule::new(scene.replacing), pool })
     }
+}
+
+/// A body with its own shape.
+fn insert(world: &mut PhysicsWorld, desc: &BodyDesc) -> Result<RigidBodyHandle, String> {
+    let builder = match desc.body_type {
+        BodyType::Dynamic => RigidBodyBuilder::dynamic(),
+        BodyType::Static => RigidBodyBuilder::fixed(),
+        BodyType::Kinematic => RigidBodyBuilder::kinematic_velocity_based(),
+    };
+    let mut builder = builder
+        .translation(Vector::new(desc.position.x, desc.position.y))
+        .rotation(desc.angle)
+        .linvel(Vector::new(desc.velocity.x, desc.velocity.y))
+        .angvel(desc.angular_velocity)
+        .gravity_scale(desc.gravity_scale)
+        .linear_damping(desc.linear_damping)
+        .angular_damping(desc.angular_damping)
+        .can_sleep(false)
+        .ccd_enabled(false);
+    if matches!(desc.shape, Shape::Aabb { .. }) {
+        builder = builder.lock_rotations();
+    }
+    let handle = world.bodies.insert(builder);
+    if let Some(part) = own_shape(desc) {
+        world.colliders.insert_with_parent(collider(&part)?, handle, &mut world.bodies);
+    }
+    Ok(handle)
 }
 
 /// One shape of a body.
@@ -105,8 +108,18 @@ fn collider(part: &Part) -> Result<ColliderBuilder, String> {
 
 impl World for RapierWorld {
     fn run(&mut self, steps: usize, seconds: &mut Vec<f64>) {
-        let world = &mut self.world;
-        self.pool.install(|| timed(steps, seconds, || world.step()));
+        let RapierWorld { world, handles, schedule, pool } = self;
+        inside(pool, || {
+            timed(schedule, steps, seconds, |edits| {
+                for &place in &edits.places {
+                    world.remove_body(handles[place]);
+                }
+                for (&place, body) in edits.places.iter().zip(&edits.bodies) {
+                    handles[place] = insert(world, body).expect("a circle is compared");
+                }
+                world.step();
+            });
+        });
     }
 
     fn states(&self) -> Vec<State> {
