@@ -4,7 +4,7 @@ use super::output::name_skipped;
 use super::style::Style;
 use super::{Failure, Outcome, bad_file, bad_input, check_failed, emit, emit_json, note};
 use clap::{Args, ValueEnum};
-use granule::report::compare::{CONFIDENCE, Comparison, Measure, Row, Rules, Verdict};
+use granule::report::compare::{CONFIDENCE, Comparison, Measure, Row, Rules, Side, Verdict};
 use granule::report::export::escaped_markdown;
 use granule::report::{RunRecord, Skipped, Store};
 use serde::Serialize;
@@ -126,8 +126,17 @@ fn table(comparison: &Comparison, threshold: f64, style: Style) -> String {
     let names: Vec<String> = comparison.rows.iter().map(|row| row.configuration.to_string()).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let header = format!(
-        "{:width$} {:>10} {:>10} {:>7}  {:15} {:>5}  {:13}  {}",
-        "configuration", "base, ms", "new, ms", "ratio", "95 % interval", "runs", "verdict", "final state"
+        "{:width$} {:>10} {:>10} {:>7}  {:15} {:>17} {:>17} {:>5}  {:13}  {}",
+        "configuration",
+        "base, ms",
+        "new, ms",
+        "ratio",
+        "95 % interval",
+        "means, ms",
+        "p99, ms",
+        "runs",
+        "verdict",
+        "final state"
     );
     let mut text = format!("{}\n", style.dim(&header));
     for (row, name) in comparison.rows.iter().zip(&names) {
@@ -136,11 +145,13 @@ fn table(comparison: &Comparison, threshold: f64, style: Style) -> String {
         let verdict = if changed { style.bold(&verdict) } else { verdict };
         let _ = writeln!(
             text,
-            "{name:width$} {:>10.4} {:>10.4} {:>7}  {:15} {:>5}  {verdict}  {}",
+            "{name:width$} {:>10.4} {:>10.4} {:>7}  {:15} {:>17} {:>17} {:>5}  {verdict}  {}",
             row.base.ms,
             row.new.ms,
             ratio(row),
             interval(row),
+            both(row, |side| side.mean_ms),
+            both(row, |side| side.p99_ms),
             format!("{}:{}", row.base.runs, row.new.runs),
             state(row)
         );
@@ -151,20 +162,22 @@ fn table(comparison: &Comparison, threshold: f64, style: Style) -> String {
 
 fn markdown(comparison: &Comparison, threshold: f64) -> String {
     let mut text = String::from(
-        "| configuration | base ms | new ms | ratio | 95 % interval | runs | verdict | final state |\n\
-         |---|--:|--:|--:|---|---|---|---|\n",
+        "| configuration | base ms | new ms | ratio | 95 % interval | means ms | p99 ms | runs | verdict | final state |\n\
+         |---|--:|--:|--:|---|--:|--:|---|---|---|\n",
     );
     for row in &comparison.rows {
         let changed = matches!(row.verdict, Verdict::Slower | Verdict::Faster);
         let bold = if changed { "**" } else { "" };
         let _ = writeln!(
             text,
-            "| {} | {:.4} | {:.4} | {} | {} | {}:{} | {bold}{}{bold} | {} |",
+            "| {} | {:.4} | {:.4} | {} | {} | {} | {} | {}:{} | {bold}{}{bold} | {} |",
             escaped_markdown(&row.configuration.to_string()),
             row.base.ms,
             row.new.ms,
             ratio(row),
             interval(row),
+            both(row, |side| side.mean_ms),
+            both(row, |side| side.p99_ms),
             row.base.runs,
             row.new.runs,
             row.verdict.name(),
@@ -187,6 +200,13 @@ fn ratio(row: &Row) -> String {
 
 fn interval(row: &Row) -> String {
     row.interval.map_or_else(|| "-".to_owned(), |found| format!("{:.3} to {:.3}", found.low, found.high))
+}
+
+/// A figure of both sides, as `base → new`.
+fn both(row: &Row, of: fn(&Side) -> Option<f64>) -> String {
+    let [base, new] =
+        [&row.base, &row.new].map(|side| of(side).map_or_else(|| "-".to_owned(), |ms| format!("{ms:.4}")));
+    format!("{base} → {new}")
 }
 
 fn state(row: &Row) -> &'static str {

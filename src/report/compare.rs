@@ -75,6 +75,10 @@ pub struct Side {
     pub runs: usize,
     /// Median of what they took, ms.
     pub ms: f64,
+    /// Median over the runs of the mean step, ms. None where a record has none.
+    pub mean_ms: Option<f64>,
+    /// Median over the runs of the 99th percentile of their steps, ms. None where a record has none.
+    pub p99_ms: Option<f64>,
 }
 
 /// What counts of a run.
@@ -167,7 +171,7 @@ impl Row {
         let all_have_steps = !single && base.iter().chain(new).all(|r| undisturbed_ms(r).is_some());
         let measure = if all_have_steps { Measure::FastestTenth } else { Measure::Median };
         let (times_base, times_new) = (measure.of(base), measure.of(new));
-        let (base_side, new_side) = (Side::of(&times_base), Side::of(&times_new));
+        let (base_side, new_side) = (Side::of(base, &times_base), Side::of(new, &times_new));
         let of_runs = ratio_of_runs(&times_base, &times_new, CONFIDENCE);
         let found = of_runs.or_else(|| ratio_of_single_runs(base[0], new[0]));
         let interval = found.map(|Ratio { low, high, .. }| Interval { low, high });
@@ -186,8 +190,18 @@ impl Row {
 }
 
 impl Side {
-    fn of(times_ms: &[f64]) -> Side {
-        Side { runs: times_ms.len(), ms: median(times_ms).unwrap_or(0.0) }
+    fn of(records: &[&RunRecord], times_ms: &[f64]) -> Side {
+        let figure = |of: fn(&RunRecord) -> f64| {
+            let figures: Vec<f64> = records.iter().map(|record| of(record)).collect();
+            // Records from before there were these figures have zeros.
+            median(&figures).filter(|_| figures.iter().all(|&ms| ms > 0.0))
+        };
+        Side {
+            runs: times_ms.len(),
+            ms: median(times_ms).unwrap_or(0.0),
+            mean_ms: figure(|record| record.step_ms.mean),
+            p99_ms: figure(|record| record.step_ms.p99),
+        }
     }
 }
 

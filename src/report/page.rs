@@ -53,7 +53,7 @@ const CHARTS: &[(&str, &str, &str)] = &[
     (
         "peers",
         "Other engines",
-        "Median step of each engine, as a multiple of Granule's, on the same bodies and threads.",
+        "Median step of each engine, as a multiple of Granule's, on the same bodies and threads; and the mean and the 99th percentile of the engine that is faster in them.",
     ),
     ("criterion", "criterion", "Times of the benchmarks, with confidence intervals in the table."),
 ];

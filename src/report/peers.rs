@@ -44,6 +44,12 @@ pub struct PeerRun {
     pub damping_ratio: Option<f64>,
     /// Median time of a step.
     pub p50_ms: f64,
+    /// Mean time of a step; older reports lack it.
+    #[serde(default)]
+    pub mean_ms: Option<f64>,
+    /// 99th percentile of a step; older reports lack it.
+    #[serde(default)]
+    pub p99_ms: Option<f64>,
     /// Of the final state.
     #[serde(default)]
     pub quality: PeerQuality,
@@ -96,12 +102,14 @@ mod tests {
         assert!(read(&path).expect("no error").is_none());
         let run =
             r#"{"case":"a","engine":"box2d","threads":1,"p50_ms":2.5,"quality":{"mean_penetration":0.1}}"#;
-        let text = format!(
-            r#"{{"schema":"granule.peers/1","origin":{{"cpu":"x","cores":2}},"runs":[{run},{{"case":"b"}}]}}"#
-        );
+        let newer = r#"{"case":"a","engine":"box2d","threads":2,"p50_ms":2.5,"mean_ms":3.0,"p99_ms":4.0}"#;
+        let runs = format!(r#"[{run},{{"case":"b"}},{newer}]"#);
+        let text =
+            format!(r#"{{"schema":"granule.peers/1","origin":{{"cpu":"x","cores":2}},"runs":{runs}}}"#);
         fs::write(&path, &text).expect("a file");
         let peers = read(&path).expect("a report").expect("a file");
-        assert_eq!(peers.runs.len(), 1);
+        let figures: Vec<_> = peers.runs.iter().map(|run| (run.p50_ms, run.mean_ms, run.p99_ms)).collect();
+        assert_eq!(figures, [(2.5, None, None), (2.5, Some(3.0), Some(4.0))]);
         assert_eq!(peers.runs[0].quality.mean_penetration, Some(0.1));
         assert!(peers.origin.contains(&("cores".to_owned(), "2".to_owned())));
         fs::write(&path, text.replace("peers/1", "peers/2")).expect("a file");

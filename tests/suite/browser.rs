@@ -197,7 +197,7 @@ fn write_lines(dir: &Path, name: &str, records: impl Iterator<Item = Value>) {
 fn write_peers(dir: &Path) {
     let run = |case: &str, engine: &str, solver: &str, ms: f64| {
         json!({"case": case, "engine": engine, "bodies": 1000, "threads": 2, "substeps": 4, "iterations": 1,
-            "solver": solver, "p50_ms": ms, "quality": {"mean_penetration": 0.01 * ms}})
+            "solver": solver, "p50_ms": ms, "mean_ms": 1.5 * ms, "p99_ms": ms * ms, "quality": {"mean_penetration": 0.01 * ms}})
     };
     let cases = ["packed-1k", "gas-1k"];
     let runs = cases.map(|case| {
@@ -268,7 +268,10 @@ fn every_chart_is_drawn() {
     let configurations = 3 * 8 + 1;
     assert_eq!(page.chart("penetration"), [configurations, 2, 1, 1]);
     assert_eq!(page.chart("history"), [5]);
-    assert_eq!(page.chart("peers"), [2, 2]);
+    assert_eq!(page.chart("peers"), [2; 4], "two engines, the mean and the 99th percentile");
+    let peers = page.attribute("<div class=\"plot\" role=\"img\" aria-label=\"packed-1k: ", "aria-label");
+    // 7 for granule, 5 for box2d, 6 for rapier, and their squares.
+    assert!(peers.contains("Box2D 0.714×, Rapier 0.857×, mean 0.714×, 99th percentile 0.51×"), "{peers}");
     assert_eq!(page.chart("criterion"), [3]);
     // A chart that is seen by nobody is told in words, and as a table.
     let history = page.attribute("<div class=\"plot\" role=\"img\" aria-label=\"pile: 5", "aria-label");

@@ -57,6 +57,10 @@ fn planted_slowdown() {
             let number = |place: &str| row.pointer(place).and_then(Value::as_f64).expect("a number");
             let (low, ratio, high) = (number("/interval/low"), number("/ratio"), number("/interval/high"));
             assert!(1.05 < low && low < ratio && ratio < high && (ratio - 1.2).abs() < 0.06, "{row}");
+            for figure in ["mean_ms", "p99_ms"] {
+                let [base, new] = ["base", "new"].map(|side| number(&format!("/{side}/{figure}")));
+                assert!((new / base - 1.2).abs() < 0.1, "{figure}: {row}");
+            }
             let (code, report) =
                 compared(dir.path(), &base, &repeats("packed", seed + 50, count, 1.0 / 1.2), options);
             assert_eq!((code, &report["rows"][0]["verdict"]), (0, &json!("faster")), "{report}");
@@ -125,6 +129,7 @@ fn missing_pairs_are_named() {
     );
     let rows: Vec<&str> = run.out.lines().collect();
     assert!(rows[1].starts_with("packed/") && rows[1].contains("3:3"), "{}", run.out);
+    assert!(rows[1..3].iter().all(|row| row.matches(" → ").count() == 2), "{}", run.out);
     assert!(rows[2].starts_with("pile/") && rows[2].contains(" slower "), "{}", run.out);
     assert!(!run.out.contains('\x1b'));
     let (_, report) = compared(dir.path(), &base, &new, &[]);
@@ -233,7 +238,7 @@ fn markdown() {
     assert_eq!(run.code, 1);
     let table: Vec<&str> = run.out.lines().take_while(|line| line.starts_with('|')).collect();
     assert_eq!(table.len(), 3, "{}", run.out);
-    assert!(table.iter().all(|row| row.matches('|').count() == 9), "{}", run.out);
+    assert!(table.iter().all(|row| row.matches('|').count() == 11), "{}", run.out);
     assert!(table[2].starts_with("| pile\\_circles/") && table[2].contains("| **slower** |"), "{}", run.out);
     assert!(run.out.contains("Not in the new records: gas/"), "{}", run.out);
 }

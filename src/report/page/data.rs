@@ -84,6 +84,10 @@ struct Peer<'a> {
     settings: String,
     solver: &'a str,
     ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p99: Option<f64>,
     penetration: Option<f64>,
 }
 
@@ -228,6 +232,8 @@ fn peer(run: &crate::report::peers::PeerRun) -> Peer<'_> {
         settings: format!("{} × {}{ratio}{damping}", run.substeps, run.iterations),
         solver: &run.solver,
         ms: run.p50_ms,
+        mean: run.mean_ms,
+        p99: run.p99_ms,
         penetration: run.quality.mean_penetration,
     }
 }
