@@ -72,6 +72,9 @@ pub struct BodyHandle {
 }
 
 impl BodyHandle {
+    /// Of no body.
+    const NONE: BodyHandle = BodyHandle { index: u32::MAX, generation: u32::MAX };
+
     /// The place in the handle table: in a world from which nothing was removed, the order of adding.
     pub fn index(self) -> u32 {
         self.index
@@ -346,6 +349,16 @@ macro_rules! columns {
                 $(permute(&mut self.$name, order, len, spare);)*
             }
 
+            /// Puts defaults into a slot.
+            fn clear_slot(&mut self, slot: usize) {
+                $(self.$name[slot] = Default::default();)*
+            }
+
+            /// Moves a slot's values to another, and leaves defaults.
+            fn move_slot(&mut self, from: usize, to: usize) {
+                $(self.$name[to] = std::mem::take(&mut self.$name[from]);)*
+            }
+
             /// Visits each column: its name, its length, and whether all from `len` on are defaults.
             fn each_column(
                 &self,
@@ -618,6 +631,39 @@ impl Bodies {
             self.free.push(handle.index);
         }
         Ok(())
+    }
+
+    /// Makes a removed body's slot inert while the list that it is in lives.
+    pub(crate) fn bury(&mut self, slot: usize) {
+        let c = &mut self.columns;
+        let (handle, x, y) = (c.handle[slot], c.pos_x[slot], c.pos_y[slot]);
+        c.clear_slot(slot);
+        (c.handle[slot], c.pos_x[slot], c.pos_y[slot]) = (handle, x, y);
+        c.follows[slot] = NOT_BEHIND;
+    }
+
+    /// Adds slots without bodies.
+    pub(crate) fn add_vacant(&mut self, count: usize) {
+        let slots = self.len..self.len + count;
+        self.len = slots.end;
+        self.columns.resize(padded(self.len).max(self.columns.pos_x.len()));
+        for slot in slots {
+            self.columns.handle[slot] = BodyHandle::NONE;
+            self.columns.follows[slot] = NOT_BEHIND;
+        }
+    }
+
+    /// Moves a body to a slot without one.
+    pub(crate) fn move_to(&mut self, from: usize, to: usize) {
+        self.columns.move_slot(from, to);
+        self.slot[self.columns.handle[to].index as usize] = to as u32;
+    }
+
+    /// Drops the slots from `len` on, whose bodies were moved or removed.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        (len..self.len).for_each(|slot| self.columns.clear_slot(slot));
+        self.len = len;
+        self.columns.resize(padded(len));
     }
 
     /// Gives up a slot's outlines, materials, compound, and what else there is of it in tables.
@@ -907,6 +953,27 @@ impl Bodies {
         next as usize
     }
 
+    /// Gives an axis-aligned box its outline.
+    fn outline_box(&mut self, slot: usize) {
+        let kind = self.columns.kind[slot];
+        if kind.shape() == ShapeKind::Aabb
+            && kind.motion() != Motion::Dead
+            && self.columns.outline[slot] == NO_OUTLINE
+        {
+            self.columns.outline[slot] = self.outlines.acquire(&self.shape(slot));
+        }
+    }
+
+    /// What a pair list needs of one body that comes to it: see [`Bodies::prepare_outlines`].
+    pub(crate) fn prepare_outline(&mut self, slot: usize) {
+        if self.outlines.any_hull {
+            self.outline_box(slot);
+        }
+        if self.any_general {
+            self.update_extents(slot);
+        }
+    }
+
     /// What a new pair list needs of shapes that turn: their extents at their present angle, and outlines of
     /// axis-aligned boxes where these may meet outlines that are no boxes.
     pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
@@ -914,15 +981,7 @@ impl Bodies {
             return;
         }
         if self.outlines.any_hull {
-            for slot in 0..self.len {
-                let kind = self.columns.kind[slot];
-                if kind.shape() == ShapeKind::Aabb
-                    && kind.motion() != Motion::Dead
-                    && self.columns.outline[slot] == NO_OUTLINE
-                {
-                    self.columns.outline[slot] = self.outlines.acquire(&self.shape(slot));
-                }
-            }
+            (0..self.len).for_each(|slot| self.outline_box(slot));
         }
         let (outlines, compounds) = (&self.outlines, &self.compounds);
         let c = &mut self.columns;

@@ -288,6 +288,8 @@ pub(crate) struct Broadphase {
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
     pub(crate) built: usize,
+    /// Those that had a body then; the rest is for such as come while the list lives.
+    pub(crate) listed: usize,
     /// Large slots near a loose body.
     near_loose: Vec<u32>,
     /// Bounds that were looked at for loose bodies since the rebuild.
@@ -348,8 +350,16 @@ fn tile_bodies(bodies: usize) -> usize {
 
 impl Broadphase {
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot.
-    /// `pairs` is how many the last list had.
-    pub(crate) fn order(&mut self, bodies: &mut Bodies, margins: &Margins, pairs: usize, crew: &Crew<'_>) {
+    /// `pairs` is how many the last list had. Behind the bodies are slots for those to come: none, or as many as may become
+    /// loose.
+    pub(crate) fn order(
+        &mut self,
+        bodies: &mut Bodies,
+        margins: &Margins,
+        pairs: usize,
+        expects_bodies: bool,
+        crew: &Crew<'_>,
+    ) {
         bodies.prepare_outlines(crew);
         let margins = &self.adapt_horizon(margins, bodies.len, pairs);
         let extent = self.bands.choose_axis(bodies);
@@ -368,6 +378,12 @@ impl Broadphase {
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order);
+        self.listed = bodies.len;
+        if expects_bodies {
+            bodies.add_vacant(loose::per_list(bodies.len));
+        }
+        // Slots that nothing comes from.
+        self.bands.order.resize(bodies.len, u32::MAX);
         self.loose.clear();
         self.loose.reserve(loose::per_list(bodies.len));
         self.near_loose.clear();

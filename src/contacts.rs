@@ -24,6 +24,7 @@
 mod build;
 mod candidates;
 mod carry;
+mod drop;
 mod events;
 pub(crate) mod places;
 mod room;
@@ -121,6 +122,19 @@ impl BounceBlock {
         tangent_impulse: [0.0; BLOCK],
         shift: [[0.0; BLOCK]; 2],
     };
+
+    /// Copies a lane of another block.
+    fn copy_lane(&mut self, from: &BounceBlock, lane: usize) {
+        self.restitution[lane] = from.restitution[lane];
+        self.approach[lane] = from.approach[lane];
+        self.absorbed[lane] = from.absorbed[lane];
+        self.tangent_impulse[lane] = from.tangent_impulse[lane];
+        for point in 0..2 {
+            self.resting[point][lane] = from.resting[point][lane];
+            self.normal_impulse[point][lane] = from.normal_impulse[point][lane];
+            self.shift[point][lane] = from.shift[point][lane];
+        }
+    }
 }
 
 /// By how much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
@@ -182,8 +196,10 @@ pub(crate) const NOT_GENERAL: u32 = u32::MAX;
 /// One bit a lane, lane 0 lowest.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockInfo {
-    /// Lanes in use.
+    /// Lanes that were ever in use: the first so many.
     pub count: u8,
+    /// Those of them whose bodies were removed.
+    pub dropped: u16,
     /// Solved in this step.
     pub active: u16,
     /// Touching in this step.
@@ -204,6 +220,7 @@ impl Default for BlockInfo {
     fn default() -> Self {
         BlockInfo {
             count: 0,
+            dropped: 0,
             active: 0,
             touching: 0,
             touched: 0,
@@ -218,7 +235,7 @@ impl Default for BlockInfo {
 impl BlockInfo {
     /// The lanes in use, as bits.
     pub(crate) fn used(&self) -> u16 {
-        ((1u32 << self.count) - 1) as u16
+        ((1u32 << self.count) - 1) as u16 & !self.dropped
     }
 
     /// Where the vectors begin that have one of these lanes. (The last block of each colour is half empty: 2 to 5 % of the
@@ -333,6 +350,7 @@ pub(crate) struct Contacts {
     room: Room,
     far_room: Room,
     crowded: Vec<u32>,
+    dropped: drop::Dropped,
     pub begin: Vec<ContactEvent>,
     pub end: Vec<ContactEvent>,
 }

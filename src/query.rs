@@ -148,8 +148,7 @@ impl World {
     pub(crate) fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
         let broadphase = &self.broadphase;
         let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
-        let unlisted = broadphase.bands.solid;
-        if unlisted > 0 {
+        if broadphase.built > 0 {
             let strays = &broadphase.strays;
             // The bounds are those of the time when the list was made, and move with the frames.
             let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
@@ -158,17 +157,18 @@ impl World {
             let (range_s, range_b) =
                 if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
             let stray = |slot: usize| strays.contains(slot);
+            let built = broadphase.built;
             let going =
                 broadphase.visit_bands(range_s, range_b, |slot| {
                     broadphase.is_loose(slot) || stray(slot) || solid(slot)
                 }) && broadphase.loose.iter().all(|&slot| stray(slot as usize) || solid(slot as usize))
                     && broadphase.visit_large(range_s, range_b, |slot| stray(slot) || solid(slot))
-                    && strays.slots().iter().all(|&slot| slot as usize >= unlisted || solid(slot as usize));
+                    && strays.slots().iter().all(|&slot| slot as usize >= built || solid(slot as usize));
             if !going {
                 return;
             }
         }
-        for slot in unlisted..self.bodies.len {
+        for slot in broadphase.built..self.bodies.len {
             if !solid(slot) {
                 return;
             }

@@ -2,6 +2,7 @@
 //! reads in `world/view.rs`, and how a difference is planted in `world/fault.rs`.
 
 mod bodies;
+mod edits;
 mod fault;
 mod links;
 mod validate;
@@ -28,6 +29,7 @@ use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
 use crate::trace::Trace;
 use crate::trig::wrap;
+use edits::Edits;
 use glam::Vec2;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -132,6 +134,8 @@ pub struct World {
     pub(crate) hull_solver: HullSolver,
     /// The pair list must be rebuilt before it is used.
     dirty: bool,
+    /// What it may take in otherwise.
+    edits: Edits,
     /// Bounds of the last rebuild hold every body that was there then.
     pub(crate) bounds_hold: bool,
     /// They have not outlived their time.
@@ -193,6 +197,7 @@ impl World {
             hulls: Hulls::default(),
             hull_solver: HullSolver::default(),
             dirty: true,
+            edits: Edits::default(),
             bounds_hold: false,
             bounds_last: false,
             left: Mutex::default(),
@@ -227,7 +232,8 @@ impl World {
             let mut timings = Timings::default();
             self.check_velocities();
             self.hulls.refresh(&mut self.bodies);
-            let rebuild = self.dirty || !(self.bounds_hold || self.loosen());
+            let edited = self.take_edits();
+            let rebuild = edited.is_none_or(|edited| !self.bounds_hold && !self.loosen(edited));
             timings.broadphase += clock.lap(Stage::Broadphase);
             if rebuild {
                 self.verlet.slots_moved = true;
@@ -261,10 +267,10 @@ impl World {
     }
 
     /// Pairs the bodies that have left their margin anew, if they are few and nothing else speaks for a new
-    /// list. False if there must be one.
-    fn loosen(&mut self) -> bool {
+    /// list. False if there must be one. So many of them were put there by hand.
+    fn loosen(&mut self, edited: usize) -> bool {
         let left = self.left.get_mut().expect("no worker panicked");
-        if !self.bounds_last || !self.broadphase.can_loosen(left) {
+        if !self.bounds_last || !self.broadphase.can_loosen(left, edited) {
             return false;
         }
         self.loose_pairs.clear();
@@ -282,7 +288,7 @@ impl World {
 
     /// Whether the pair list has every pair that overlaps.
     pub(crate) fn pairs_hold(&self) -> bool {
-        !self.dirty && self.bounds_hold
+        self.is_listed() && self.bounds_hold
     }
 
     /// What the old contacts know, before slots change.
@@ -293,7 +299,9 @@ impl World {
     /// Re-orders the bodies and makes a new pair list.
     fn find_pairs(&mut self, crew: &Crew<'_>) {
         let margins = Margins::new(&self.settings);
-        self.broadphase.order(&mut self.bodies, &margins, self.contacts.pair_count(), crew);
+        let expects_bodies = self.expects_bodies();
+        let pairs = self.contacts.pair_count();
+        self.broadphase.order(&mut self.bodies, &margins, pairs, expects_bodies, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
         scatter(&mut self.bodies, self.contacts.crowded());
         // After the rows of the bodies and the padding: see `solver/mirror.rs`.
@@ -302,6 +310,7 @@ impl World {
         self.loose_pairs.clear();
         self.loose_pairs.reserve(32 * per_step(self.bodies.len));
         self.dirty = false;
+        self.edits.clear(&self.bodies, self.broadphase.listed);
         self.bounds_hold = true;
     }
 
@@ -409,14 +418,16 @@ impl World {
             ];
             if next.iter().any(|v| v.is_nan() || v.abs() > RUNAWAY_SPEED) {
                 self.quarantine(slot);
-            } else if !self.dirty {
+            } else if !self.dirty && slot < self.broadphase.built {
                 let position = self.bodies.position(slot).into();
                 let bounds = &self.broadphase.bounds;
                 let turned = self.bodies.any_general.then(|| {
                     let c = &self.bodies.columns;
                     [c.angle[slot], next[2], c.arm[slot]]
                 });
-                self.dirty = bounds.left::<f32>(slot, position, [next[0], next[1]], turned, &margins);
+                if bounds.left::<f32>(slot, position, [next[0], next[1]], turned, &margins) {
+                    self.note_move(slot);
+                }
             }
         }
     }

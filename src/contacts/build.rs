@@ -58,8 +58,8 @@ const CLASSES: usize = 2 * KINDS;
 pub(super) struct Scratch {
     /// Colours that each body of the two tiles has, as bits.
     taken: Vec<u32>,
-    /// Pairs by kind, near ones first.
-    sorted: Vec<u32>,
+    /// Pairs by kind, near ones first; or where each pair went when some were dropped.
+    pub(super) sorted: Vec<u32>,
     /// Colour of each pair in `sorted`.
     colour: Vec<u8>,
     /// Candidates that have come near.
@@ -67,16 +67,16 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn holds(&self, bodies: usize, lanes: usize) -> bool {
+    pub(super) fn holds(&self, bodies: usize, lanes: usize, pairs: usize) -> bool {
         self.taken.capacity() >= bodies
-            && self.sorted.capacity() >= lanes
+            && self.sorted.capacity() >= pairs
             && self.colour.capacity() >= lanes
             && self.born.capacity() >= lanes / 4
     }
 
-    pub(super) fn reserve(&mut self, bodies: usize, lanes: usize) {
+    pub(super) fn reserve(&mut self, bodies: usize, lanes: usize, pairs: usize) {
         at_least(&mut self.taken, bodies);
-        at_least(&mut self.sorted, lanes);
+        at_least(&mut self.sorted, pairs);
         at_least(&mut self.colour, lanes);
         at_least(&mut self.born, lanes / 4);
     }

@@ -46,6 +46,8 @@ impl Contacts {
         if !bodies.compounds.is_empty() && self.changed.capacity() < room {
             self.changed.reserve(room + room / 4);
         }
+        self.end.append(&mut self.dropped.end);
+        self.changed.append(&mut self.dropped.changed);
         self.carry.lost(bodies, &mut self.end, &mut self.changed);
         let (begin, end, changed_pairs) = (&mut self.begin, &mut self.end, &mut self.changed);
         for (index, tile) in self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far]).enumerate() {

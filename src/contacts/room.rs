@@ -106,7 +106,7 @@ impl Tile {
             && self.info.capacity() >= room.blocks
             && self.general.capacity() >= room.generals
             && self.candidates.capacity() >= room.candidates
-            && self.scratch.holds(room.bodies, room.blocks * BLOCK)
+            && self.scratch.holds(room.bodies, room.blocks * BLOCK, room.pairs)
             && self.found.holds(room.far, room.large)
     }
 
@@ -115,7 +115,7 @@ impl Tile {
         at_least(&mut self.found.pairs, room.pairs);
         self.found.reserve(room.far, room.large);
         at_least(&mut self.lane_of, room.pairs);
-        self.scratch.reserve(room.bodies, room.blocks * BLOCK);
+        self.scratch.reserve(room.bodies, room.blocks * BLOCK, room.pairs);
         at_least(&mut self.candidates, room.candidates);
         at_least(&mut self.info, room.blocks);
         at_least(&mut self.normal, room.blocks);

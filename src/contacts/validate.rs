@@ -99,7 +99,7 @@ impl Tile {
             for row in normal.a.iter().chain(normal.b.iter()) {
                 ensure!(row.row() < rows.bodies, "block {block} reads row {} of {}", row.row(), rows.bodies);
             }
-            for lane in usize::from(info.count)..BLOCK {
+            for lane in (0..BLOCK).filter(|lane| info.used() >> lane & 1 == 0) {
                 let padding = [normal.a[lane].row(), normal.b[lane].row()];
                 ensure!(
                     padding == [self.padding as usize; 2],
@@ -177,10 +177,12 @@ impl Tile {
 
     /// No body that contacts move is in two lanes of a coloured block.
     fn validate_colour(&self, block: usize, kind: PairKind) -> Result<(), String> {
-        let (normal, count) = (&self.normal[block], usize::from(self.info[block].count));
-        let second = if kind.is_fixed() { 0 } else { count };
-        let mut moved: Vec<usize> =
-            normal.a[..count].iter().chain(&normal.b[..second]).map(|at| at.row()).collect();
+        let (normal, used) = (&self.normal[block], self.info[block].used());
+        let rows = |lane: usize| {
+            let second = (!kind.is_fixed()).then(|| normal.b[lane].row());
+            [Some(normal.a[lane].row()), second].into_iter().flatten()
+        };
+        let mut moved: Vec<usize> = (0..BLOCK).filter(|lane| used >> lane & 1 == 1).flat_map(rows).collect();
         moved.sort_unstable();
         let shared = moved.windows(2).find(|two| two[0] == two[1]);
         ensure!(shared.is_none(), "slot {shared:?} is in two lanes of colour {}", self.info[block].colour);

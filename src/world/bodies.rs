@@ -21,7 +21,6 @@ impl World {
     pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
         desc.validate()?;
         self.check_room(1)?;
-        self.dirty = true;
         Ok(self.bodies.insert(desc))
     }
 
@@ -35,7 +34,6 @@ impl World {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
         self.check_room(descs.len())?;
-        self.dirty = true;
         self.bodies.reserve(descs.len());
         Ok(descs.iter().map(|desc| self.bodies.insert(desc)).collect())
     }
@@ -139,8 +137,9 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        self.note_removal(slot);
         self.bodies.remove(body)?;
-        self.dirty = true;
         self.links.body_removed(body);
         self.hulls.changed = true;
         Ok(())
@@ -249,9 +248,7 @@ impl World {
 
     /// A body is not where its bounds are, or not all of it.
     fn displaced(&mut self, slot: usize) {
-        self.dirty = true;
-        self.bounds_hold = false;
-        self.bounds_last = false;
+        self.note_move(slot);
         self.broadphase.strays.displace(slot);
     }
 

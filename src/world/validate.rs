@@ -26,7 +26,7 @@ impl World {
             shapes: mirror.shape.len(),
             outlines: self.bodies.outlines.rows.len(),
         };
-        self.contacts.validate(&self.bodies, &rows, !self.dirty).map_err(scope("contacts"))?;
+        self.contacts.validate(&self.bodies, &rows, self.is_listed()).map_err(scope("contacts"))?;
         self.validate_space().map_err(scope("broadphase"))?;
         ensure!(
             (0.0..=self.settings.time_step.max(1.0)).contains(&self.time_left),
@@ -57,13 +57,14 @@ impl World {
         let sorted = space.loose.windows(2).all(|two| two[0] < two[1]);
         ensure!(sorted, "the loose bodies are not in order: {:?}", space.loose);
         let banded = space.bands.banded;
-        ensure!(space.loose.iter().all(|&slot| (slot as usize) < banded), "a loose body is in no band");
+        let may = space.loose.iter().all(|&slot| space.may_be_loose(slot as usize));
+        ensure!(may, "a large body is loose");
         ensure!(
-            banded <= space.bands.solid && space.bands.solid <= space.built,
+            banded <= space.bands.solid && space.bands.solid <= space.listed && space.listed <= space.built,
             "more in bands than there are"
         );
         ensure!(space.built <= self.bodies.len, "{} slots, and {} in space", self.bodies.len, space.built);
-        if self.dirty {
+        if !self.is_listed() {
             return Ok(());
         }
         ensure!(space.built == self.bodies.len, "{} slots, and {} in space", self.bodies.len, space.built);

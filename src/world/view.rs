@@ -1,7 +1,7 @@
 //! What a host reads of a world: columns, contacts, events, counts.
 
 use super::{Quarantine, Timings, World};
-use crate::body::BodyHandle;
+use crate::body::{BodyHandle, Kind, Motion};
 use crate::contacts::{ContactEvent, Tile};
 use crate::narrowphase::FAR;
 use crate::shape::ShapeKind;
@@ -9,11 +9,11 @@ use glam::Vec2;
 
 /// The bodies' state as columns, without a copy: element i of each belongs to `handle[i]`.
 ///
-/// The order is that of storage, which changes as bodies move.
+/// The order is that of storage, which changes as bodies move. Some elements may be those of bodies that were removed: see
+/// [`World::contains`].
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// Whose element this is. A body that was removed since the last step is still here; see
-    /// [`World::contains`].
+    /// Whose element this is. That of a body that was removed may stay for some steps; see [`World::contains`].
     pub handle: &'a [BodyHandle],
     /// Position, m.
     pub pos_x: &'a [f32],
@@ -60,7 +60,9 @@ impl World {
     /// The state of all bodies, without a copy.
     pub fn columns(&self) -> Columns<'_> {
         let c = &self.bodies.columns;
-        let len = self.bodies.len;
+        // Without those at the end that wait for bodies to come.
+        let dead = |kind: &&Kind| kind.motion() == Motion::Dead;
+        let len = self.bodies.len - c.kind[..self.bodies.len].iter().rev().take_while(dead).count();
         Columns {
             handle: &c.handle[..len],
             pos_x: &c.pos_x[..len],
@@ -229,6 +231,12 @@ impl World {
     #[doc(hidden)]
     pub fn candidate_tests(&self) -> u64 {
         self.contacts.test_count() + self.broadphase.tests
+    }
+
+    /// Steps since the present pair list was made. For tests.
+    #[doc(hidden)]
+    pub fn list_age(&self) -> u32 {
+        self.broadphase.bounds.steps
     }
 
     /// Contacts of the last step.

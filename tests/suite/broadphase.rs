@@ -230,3 +230,53 @@ fn crowds_that_meet_collide() {
         }
     }
 }
+
+/// One body that is added, removed, or put elsewhere in each step costs no new pair list, and the world is sound after each:
+/// what is put among others is found by queries and touches, what is removed has its contacts ended.
+#[test]
+fn edits_need_no_new_list() {
+    type Edit = fn(&mut World, usize);
+    let edits: [(&str, Edit); 4] = [
+        ("nothing", |_, _| ()),
+        ("removed", |world, step| {
+            let body = world.handles().nth(10 + 3 * step).unwrap();
+            world.remove_body(body).unwrap();
+        }),
+        ("added", |world, step| {
+            let place = Vec2::new(0.4 * step as f32 - 10.0, 40.0);
+            let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.3), place)).unwrap();
+            let mut found = false;
+            world.query_point(place, |other| {
+                found |= other == body;
+                true
+            });
+            assert!(found, "step {step}");
+        }),
+        ("moved", |world, step| {
+            let body = world.handles().nth(10 + 3 * step).unwrap();
+            world.set_position(body, Vec2::new(0.4 * step as f32 - 10.0, 40.0)).unwrap();
+        }),
+    ];
+    const STEPS: usize = 60;
+    let lists = edits.map(|(name, edit)| {
+        let mut world = granule::scene::builtin("packed", 2_000, 1).unwrap().build().unwrap();
+        (0..120).for_each(|_| world.step());
+        let mut lists = 0;
+        for step in 0..STEPS {
+            edit(&mut world, step);
+            world.step();
+            lists += usize::from(world.list_age() == 1);
+            if step % 10 == 0 {
+                world.validate().unwrap_or_else(|error| panic!("{name}, step {step}: {error}"));
+            }
+        }
+        (name, lists)
+    });
+    let (_, without) = lists[0];
+    for (name, lists) in lists {
+        assert!(
+            lists <= without + STEPS / 6,
+            "{name}: {lists} lists in {STEPS} steps, {without} without edits"
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Pairs of bodies that were removed, while the list lives on.
+//!
+//! A pair goes from its tile's list, and its lane becomes as inert as one that was never in use: it names the padding row, and
+//! its bit is out of [`BlockInfo::used`]. What touched has ended. So a removed body costs a look at the pairs of two tiles, and
+//! not a new list. (20,000 circles at rest of which one is replaced in each step: `peers --scenes churn-1`.)
+
+use super::candidates::CandidateBlock;
+use super::events::Changed;
+use super::{BounceBlock, ContactEvent, Contacts, NO_LANE, Tile, key};
+use crate::body::{Bodies, Motion};
+use crate::broadphase::general::NO_PART;
+use crate::narrowphase::FAR;
+use crate::shape::ShapeKind;
+
+/// What has ended with the bodies that were removed, until the step's events are found.
+#[derive(Default)]
+pub(super) struct Dropped {
+    pub end: Vec<ContactEvent>,
+    pub changed: Vec<Changed>,
+}
+
+impl Dropped {
+    /// Room for what the removal of so many bodies may end.
+    fn reserve(&mut self, bodies: &Bodies, removed: usize) {
+        let room = 8 * removed + 64;
+        super::room::at_least(&mut self.end, room);
+        super::room::at_least(&mut self.changed, if bodies.compounds.is_empty() { 0 } else { room });
+    }
+}
+
+impl Contacts {
+    /// Drops the pairs of bodies that were removed, which are in these slots, in order.
+    pub(crate) fn drop_bodies(&mut self, bodies: &Bodies, slots: &[u32]) {
+        self.dropped.reserve(bodies, slots.len());
+        let mut done = 0;
+        for &slot in slots {
+            // Where it is the first body of a pair, or the second.
+            let own = self.tiles().partition_point(|tile| tile.slots.end <= slot as usize);
+            for index in own.saturating_sub(1).max(done)..(own + 1).min(self.active_tiles) {
+                self.tiles[index].drop_dead(bodies, &mut self.dropped);
+                done = index + 1;
+            }
+        }
+        if self.far.drop_dead(bodies, &mut self.dropped) {
+            self.far_keys.clear();
+            self.far_keys.extend(self.far.found.pairs.iter().map(key).zip(0..));
+            self.far_keys.sort_unstable();
+        }
+    }
+}
+
+impl Tile {
+    /// Drops the pairs of bodies that are no more. Whether there are any.
+    fn drop_dead(&mut self, bodies: &Bodies, dropped: &mut Dropped) -> bool {
+        let kinds = &bodies.columns.kind;
+        let dead = |slot: u32| kinds[slot as usize].motion() == Motion::Dead;
+        let Some(first) = self.found.pairs.iter().position(|pair| dead(pair.a) || dead(pair.b)) else {
+            return false;
+        };
+        let mut renumbered = std::mem::take(&mut self.scratch.sorted);
+        renumbered.clear();
+        renumbered.extend(0..first as u32);
+        let mut kept = first;
+        for index in first..self.found.pairs.len() {
+            let pair = self.found.pairs[index];
+            if !dead(pair.a) && !dead(pair.b) {
+                self.found.pairs[kept] = pair;
+                self.lane_of[kept] = self.lane_of[index];
+                renumbered.push(kept as u32);
+                kept += 1;
+                continue;
+            }
+            renumbered.push(NO_LANE);
+            let Some((block, lane)) = self.place(index) else { continue };
+            if self.info[block].touched >> lane & 1 == 1 {
+                let [a, b] = [pair.a, pair.b].map(|slot| bodies.handle(slot as usize));
+                let has_parts = |slot: u32| kinds[slot as usize].shape() == ShapeKind::Compound;
+                if pair.parts != [NO_PART; 2] || has_parts(pair.a) || has_parts(pair.b) {
+                    dropped.changed.push(Changed::lost(a, b));
+                } else {
+                    dropped.end.push(ContactEvent { a, b });
+                }
+            }
+            self.empty_lane(block, lane);
+        }
+        self.found.pairs.truncate(kept);
+        self.lane_of.truncate(kept);
+        for CandidateBlock { pair, alive, .. } in &mut self.candidates {
+            for (lane, pair) in pair.iter_mut().enumerate().filter(|(_, pair)| **pair != u32::MAX) {
+                *pair = renumbered[*pair as usize];
+                if *pair == u32::MAX {
+                    *alive &= !(1 << lane);
+                }
+            }
+        }
+        self.scratch.sorted = renumbered;
+        true
+    }
+
+    /// Makes a lane what one is that was never in use.
+    fn empty_lane(&mut self, block: usize, lane: usize) {
+        let Tile { normal, friction, bounce, general, rough, info, limits, padding, .. } = self;
+        let info = &mut info[block];
+        let bit = 1u16 << lane;
+        info.dropped |= bit;
+        for flags in [&mut info.active, &mut info.touching, &mut info.touched] {
+            *flags &= !bit;
+        }
+        let (normal, friction) = (&mut normal[block], &mut friction[block]);
+        normal.a.set(lane, *padding, &mut limits.bodies);
+        normal.b.set(lane, *padding, &mut limits.bodies);
+        (normal.separation[lane], normal.normal_impulse[lane], normal.normal_mass[lane]) = (FAR, 0.0, 0.0);
+        (friction.tangent_impulse[lane], friction.tangent_mass[lane]) = (0.0, 0.0);
+        if let Some(bounce) = bounce.get_mut(block) {
+            bounce.copy_lane(&BounceBlock::NONE, lane);
+        }
+        let place = info.general as usize;
+        let Some(general) = general.get_mut(place) else { return };
+        general.shape_a.set(lane, *padding, &mut limits.shapes);
+        general.shape_b.set(lane, *padding, &mut limits.shapes);
+        general.outline_a.set(lane, 0, &mut limits.outlines);
+        general.outline_b.set(lane, 0, &mut limits.outlines);
+        let second = &mut general.second;
+        (second.separation[lane], second.normal_impulse[lane], second.normal_mass[lane]) = (FAR, 0.0, 0.0);
+        if let Some(rough) = rough.get_mut(place) {
+            (rough.rolling[lane], rough.rolling_impulse[lane], rough.tangent_speed[lane]) = (0.0, 0.0, 0.0);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Edits that the pair list takes in as it is: bodies that come, go, and are put elsewhere.
+//!
+//! A new list costs some 300 ns for each body of the world, whatever has changed. But what a removed body had can be dropped
+//! (`contacts/drop.rs`), one that was moved can be paired anew on its own, as one that has left its margin (`broadphase/loose.rs`),
+//! and one that comes can have the slot of one that went. Until the step that takes them in, new bodies stand after the
+//! list's slots, where queries look at them one by one.
+//!
+//! Few worlds have a removed body for each new one. So a list made after bodies were added has some slots to spare, as many as may
+//! become loose in its life.
+
+use super::World;
+use crate::body::Bodies;
+use crate::broadphase::loose::per_list;
+use crate::shape::ShapeKind;
+
+/// What was done since the last step, and what room there is for it.
+#[derive(Default)]
+pub(super) struct Edits {
+    /// Slots of the list whose bodies were removed.
+    removed: Vec<u32>,
+    /// Slots of the list whose bodies are not where their bounds are, or will not be.
+    moved: Vec<u32>,
+    /// Slots of the list that have no body.
+    vacant: Vec<u32>,
+    /// Whether bodies came since the list was made.
+    grown: bool,
+    /// What the list was made for.
+    made_for: Features,
+}
+
+/// What the bodies ask for that not every list and its blocks have.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Features([bool; 5]);
+
+impl Features {
+    fn of(bodies: &Bodies) -> Features {
+        let restitution = bodies.any_restitution;
+        Features([
+            bodies.any_general,
+            bodies.any_rough,
+            bodies.any_filter,
+            restitution,
+            bodies.outlines.any_hull,
+        ])
+    }
+}
+
+impl Edits {
+    /// A new list has them all; from `listed` on its slots are vacant.
+    pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
+        let most = 2 * per_list(bodies.len) + 1;
+        for slots in [&mut self.removed, &mut self.moved, &mut self.vacant] {
+            slots.clear();
+            slots.reserve(most);
+        }
+        // The first comes last, and is taken first.
+        self.vacant.extend((listed as u32..bodies.len as u32).rev());
+        self.grown = false;
+        self.made_for = Features::of(bodies);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.moved.is_empty()
+    }
+}
+
+impl World {
+    /// Whether the pair list is that of the present bodies, where they were when it was made or were paired anew.
+    pub(super) fn is_listed(&self) -> bool {
+        !self.dirty && self.edits.is_empty() && self.broadphase.built == self.bodies.len
+    }
+
+    /// Whether a list that is made now should have slots to spare.
+    pub(super) fn expects_bodies(&self) -> bool {
+        self.broadphase.built > 0 && (self.edits.grown || self.bodies.len > self.broadphase.built)
+    }
+
+    /// Before a body is removed.
+    pub(super) fn note_removal(&mut self, slot: usize) {
+        self.note(slot, |edits| &mut edits.removed);
+    }
+
+    /// A body is not where its bounds are, not all of it, or will not be at the end of the next step.
+    pub(super) fn note_move(&mut self, slot: usize) {
+        self.bounds_hold = false;
+        self.note(slot, |edits| &mut edits.moved);
+    }
+
+    fn note(&mut self, slot: usize, list: fn(&mut Edits) -> &mut Vec<u32>) {
+        if slot >= self.broadphase.built {
+            return;
+        }
+        let slots = list(&mut self.edits);
+        // More are too many anyway.
+        if self.broadphase.may_be_loose(slot)
+            && self.bodies.is_simple(slot)
+            && slots.len() < per_list(self.broadphase.built)
+        {
+            if slots.last() != Some(&(slot as u32)) {
+                slots.push(slot as u32);
+            }
+        } else {
+            self.dirty = true;
+        }
+    }
+
+    /// Takes the edits since the last step into the list: how many bodies are to be paired anew for them. `None` if there has to
+    /// be a new list.
+    pub(super) fn take_edits(&mut self) -> Option<usize> {
+        if self.dirty || self.is_listed() {
+            return (!self.dirty).then_some(0);
+        }
+        let built = self.broadphase.built;
+        let edits = &mut self.edits;
+        let bodies = &mut self.bodies;
+        let alive = |bodies: &Bodies, slot: usize| bodies.slot_of(bodies.handle(slot)).ok() == Some(slot);
+        let added = (built..bodies.len).filter(|&slot| alive(bodies, slot));
+        let simple = added.clone().all(|slot| bodies.is_simple(slot));
+        let added = added.count();
+        let anew = edits.moved.len() + added + self.broadphase.loose.len();
+        let room = edits.vacant.len() + edits.removed.len();
+        if !self.bounds_last
+            || !simple
+            || added > room
+            || anew > per_list(built)
+            || edits.made_for != Features::of(bodies)
+        {
+            return None;
+        }
+        let edited = edits.moved.len() + added;
+        edits.grown |= added > 0;
+        edits.removed.sort_unstable();
+        if !edits.removed.is_empty() {
+            self.contacts.drop_bodies(bodies, &edits.removed);
+        }
+        for &slot in &edits.removed {
+            bodies.bury(slot as usize);
+            self.broadphase.forget(slot);
+        }
+        edits.vacant.append(&mut edits.removed);
+        let left = self.left.get_mut().expect("no worker panicked");
+        left.append(&mut edits.moved);
+        for slot in built..bodies.len {
+            if !alive(bodies, slot) {
+                continue;
+            }
+            let to = edits.vacant.pop().expect("there is room for all");
+            bodies.move_to(slot, to as usize);
+            bodies.prepare_outline(to as usize);
+            left.push(to);
+        }
+        if bodies.len > built {
+            bodies.truncate(built);
+            self.verlet.slots_moved = true;
+        }
+        left.sort_unstable();
+        left.dedup();
+        left.retain(|&slot| bodies.columns.kind[slot as usize].is_solid());
+        self.bounds_hold = left.is_empty();
+        Some(edited)
+    }
+}
+
+impl Bodies {
+    /// Whether a body may come and go without a new list: not of what has rows of its own in the mirror, or is near everything, or is a
+    /// particle, which may have links and be part of hulls.
+    fn is_simple(&self, slot: usize) -> bool {
+        let kind = self.columns.kind[slot];
+        !kind.is_particle() && !matches!(kind.shape(), ShapeKind::HalfSpace | ShapeKind::Compound)
+    }
+}
