@@ -10,7 +10,7 @@ mod view;
 
 pub use view::{Columns, Contact};
 
-use crate::body::{Bodies, BodyHandle, BodyState};
+use crate::body::{Bodies, BodyHandle, BodyState, Motion};
 use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
 use crate::broadphase::crowd::{MOST_PARTNERS, scatter};
 use crate::broadphase::loose::per_step;
@@ -101,8 +101,8 @@ pub struct Advance {
 /// A body that went bad (not a number, or beyond all bounds) and was taken out of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quarantine {
-    /// Which body. It stays where it was last good, does not move, and touches nothing. Calls that would move it
-    /// are refused; it can be removed.
+    /// Which body. It stays where it was last good, does not move, touches nothing, and is found by no query. Calls that would
+    /// move it are refused; it can be removed. (The step in which it goes bad may yet report that it touched something.) Never a static one.
     pub body: BodyHandle,
     /// The step in which it went bad, counted from 0.
     pub step: u64,
@@ -433,6 +433,10 @@ impl World {
     }
 
     fn quarantine(&mut self, slot: usize) {
+        // What nothing moves stays where it is; only what it is linked to or touches has gone bad.
+        if matches!(self.bodies.columns.kind[slot].motion(), Motion::Static | Motion::Quarantined) {
+            return;
+        }
         self.bodies.quarantine(slot);
         let body = self.bodies.handle(slot);
         self.links.mass_changed(body);

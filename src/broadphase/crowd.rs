@@ -33,7 +33,7 @@ const SCATTER: f32 = 0.01;
 pub(super) struct Crowd {
     /// By slot, from the tile's first on; empty until a body has many neighbours.
     charged: Vec<u8>,
-    /// The slots that had more partners than they were given.
+    /// The slots that overlap more bodies than they were given.
     pub cut: Vec<u32>,
 }
 
@@ -43,15 +43,15 @@ impl Crowd {
         self.cut.clear();
     }
 
-    /// Whether body `i`, which has so many partners that count against it, also takes `j`; and counts it. `first` is the slot that
-    /// `charged` begins with.
+    /// Whether body `i`, which has so many partners that count against it, also takes `j`, from which it has this separation; and
+    /// counts it. `first` is the slot that `charged` begins with.
     #[cold]
     pub(super) fn admits(
         &mut self,
         bodies: &Bodies,
         first: usize,
         (i, partners): (usize, &mut usize),
-        j: usize,
+        (j, separation): (usize, f32),
     ) -> bool {
         let fixed = |slot: usize| bodies.columns.inv_mass[slot] == 0.0;
         let smaller = |slot: usize, other: usize| 2.0 * size(bodies, slot) < size(bodies, other);
@@ -87,14 +87,15 @@ impl Crowd {
             usize::from(*charged) <= MOST_PARTNERS
         };
         if !room {
-            self.note(i);
+            self.note(i, separation);
         }
         room
     }
 
-    /// Notes that a body had more partners than it was given.
-    pub(super) fn note(&mut self, slot: usize) {
-        if self.cut.last() != Some(&(slot as u32)) {
+    /// Notes that a body was not given a partner from which it has this separation. Only of what overlaps: as many may be within reach of
+    /// fast bodies that never meet, and they are no heap.
+    pub(super) fn note(&mut self, slot: usize, separation: f32) {
+        if separation < 0.0 && self.cut.last() != Some(&(slot as u32)) {
             self.cut.push(slot as u32);
         }
     }

@@ -187,8 +187,10 @@ impl Finder<'_> {
     fn take(&mut self, i: usize, j: usize, run: &Range<usize>) -> bool {
         let known = self.pairs.len();
         self.broadphase.accept(self.bodies, i, j, |pair| self.pairs.push(pair));
-        let near = self.pairs.len() > known;
-        if !near || self.crowd.admits(self.bodies, self.first, (i, &mut self.partners), j) {
+        let separation = self.pairs[known..].iter().map(|pair| pair.separation).reduce(f32::min);
+        let admits =
+            |separation| self.crowd.admits(self.bodies, self.first, (i, &mut self.partners), (j, separation));
+        if separation.is_none_or(admits) {
             return true;
         }
         self.pairs.truncate(known);
@@ -359,14 +361,12 @@ impl Broadphase {
                 return;
             }
             if limited {
-                let mut near = false;
-                self.accept(bodies, a, b, |_| near = true);
+                let mut near = None;
+                self.accept(bodies, a, b, |pair| near = Some(pair.separation));
                 let partners = &mut large_partners[a - tile.slots.start];
-                if !near {
-                    return;
-                }
+                let Some(separation) = near else { return };
                 if usize::from(*partners) == MOST_PARTNERS {
-                    crowd.note(a);
+                    crowd.note(a, separation);
                     return;
                 }
                 *partners += 1;
@@ -483,10 +483,12 @@ impl Broadphase {
                 if b == a || (inv_mass[b] > 0.0 && b < a) {
                     return true;
                 }
-                let mut near = false;
+                let mut near = None;
                 let (low, high) = (a.min(b), a.max(b));
-                self.accept(bodies, low, high, |_| near = true);
-                if near && crowd.admits(bodies, self.bands.banded, (a, &mut partners), b) {
+                self.accept(bodies, low, high, |pair| near = Some(pair.separation));
+                let mut admits =
+                    |separation| crowd.admits(bodies, self.bands.banded, (a, &mut partners), (b, separation));
+                if near.is_some_and(&mut admits) {
                     large.push((low as u32, high as u32));
                 }
                 true

@@ -10,7 +10,7 @@
 
 use super::World;
 use crate::body::Bodies;
-use crate::broadphase::loose::per_list;
+use crate::broadphase::loose::{per_list, per_step};
 use crate::shape::ShapeKind;
 
 /// What was done since the last step, and what room there is for it.
@@ -119,7 +119,10 @@ impl World {
         let added = added.count();
         let anew = edits.moved.len() + added + self.broadphase.loose.len();
         let room = edits.vacant.len() + edits.removed.len();
-        if !self.bounds_last
+        let left = self.left.get_mut().expect("no worker panicked");
+        // One more than these shows that there are others.
+        if left.len() > per_step(built)
+            || !self.bounds_last
             || !simple
             || added > room
             || anew > per_list(built)
@@ -138,7 +141,6 @@ impl World {
             self.broadphase.forget(slot);
         }
         edits.vacant.append(&mut edits.removed);
-        let left = self.left.get_mut().expect("no worker panicked");
         left.append(&mut edits.moved);
         for slot in built..bodies.len {
             if !alive(bodies, slot) {

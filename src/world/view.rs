@@ -215,8 +215,9 @@ impl World {
         self.contacts.pair_count()
     }
 
-    /// How many bodies of the present pair list are in a crowd: more others are near them than the list holds. 0 unless
-    /// bodies lie on each other in heaps.
+    /// How many bodies of the present pair list are in a crowd: they overlap more others than the list holds. 0 unless
+    /// bodies lie on each other in heaps. (Of bodies so fast that more are within their reach, the list leaves some out as well, which
+    /// they do not overlap.)
     ///
     /// A body takes at most [`World::MAX_PARTNERS`] others in its own band of the order of space, as many in the next, and
     /// as many large ones, and beyond these such as are less than half its size, or can't be moved: these count

@@ -280,3 +280,35 @@ fn edits_need_no_new_list() {
         );
     }
 }
+
+/// Fast bodies that touch nothing fly freely, however many are within reach of each other: they are no crowd, and are not moved as one.
+#[test]
+fn fast_bodies_are_no_heap() {
+    for (speed, halves) in [(1_000.0, true), (300.0, false)] {
+        let settings = Settings { gravity: Vec2::ZERO, lanes: Lanes::Eight, ..Settings::default() };
+        let mut world = World::new(settings).unwrap();
+        let flights: Vec<_> = (0..2_500)
+            .map(|i| {
+                let (column, row) = (i % 50, i / 50);
+                let back = if halves { column < 25 } else { row % 2 == 0 };
+                let velocity = Vec2::new(if back { -speed } else { speed }, 0.0);
+                let start = Vec2::new(column as f32, row as f32);
+                let body = BodyDesc { velocity, ..BodyDesc::dynamic(Shape::circle(0.45), start) };
+                (world.add_body(&body).unwrap(), start, velocity)
+            })
+            .collect();
+        for step in 1..=4 {
+            world.step();
+            assert_eq!(world.crowded_count(), 0, "{speed} m/s, step {step}");
+            for &(body, start, velocity) in &flights {
+                let state = world.body(body).unwrap();
+                let free = start + step as f32 / 60.0 * velocity;
+                assert!(
+                    (state.position - free).length() < 1e-3,
+                    "{speed} m/s, step {step}: {state:?}, {free}"
+                );
+                assert_eq!(state.velocity, velocity, "{speed} m/s, step {step}");
+            }
+        }
+    }
+}

@@ -68,6 +68,7 @@ mod drift;
 mod forms;
 mod friction;
 mod gas;
+mod heap;
 mod impact;
 mod rolling;
 mod spin;

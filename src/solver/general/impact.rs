@@ -112,6 +112,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         });
         let [normal_x, normal_y] = self.normal();
         let due = [way[0] * normal_y - way[1] * normal_x, way[0] * normal_x + way[1] * normal_y];
+        // What touches is no further away than the shapes reach.
+        let reach = L::load(&self.general.reach[i..]);
+        let due = due.map(|due| due.min(reach).max(-reach));
         let [across, along] = [0, 1].map(|axis: usize| {
             let done = L::load(&bounce.shift[axis][i..]);
             L::select(impact, due[axis], done).store(&mut bounce.shift[axis][i..]);

@@ -1,0 +1,86 @@
+//! Heaps of bodies that lie in each other, some of them fast: whatever comes out of one, it is bounded.
+
+use super::{Lanes, Material, Settings, Shape, World, projection, soft};
+use granule::{BodyDesc, BodyType, Polygon, Vec2};
+
+/// Numbers in 0..1.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1 << 24) as f32
+    }
+
+    fn within(&mut self, reach: f32) -> f32 {
+        reach * (2.0 * self.uniform() - 1.0)
+    }
+}
+
+/// Bodies of all shapes, half of them within 0.3 m, the rest within 3 m; each tenth at up to `speed`, each seventh kinematic.
+fn heap(seed: u64, bodies: usize, speed: f32, restitution: f32) -> Vec<BodyDesc> {
+    let mut random = Random(seed);
+    let body = |i: usize| {
+        let size = 0.1 * 10.0f32.powf(random.uniform());
+        let shape = match i % 5 {
+            0 => Shape::circle(size),
+            1 => Shape::oriented_box(size, 0.5 * size),
+            2 => Shape::capsule(size, 0.3 * size),
+            3 => Shape::Polygon(Polygon::regular(3 + i % 5, size).unwrap()),
+            _ => Shape::aabb(size, 0.7 * size),
+        };
+        let reach = if i < bodies / 2 { 0.3 } else { 3.0 };
+        let place = Vec2::new(random.within(reach), random.within(reach));
+        let turns = !matches!(shape, Shape::Aabb { .. });
+        BodyDesc {
+            angle: if turns { random.within(3.0) } else { 0.0 },
+            velocity: if i % 10 == 0 {
+                Vec2::new(random.within(speed), random.within(speed))
+            } else {
+                Vec2::ZERO
+            },
+            body_type: if i % 7 == 0 { BodyType::Kinematic } else { BodyType::Dynamic },
+            material: Material { restitution, ..Material::default() },
+            ..BodyDesc::dynamic(shape, place)
+        }
+    };
+    (0..bodies).map(body).collect()
+}
+
+/// In a heap struck at 1,000 m/s no body goes bad, none becomes much faster than what struck it, and all lane widths agree.
+fn heaps_stay_bounded(settings: Settings) {
+    for seed in 0..12 {
+        for (bodies, speed) in [(30, 1_000.0), (60, 1_000.0), (250, 1_000.0), (60, 0.0)] {
+            let settings = Settings { gravity: Vec2::ZERO, ..settings };
+            let descs = heap(seed, bodies, speed, 0.9);
+            let mut worlds = Lanes::ALL.map(|lanes| {
+                let mut world = World::new(Settings { lanes, ..settings }).unwrap();
+                world.add_bodies(&descs).unwrap();
+                world
+            });
+            let case = format!("seed {seed}, {bodies} bodies, {speed} m/s, {:?}", settings.solver);
+            for step in 0..5 {
+                let hashes = worlds.each_mut().map(|world| {
+                    world.step();
+                    assert!(world.quarantined().is_empty(), "{case}: {:?}", world.quarantined());
+                    world.state_hash()
+                });
+                assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{case}, step {step}: {hashes:?}");
+                let columns = worlds[0].columns();
+                let fastest =
+                    columns.vel_x.iter().zip(columns.vel_y).map(|(x, y)| x.hypot(*y)).fold(0.0, f32::max);
+                assert!(fastest < 10.0 * speed + 500.0, "{case}, step {step}: {fastest} m/s");
+            }
+        }
+    }
+}
+
+#[test]
+fn heaps_stay_bounded_with_the_soft_solver() {
+    heaps_stay_bounded(soft());
+}
+
+#[test]
+fn heaps_stay_bounded_with_the_projection_solver() {
+    heaps_stay_bounded(projection());
+}
