@@ -881,7 +881,9 @@ impl Bodies {
 
     fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.acquire(&part.shape);
-        Placed { part: *part, outline, material: self.acquire_material(part.material), turn: turn_of(part) }
+        let reach = self.outlines.outline(outline).reach();
+        let material = self.acquire_material(part.material);
+        Placed { part: *part, outline, material, turn: turn_of(part), reach }
     }
 
     /// The same for one body.

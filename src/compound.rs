@@ -66,6 +66,8 @@ pub(crate) struct Placed {
     pub material: u32,
     /// Sine and cosine of the part's angle.
     pub turn: (f32, f32),
+    /// Distance from the part's centre to its furthest point.
+    pub reach: f32,
 }
 
 /// The parts of one body.

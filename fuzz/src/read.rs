@@ -132,6 +132,7 @@ pub fn compare(scalar: &World, wide: &World) {
     assert!(scalar.candidate_tests() > 0 || scalar.pair_count() == 0);
     assert_eq!(scalar.contact_count(), wide.contact_count());
     assert_eq!(scalar.pair_count(), wide.pair_count());
+    assert_eq!(scalar.list_age(), wide.list_age());
     assert_eq!(scalar.quarantined(), wide.quarantined());
     assert_eq!(scalar.broken_links(), wide.broken_links());
     assert_eq!(scalar.link_order(), wide.link_order());

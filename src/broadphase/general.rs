@@ -158,8 +158,12 @@ impl Broadphase {
             }
             return;
         }
-        self.candidates(bodies, a, &mut |of_a| {
-            self.candidates(bodies, b, &mut |of_b| {
+        let growth = self.bounds.growth[a] + self.bounds.growth[b];
+        self.candidates(bodies, a, self.circle(bodies, b, growth), &mut |of_a| {
+            let Turned { half, .. } = of_a.place.turned;
+            let plane = of_a.kind.shape() == ShapeKind::HalfSpace;
+            let circle = (!plane).then(|| (of_a.place.centre, half.length() + growth));
+            self.candidates(bodies, b, circle, &mut |of_b| {
                 if of_a.may_touch(&of_b) {
                     let (kinds, parts) = ([of_a.kind, of_b.kind], [of_a.part, of_b.part]);
                     self.accept_boxes(bodies, [a, b], kinds, [&of_a.place, &of_b.place], parts, emit);
@@ -207,8 +211,27 @@ impl Broadphase {
         OrientedBox { centre: Vec2::new(x, y), turned: self.turn[slot] }
     }
 
-    /// A body's shapes, where they were when the list was made.
-    fn candidates(&self, bodies: &Bodies, slot: usize, visit: &mut dyn FnMut(Candidate)) {
+    /// A circle around a body's shapes, grown; none around a half-space.
+    fn circle(&self, bodies: &Bodies, slot: usize, growth: f32) -> Option<(Vec2, f32)> {
+        let c = &bodies.columns;
+        let place = self.place(slot);
+        let reach = match c.kind[slot].shape() {
+            ShapeKind::HalfSpace => return None,
+            ShapeKind::Compound => c.arm[slot],
+            _ => place.turned.half.length(),
+        };
+        Some((place.centre, reach + growth))
+    }
+
+    /// A body's shapes, where they were when the list was made; of a compound those that reach into a circle, if there is one. (A
+    /// drum of 36 plates has one or two near each body in it.)
+    fn candidates(
+        &self,
+        bodies: &Bodies,
+        slot: usize,
+        circle: Option<(Vec2, f32)>,
+        visit: &mut dyn FnMut(Candidate),
+    ) {
         let c = &bodies.columns;
         let kind = c.kind[slot];
         let place = self.place(slot);
@@ -218,7 +241,19 @@ impl Broadphase {
             return;
         }
         let [cos, sin] = place.turned.axis.into();
+        // In the axes of the body.
+        let circle = circle.map(|(centre, reach)| {
+            let way = centre - place.centre;
+            (Vec2::new(cos * way.x + sin * way.y, cos * way.y - sin * way.x), reach)
+        });
         for (placed, part) in bodies.parts(slot).iter().zip(0u8..) {
+            let apart = |(centre, reach): (Vec2, f32)| {
+                let reach = reach + placed.reach;
+                (placed.part.position - centre).length_squared() > reach * reach
+            };
+            if circle.is_some_and(apart) {
+                continue;
+            }
             let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
             let half = bodies.outlines.half_extents(placed.outline);
             visit(Candidate {

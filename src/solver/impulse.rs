@@ -695,8 +695,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let mut normal_impulse = (unmoved - mass * normal_velocity).max(zero);
         if let Some(bounce) = bounce.as_deref() {
-            // An impact that others have made needless still has to give back what it took.
-            let kept = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.le(zero));
+            // An impact that others have made needless still has to give back what it took, if it gives any back.
+            let gives = L::load(&bounce.restitution[i..]).gt(zero);
+            let kept = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.le(zero)).and(gives);
             normal_impulse = L::select(kept, old_normal, normal_impulse);
         }
         normal_impulse.store(self.normal_impulse);

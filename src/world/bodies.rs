@@ -15,6 +15,10 @@ use glam::Vec2;
 impl World {
     /// Adds a body.
     ///
+    /// The next step takes a few such bodies, and what is removed or put elsewhere, into the pair list as it is: one in 128 of those
+    /// that are there, and eight, while the list lives. For more, for particles, half-spaces, compounds, and bodies much larger than the
+    /// rest that are removed or moved, it makes a new list, which costs several ordinary steps.
+    ///
     /// # Errors
     ///
     /// The first field of `desc` that is refused.
