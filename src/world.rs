@@ -405,6 +405,7 @@ impl World {
         }
         let dt = self.settings.time_step;
         let margins = Margins::new(&self.settings);
+        let suits = self.list_suits();
         for slot in 0..self.bodies.len {
             let c = &self.bodies.columns;
             if !c.kind[slot].is_solid() {
@@ -418,7 +419,7 @@ impl World {
             ];
             if next.iter().any(|v| v.is_nan() || v.abs() > RUNAWAY_SPEED) {
                 self.quarantine(slot);
-            } else if !self.dirty && slot < self.broadphase.built {
+            } else if suits && slot < self.broadphase.built {
                 let position = self.bodies.position(slot).into();
                 let bounds = &self.broadphase.bounds;
                 let turned = self.bodies.any_general.then(|| {

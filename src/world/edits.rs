@@ -70,6 +70,11 @@ impl World {
         !self.dirty && self.edits.is_empty() && self.broadphase.built == self.bodies.len
     }
 
+    /// Whether the list has all that the bodies ask for that there are now.
+    pub(super) fn list_suits(&self) -> bool {
+        !self.dirty && self.edits.made_for == Features::of(&self.bodies)
+    }
+
     /// Whether a list that is made now should have slots to spare.
     pub(super) fn expects_bodies(&self) -> bool {
         self.broadphase.built > 0 && (self.edits.grown || self.bodies.len > self.broadphase.built)
