@@ -144,7 +144,7 @@ pub struct World {
     left: Mutex<Vec<u32>>,
     /// Pairs of those.
     loose_pairs: Vec<Pair>,
-    /// A large body moves: see `contacts.rs`.
+    /// A large body moves, or one that came to a slot to spare: see `contacts.rs`.
     large_moves: bool,
     /// Forces, impulses or velocities were set by hand since the last step.
     unchecked: bool,

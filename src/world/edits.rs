@@ -154,6 +154,9 @@ impl World {
             let to = edits.vacant.pop().expect("there is room for all");
             bodies.move_to(slot, to as usize);
             bodies.prepare_outline(to as usize);
+            // In no tile, it moves with the large ones.
+            let outside = to as usize >= self.broadphase.listed;
+            self.large_moves |= outside && bodies.columns.inv_mass[to as usize] > 0.0;
             left.push(to);
         }
         if bodies.len > built {

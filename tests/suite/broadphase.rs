@@ -243,7 +243,7 @@ fn edits_need_no_new_list() {
             world.remove_body(body).unwrap();
         }),
         ("added", |world, step| {
-            let place = Vec2::new(0.4 * step as f32 - 10.0, 40.0);
+            let place = Vec2::new(0.7 * step as f32 - 10.0, 100.0);
             let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.3), place)).unwrap();
             let mut found = false;
             world.query_point(place, |other| {
@@ -266,6 +266,10 @@ fn edits_need_no_new_list() {
             edit(&mut world, step);
             world.step();
             lists += usize::from(world.list_age() == 1);
+            if name == "added" {
+                let fall = world.body(world.handles().last().unwrap()).unwrap().velocity.y;
+                assert!((fall + 10.0 / 60.0).abs() < 1e-5, "step {step}: falls at {fall} m/s after a step");
+            }
             if step % 10 == 0 {
                 world.validate().unwrap_or_else(|error| panic!("{name}, step {step}: {error}"));
             }
