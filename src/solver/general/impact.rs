@@ -228,6 +228,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         };
         let mut turn = [zero; 2];
         let tangent = take(&mut self.friction.tangent_impulse, zero);
+        // Friction may have shifted some of it to the other point since.
+        let now = self.normal_impulses();
+        let loads = [loads[0].min(now[0]), loads[1].min(now[1])];
         let normal = [
             take(&mut self.normal.normal_impulse, loads[0]),
             if POINTS == 2 { take(&mut self.general.second.normal_impulse, loads[1]) } else { zero },

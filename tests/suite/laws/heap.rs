@@ -34,12 +34,12 @@ fn heap(seed: u64, bodies: usize, speed: f32, restitution: f32) -> Vec<BodyDesc>
         let turns = !matches!(shape, Shape::Aabb { .. });
         BodyDesc {
             angle: if turns { random.within(3.0) } else { 0.0 },
-            velocity: if i % 10 == 0 {
+            velocity: if i.is_multiple_of(10) {
                 Vec2::new(random.within(speed), random.within(speed))
             } else {
                 Vec2::ZERO
             },
-            body_type: if i % 7 == 0 { BodyType::Kinematic } else { BodyType::Dynamic },
+            body_type: if i.is_multiple_of(7) { BodyType::Kinematic } else { BodyType::Dynamic },
             material: Material { restitution, ..Material::default() },
             ..BodyDesc::dynamic(shape, place)
         }
