@@ -651,13 +651,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         }
         let mut impacts = false;
         let mut bounce = bounce;
-        let mut loads = [zero; 2];
         if let Some(bounce) = bounce.as_deref_mut() {
             impacts = self.relax_normal(&mut vel, Some(bounce));
             if BOUNCE && impacts {
-                let (struck, borne) = self.blows(bounce);
-                loads = borne;
-                retired = retired.or(struck).or(self.rebound(&mut vel, bounce));
+                retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));
                 zero.store(&mut bounce.approach[self.i..]);
                 zero.store(&mut bounce.absorbed[self.i..]);
             }
@@ -668,7 +665,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         // SAFETY: see the impl.
         unsafe {
             if retired.bits() != 0 {
-                self.retire(&vel, retired, loads, bounce);
+                self.retire(&vel, retired, bounce);
             }
             self.store(vel);
         }

@@ -161,7 +161,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         impulses.map(|impulse| impulse / sum)
     }
 
-    /// Contacts that were struck while jammed, and the loads that they had borne.
+    /// Contacts that were struck while jammed.
     ///
     /// They do not bounce (see `Kernel::note_compression` of `impulse.rs`), but what stopped the blow is no load either: warm starts
     /// repeated it from substep to substep, and other contacts of the same bodies took that for an impact and gave it
@@ -169,15 +169,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
     /// on a box on the floor is thrown back by the floor's next warm start. (Without that a box with a restitution of
     /// 0.5 left at 0.04 m/s, not 0.5 and more.)
     #[inline(always)]
-    pub(super) fn blows(&self, bounce: &BounceBlock) -> (L::Mask, [L; 2]) {
-        let (i, zero) = (self.i, L::splat(0.0));
-        let struck = L::load(&bounce.approach[i..]).gt(zero);
-        let now = self.normal_impulses();
-        let loads = [0, 1].map(|p: usize| {
-            let load = now[p].min(L::load(&bounce.resting[p][i..]));
-            L::select(struck, load, zero)
-        });
-        (struck, loads)
+    pub(super) fn blows(&self, bounce: &BounceBlock) -> L::Mask {
+        L::load(&bounce.approach[self.i..]).gt(L::splat(0.0))
     }
 
     /// Gives the contacts that are in an impact back e² of the energy that it has taken; which they are. The impulses of both
@@ -211,29 +204,20 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
 
     /// Puts the impulses of impacts aside, and takes care that the next warm start does not repeat them: what stopped a fall
     /// is not what the contact has to bear from then on. (Repeated, and taken back by one point after the other, it left a box
-    /// that landed flat on a slope spinning and sliding.) What was struck while jammed keeps its `loads`.
+    /// that landed flat on a slope spinning and sliding.)
     #[inline(always)]
-    pub(super) unsafe fn retire(
-        &mut self,
-        vel: &Velocities<L>,
-        retired: L::Mask,
-        loads: [L; 2],
-        bounce: Bounce<'_>,
-    ) {
+    pub(super) unsafe fn retire(&mut self, vel: &Velocities<L>, retired: L::Mask, bounce: Bounce<'_>) {
         let (i, zero) = (self.i, L::splat(0.0));
-        let take = |from: &mut [f32; BLOCK], kept: L| {
+        let take = |from: &mut [f32; BLOCK]| {
             let impulse = L::load(&from[i..]);
-            L::select(retired, kept, impulse).store(&mut from[i..]);
-            L::select(retired, impulse - kept, zero)
+            L::select(retired, zero, impulse).store(&mut from[i..]);
+            L::select(retired, impulse, zero)
         };
         let mut turn = [zero; 2];
-        let tangent = take(&mut self.friction.tangent_impulse, zero);
-        // Friction may have shifted some of it to the other point since.
-        let now = self.normal_impulses();
-        let loads = [loads[0].min(now[0]), loads[1].min(now[1])];
+        let tangent = take(&mut self.friction.tangent_impulse);
         let normal = [
-            take(&mut self.normal.normal_impulse, loads[0]),
-            if POINTS == 2 { take(&mut self.general.second.normal_impulse, loads[1]) } else { zero },
+            take(&mut self.normal.normal_impulse),
+            if POINTS == 2 { take(&mut self.general.second.normal_impulse) } else { zero },
         ];
         if let Some(bounce) = bounce {
             let [first, second] = &mut bounce.normal_impulse;
