@@ -19,7 +19,7 @@ use super::chain::{self, Chain};
 use super::manifold::{Frame, Manifold, Outline, OutlineRows, Point, V};
 use super::{FAR, PairKind, Step, gather, hull_hull, hull_plane, round_hull};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
-use crate::lane::{Lane, Mask, Row, RowOffset};
+use crate::lane::{Lane, Mask, Row, RowOffset, pair};
 use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::prefetch::{GENERAL_AHEAD, prefetch};
 
@@ -421,8 +421,8 @@ fn keep_impulses<L: Lane>(
     i: usize,
 ) {
     let zero = L::splat(0.0);
-    let old = [0, 1].map(|p| L::load(&general.feature[p][i..]));
-    let new = [0, 1].map(|p: usize| manifold.points[p].feature);
+    let old = pair(|p| L::load(&general.feature[p][i..]));
+    let new = pair(|p| manifold.points[p].feature);
     let equal = |a: L, b: L| a.le(b).and(a.ge(b));
     let same = equal(old[0], new[0]).and(equal(old[1], new[1]));
     if same.bits() == ((1u64 << L::WIDTH) - 1) as u32 {

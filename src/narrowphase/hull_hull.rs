@@ -69,8 +69,7 @@ impl<L: Lane> Face<L> {
         let mut best = Face::of(outline, 0, L::splat(-FAR));
         for i in 0..N {
             let normal = outline.normal[i];
-            let nearest = other.vertex.map(|v| normal.dot(v)).into_iter().reduce(L::min);
-            let separation = nearest.expect("an outline has vertices") - normal.dot(outline.vertex[i]);
+            let separation = other.least_along(normal) - normal.dot(outline.vertex[i]);
             let mut better = separation.gt(best.separation);
             if let Some(allowed) = allows(normal) {
                 better = better.and(allowed);
@@ -110,8 +109,7 @@ pub(super) fn touch_chain<L: Lane, const N: usize>(
 ) -> Manifold<L> {
     let of_a = Face::furthest(a, b, |normal| Some(chain.answers_for(normal.neg())));
     let front = Face::of(b, FRONT, L::splat(0.0));
-    let nearest = a.vertex.map(|v| front.normal.dot(v)).into_iter().reduce(L::min);
-    let separation = nearest.expect("an outline has vertices") - front.normal.dot(front.from);
+    let separation = a.least_along(front.normal) - front.normal.dot(front.from);
     let mut manifold = clip(a, b, of_a, Face { separation, ..front }, false);
     // A's centre is the origin.
     let behind = front.normal.dot(front.from).gt(L::splat(0.0));

@@ -144,11 +144,22 @@ impl<L: Lane, const N: usize> Outline<L, N> {
     /// As seen from another frame.
     #[inline(always)]
     pub(super) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
-        Outline {
-            vertex: self.vertex.map(|v| turn.apply(v).add(centre)),
-            normal: self.normal.map(|n| turn.apply(n)),
-            ..*self
+        let mut seen = *self;
+        for (vertex, normal) in seen.vertex.iter_mut().zip(&mut seen.normal) {
+            *vertex = turn.apply(*vertex).add(centre);
+            *normal = turn.apply(*normal);
         }
+        seen
+    }
+
+    /// Where along a direction its first vertex is.
+    #[inline(always)]
+    pub(super) fn least_along(&self, direction: V<L>) -> L {
+        let mut least = direction.dot(self.vertex[0]);
+        for vertex in &self.vertex[1..] {
+            least = L::min(least, direction.dot(*vertex));
+        }
+        least
     }
 
     #[inline(always)]

@@ -29,7 +29,7 @@ use super::impulse::{Pass, Rows, Velocities, begin_step};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, GeneralBlock, LANDED, NormalBlock, RoughBlock, Tile,
 };
-use crate::lane::{Lane, Mask, RowOffset};
+use crate::lane::{Lane, Mask, RowOffset, pair};
 use crate::prefetch::{GENERAL_AHEAD, prefetch};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -327,7 +327,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let tangent_impulse = L::load(&self.friction.tangent_impulse[self.i..]) * ratio;
         tangent_impulse.store(&mut self.friction.tangent_impulse[self.i..]);
         let mut normal_sum = zero;
-        let mut turn = self.tangent_arms().map(|arm| tangent_impulse * arm);
+        let mut turn = pair(|body| tangent_impulse * self.tangent_arms()[body]);
         for p in 0..POINTS {
             let normal_impulse = self.normal_impulse(p) * ratio;
             self.set_normal_impulse(p, normal_impulse);
@@ -382,14 +382,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     fn apply_normal(&mut self, vel: &mut Velocities<L>, wanted: [L; 2], mass: [L; 2]) -> [L; 2] {
         let zero = L::splat(0.0);
         let old = self.normal_impulses();
-        let arms = [0, 1].map(|p: usize| self.normal_arms(p));
+        let arms = pair(|p| self.normal_arms(p));
         let mut new = [(old[0] + wanted[0]).max(zero), zero];
         if POINTS == 2 {
             let (one, two) = (L::splat(1.0), L::splat(2.0));
             let shared = vel.a[3] * (one + two * (arms[0][0] * arms[1][0]))
                 + vel.b[3] * (one + two * (arms[0][1] * arms[1][1]));
             // What an impulse at the other point takes off this one's.
-            let coupling = mass.map(|mass| mass * shared);
+            let coupling = pair(|p| mass[p] * shared);
             let determinant = one - coupling[0] * coupling[1];
             let per_determinant = one / determinant;
             let first = old[0] + (wanted[0] - coupling[0] * wanted[1]) * per_determinant;
@@ -405,7 +405,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     /// The impulses of the points; 0 for one that is not there.
     #[inline(always)]
     fn normal_impulses(&self) -> [L; 2] {
-        [0, 1].map(|p: usize| if p < POINTS { self.normal_impulse(p) } else { L::splat(0.0) })
+        pair(|p| if p < POINTS { self.normal_impulse(p) } else { L::splat(0.0) })
     }
 
     /// Brings the normal impulses from `old` to `new`, and the bodies' velocities with them.
@@ -427,9 +427,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     /// How fast the points part.
     #[inline(always)]
     fn normal_velocities(&self, vel: &Velocities<L>) -> [L; 2] {
-        [0, 1].map(|p: usize| {
-            if p < POINTS { self.along_normal(&vel.a, &vel.b, self.normal_arms(p)) } else { L::splat(0.0) }
-        })
+        let of = |p: usize| self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
+        [of(0), if POINTS == 2 { of(1) } else { L::splat(0.0) }]
     }
 
     /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more. What
@@ -529,7 +528,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         new.store(&mut self.friction.tangent_impulse[i..]);
         let change = new - old;
         let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, arms.map(|arm| arm * change));
+        push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
     }
 
     /// By how much unit impulses at both points and along the tangent change the velocities there.
@@ -610,10 +609,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             .and(normal[0].gt(zero).and(normal[1].gt(zero)));
         let change = L::select(together, change, zero);
         (old + change).store(&mut self.friction.tangent_impulse[i..]);
-        let new = [0, 1].map(|p: usize| L::select(together, new[p], normal[p]));
+        let new = pair(|p| L::select(together, new[p], normal[p]));
         self.change_normal(vel, normal, new);
         let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, arms.map(|arm| arm * change));
+        push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
         together
     }
 
@@ -631,7 +630,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let new = (old - mass * rolling).min(most).max(-most);
         new.store(&mut rough.rolling_impulse[i..]);
         let change = new - old;
-        push::<L, FIXED>(vel, [zero; 2], inv_spin.map(|inv_spin| inv_spin * change));
+        push::<L, FIXED>(vel, [zero; 2], pair(|body| inv_spin[body] * change));
     }
 
     /// Normal impulses without bias, then friction, then what brakes rolling. With `BOUNCE`, what is in an impact leaves.
@@ -689,7 +688,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             let noted = L::load(&bounce.approach[self.i..]).lt(zero);
             let noted = noted.and(L::load(&bounce.restitution[self.i..]).gt(zero));
             let noted = noted.and((new[0] + new[1]).le(zero));
-            let kept = [0, 1].map(|p: usize| L::select(noted, before[p], new[p]));
+            let kept = pair(|p| L::select(noted, before[p], new[p]));
             self.change_normal(vel, new, kept);
         }
         bounce.is_some_and(|bounce| {
@@ -705,8 +704,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         if POINTS == 2 && rough.is_none() {
             let dynamic = L::load(&self.friction.dynamic_friction[self.i..]);
             let fresh = self.mark().lt(L::splat(0.0));
-            let [creep, slip] = [self.rows.creep_speed, self.rows.slip_speed].map(L::splat);
-            let from = L::select(fresh, creep, slip);
+            let from = L::select(fresh, L::splat(self.rows.creep_speed), L::splat(self.rows.slip_speed));
             done = self.friction_with_normals(vel, all_lanes::<L>(), from, dynamic);
         }
         let now = self.normal_impulses();
@@ -738,7 +736,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             *wanted = part * depth.max(zero);
         }
         // Each point by its own part, and not by the other's as well.
-        let alone = [0, 1].map(|p: usize| if p < POINTS { wanted[p] * self.normal_mass(p) } else { zero });
+        let alone = pair(|p| if p < POINTS { wanted[p] * self.normal_mass(p) } else { zero });
         let mut pushes = alone;
         if POINTS == 2 {
             let (together, sound) = self.weights(&vel).impulses_for(wanted);
@@ -777,8 +775,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
 #[inline(always)]
 fn coulomb<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
     // In this order, so that it is +0 where there is no load: skipped contacts have that.
-    let [held, slid] = [hold, slide].map(|most| wanted.max(-most).min(most));
-    L::select(wanted.abs().gt(hold).and(slides), slid, held)
+    let limited = |most: L| wanted.max(-most).min(most);
+    L::select(wanted.abs().gt(hold).and(slides), limited(slide), limited(hold))
 }
 
 /// The normal load under which friction is solved.

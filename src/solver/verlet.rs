@@ -36,7 +36,7 @@ use super::schedule::Schedule;
 use crate::body::Bodies;
 use crate::broadphase::{CHUNK, resize};
 use crate::crew::{Crew, SharedSlice};
-use crate::lane::{Lane, MAX_WIDTH, Mask, Pair, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Pair, pair, with_lanes};
 use crate::links::{LinkDesc, LinkHandle, LinkKind, Links};
 use crate::settings::Lanes;
 use crate::trig::sin_cos;
@@ -734,11 +734,11 @@ impl Anchored {
         // SAFETY: passed on; where there are anchors, each node's turn is there too.
         let (mut centres, mut turned) = unsafe {
             (
-                self.nodes.map(|node| Vec2::from_array((*nodes.moved.add(node as usize)).0)),
-                self.nodes.map(|node| *nodes.turned.add(node as usize)),
+                pair(|end| Vec2::from_array((*nodes.moved.add(self.nodes[end] as usize)).0)),
+                pair(|end| *nodes.turned.add(self.nodes[end] as usize)),
             )
         };
-        let levers = [0, 1].map(|end| {
+        let levers = pair(|end| {
             if self.anchors[end] == Vec2::ZERO {
                 return Vec2::ZERO;
             }
@@ -751,7 +751,7 @@ impl Anchored {
             return;
         }
         let normal = way / distance;
-        let arms = levers.map(|lever| lever.x * normal.y - lever.y * normal.x);
+        let arms = pair(|end| levers[end].x * normal.y - levers[end].y * normal.x);
         let compliance = self.compliance * per_h2;
         let weight = |end: usize| self.inv_masses[end] + arms[end] * arms[end] * self.inv_inertias[end];
         let denominator = weight(0) + weight(1) + compliance;

@@ -4,7 +4,7 @@
 
 use super::{Bounce, Coupling, Kernel, push};
 use crate::contacts::{BLOCK, BounceBlock};
-use crate::lane::{Lane, Mask};
+use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::{Velocities, rebound};
 
 /// Unsafe as the methods in `general.rs` are.
@@ -106,7 +106,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         }
         let restitution = L::load(&bounce.restitution[i..]);
         let ahead = L::splat(self.rows.step) * (one - at_start / (one + restitution));
-        let way = [0, 1].map(|axis: usize| {
+        let way = pair(|axis| {
             let moved = poses.as_ref().map_or(zero, |(a, b)| b[axis] - a[axis]);
             moved + ahead * (vel.b[axis] - vel.a[axis])
         });
@@ -114,8 +114,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         let due = [way[0] * normal_y - way[1] * normal_x, way[0] * normal_x + way[1] * normal_y];
         // What touches is no further away than the shapes reach.
         let reach = L::load(&self.general.reach[i..]);
-        let due = due.map(|due| due.min(reach).max(-reach));
-        let [across, along] = [0, 1].map(|axis: usize| {
+        let due = pair(|axis| due[axis].min(reach).max(-reach));
+        let [across, along] = pair(|axis| {
             let done = L::load(&bounce.shift[axis][i..]);
             L::select(impact, due[axis], done).store(&mut bounce.shift[axis][i..]);
             due[axis] - done
@@ -155,10 +155,10 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
             let alone = [old[0] + taken[0] * tangent, old[1] + taken[1] * tangent];
             let both = old[0].gt(zero).and(old[1].gt(zero)).and(alone[0].gt(zero)).and(alone[1].gt(zero));
             let shifted = both.and(sound);
-            impulses = [0, 1].map(|p: usize| L::select(shifted, alone[p], old[p]));
+            impulses = pair(|p| L::select(shifted, alone[p], old[p]));
         }
         let sum = impulses[0] + impulses[1];
-        impulses.map(|impulse| impulse / sum)
+        pair(|p| impulses[p] / sum)
     }
 
     /// Contacts that were struck while jammed.
@@ -191,10 +191,10 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         }
         let inv_mass =
             vel.a[3] * (one + two * (turn[0] * turn[0])) + vel.b[3] * (one + two * (turn[1] * turn[1]));
-        let [absorbed, restitution] = [&bounce.absorbed, &bounce.restitution].map(|from| L::load(&from[i..]));
+        let (absorbed, restitution) = (L::load(&bounce.absorbed[i..]), L::load(&bounce.restitution[i..]));
         let impulse = rebound(absorbed, restitution, speed, inv_mass);
         let impulse = impulse.max(-sum);
-        let new = [0, 1].map(|p: usize| {
+        let new = pair(|p| {
             // The shares are not those of `old`, so that what is taken back may be more than a point has.
             L::select(bounces, (old[p] + share[p] * impulse).max(zero), old[p])
         });

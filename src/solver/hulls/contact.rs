@@ -1,7 +1,7 @@
 //! A contact of a hull: how fast its points move, and what its impulses do to the particles.
 
 use super::{CLOSING, Contact, Hull, Key, Maker, PUSH, SLIPPING, Side, Surface};
-use crate::lane::Row;
+use crate::lane::{Row, pair};
 use glam::Vec2;
 
 /// The solver's rows.
@@ -25,20 +25,23 @@ impl State<'_> {
 
 impl Side {
     /// What of a motion the point has along a direction; `arm` goes with it.
+    #[inline(always)]
     pub(super) fn along(&self, rows: &[Row], direction: Vec2, arm: f32) -> f32 {
-        let [first, second] = self.slots.map(|slot| rows[slot as usize].0);
+        let [first, second] = pair(|end| rows[self.slots[end] as usize].0);
         let at = |row: [f32; 4]| direction.x * row[0] + direction.y * row[1];
         self.shares[0] * at(first) + self.shares[1] * at(second) + arm * first[2]
     }
 
     /// The point's inverse mass.
+    #[inline(always)]
     pub(super) fn weight(&self, vel: &[Row], arm: f32) -> f32 {
-        let [first, second] = self.slots.map(|slot| vel[slot as usize].0[3]);
-        let [by_first, by_second] = self.shares.map(|share| share * share);
+        let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
+        let [by_first, by_second] = pair(|end| self.shares[end] * self.shares[end]);
         first * (by_first + 2.0 * arm * arm) + second * by_second
     }
 
     /// What an impulse along a direction adds to the rows of its slots.
+    #[inline(always)]
     pub(super) fn gains(
         &self,
         vel: &[Row],
@@ -46,7 +49,7 @@ impl Side {
         arm: f32,
         impulse: f32,
     ) -> [(usize, [f32; 3]); 2] {
-        [0, 1].map(|end| {
+        pair(|end| {
             let slot = self.slots[end] as usize;
             let inv_mass = vel[slot].0[3];
             let by = self.shares[end] * impulse * inv_mass;
@@ -138,7 +141,7 @@ impl Contact {
         if gap > 4.0 * settings.slop && !touches {
             return None;
         }
-        contact.masses = [0, 1].map(|axis| {
+        contact.masses = pair(|axis| {
             let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
             if weight > 0.0 { 1.0 / weight } else { 0.0 }
         });
@@ -149,11 +152,13 @@ impl Contact {
         Some(contact)
     }
 
+    #[inline(always)]
     pub(super) fn direction(&self, axis: usize) -> Vec2 {
         [self.normal, self.normal.perp()][axis]
     }
 
     /// Of B's point against A's, along the normal (0) or the tangent (1).
+    #[inline(always)]
     pub(super) fn relative(&self, rows: &[Row], axis: usize) -> f32 {
         let direction = self.direction(axis);
         let [a, b] = &self.sides;
