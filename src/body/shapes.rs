@@ -1,0 +1,249 @@
+//! What bodies have for shapes: outlines, parts, and the mass and extents that come of these.
+
+use super::{Bodies, BodyState, Filter, LEAST_MASS, Motion, NO_OUTLINE};
+use crate::compound::{Compound, Mass, Part, Placed, turn_of};
+use crate::crew::{Crew, SharedSlice};
+use crate::outline::Outline;
+use crate::shape::{Shape, ShapeKind};
+use crate::trig::sin_cos;
+use glam::Vec2;
+
+impl Bodies {
+    pub(crate) fn shape(&self, slot: usize) -> Shape {
+        let ext = Vec2::new(self.columns.ext_x[slot], self.columns.ext_y[slot]);
+        match self.columns.kind[slot].shape() {
+            ShapeKind::Circle => Shape::Circle { radius: ext.x },
+            ShapeKind::Particle => Shape::Particle { radius: ext.x },
+            ShapeKind::Aabb => Shape::Aabb { half_extents: ext },
+            ShapeKind::HalfSpace => {
+                let offset = self.columns.ext_z[slot] - ext.dot(self.position(slot));
+                Shape::HalfSpace { normal: ext, offset }
+            }
+            ShapeKind::Compound => self.compounds[self.columns.outline[slot] as usize].parts[0].part.shape,
+            _ => self.outlines.shape(self.columns.outline[slot]),
+        }
+    }
+
+    /// The parts of a body of several shapes; empty for the others.
+    pub(crate) fn parts(&self, slot: usize) -> &[Placed] {
+        if self.columns.kind[slot].shape() != ShapeKind::Compound {
+            return &[];
+        }
+        &self.compounds[self.columns.outline[slot] as usize].parts
+    }
+
+    /// Mass and centre, in the axes that it has, of a body that forces move, with these parts. `None` if its mass is infinite.
+    pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {
+        let c = &self.columns;
+        if c.kind[slot].motion() != Motion::Dynamic {
+            return None;
+        }
+        if c.inv_mass[slot] == 0.0 && self.massless_of(slot).is_none() {
+            return None;
+        }
+        let mass = parts.iter().fold(self.mass(slot), |mass, part| mass.with(Mass::of(part)));
+        (mass.mass >= f64::from(LEAST_MASS)).then_some(mass)
+    }
+
+    /// The entry of a body whose shape has no mass.
+    pub(super) fn massless_of(&self, slot: usize) -> Option<usize> {
+        self.massless.iter().position(|massless| massless.body == self.columns.handle[slot])
+    }
+
+    /// Adds parts, which were validated, to a body that is not a half-space, a particle, an axis-aligned box or a
+    /// chain's segment; their places are from its centre as it is. With a `mass`, see [`Bodies::mass_with`], its centre
+    /// becomes that of `moved`.
+    pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part], mass: Option<Mass>, moved: &BodyState) {
+        let c = &self.columns;
+        let kind = c.kind[slot];
+        if kind.shape() != ShapeKind::Compound {
+            let filter = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
+            let material = self.material(slot);
+            let first = Part { shape: self.shape(slot), position: Vec2::ZERO, angle: 0.0, material, filter };
+            let first = self.placed(&first);
+            let compound = Compound { parts: vec![first], ..Compound::default() };
+            let number = self.free_compounds.pop().unwrap_or_else(|| {
+                self.compounds.push(Compound::default());
+                (self.compounds.len() - 1) as u32
+            });
+            self.compounds[number as usize] = compound;
+            let alone = std::mem::replace(&mut self.columns.outline[slot], number);
+            if alone != NO_OUTLINE {
+                self.outlines.release(alone);
+            }
+            self.columns.kind[slot] = kind.with_shape(ShapeKind::Compound);
+        }
+        let placed: Vec<Placed> = parts.iter().map(|part| self.placed(part)).collect();
+        let massless = self.massless_of(slot);
+        let number = self.columns.outline[slot] as usize;
+        let compound = &mut self.compounds[number];
+        compound.parts.extend(placed);
+        let c = &mut self.columns;
+        if let Some(mass) = mass {
+            compound.shift_centre(mass.centre.as_vec2());
+            (c.pos_x[slot], c.pos_y[slot]) = moved.position.into();
+            (c.vel_x[slot], c.vel_y[slot]) = moved.velocity.into();
+            c.inv_mass[slot] = (1.0 / mass.mass) as f32;
+            let turns = match massless {
+                Some(entry) => !self.massless.swap_remove(entry).fixed_rotation,
+                None => c.inv_inertia[slot] > 0.0,
+            };
+            if turns {
+                c.inv_inertia[slot] = (1.0 / mass.inertia) as f32;
+                c.radius[slot] = (2.0 * mass.inertia / mass.mass).sqrt() as f32;
+            } else {
+                c.radius[slot] = 0.0;
+            }
+        } else {
+            c.radius[slot] = 1.0;
+        }
+        c.arm[slot] = compound.reach();
+        self.any_general = true;
+        for part in parts {
+            self.any_rough |= part.material.is_rough();
+            self.any_restitution |= part.material.restitution > 0.0;
+            self.any_filter |= part.filter != Filter::default();
+        }
+    }
+
+    /// Sets the filter of a body and of all its parts.
+    pub(crate) fn set_filter(&mut self, slot: usize, filter: Filter) {
+        let c = &mut self.columns;
+        (c.category[slot], c.mask[slot], c.group[slot]) = (filter.category, filter.mask, filter.group);
+        self.any_filter |= filter != Filter::default();
+        if c.kind[slot].shape() == ShapeKind::Compound {
+            for placed in &mut self.compounds[c.outline[slot] as usize].parts {
+                placed.part.filter = filter;
+            }
+        }
+    }
+
+    fn placed(&mut self, part: &Part) -> Placed {
+        let outline = self.outlines.acquire(&part.shape);
+        let reach = self.outlines.outline(outline).reach();
+        let material = self.acquire_material(part.material);
+        Placed { part: *part, outline, material, turn: turn_of(part), reach }
+    }
+
+    /// The same for one body.
+    pub(crate) fn update_extents(&mut self, slot: usize) {
+        if self.columns.kind[slot].shape().turns() {
+            (self.columns.ext_x[slot], self.columns.ext_y[slot]) = self.bounds(slot).into();
+        }
+    }
+
+    /// Half extents of the smallest box about the centre, with the axes, that holds a body's shapes now. It is no
+    /// half-space.
+    pub(crate) fn bounds(&self, slot: usize) -> Vec2 {
+        if !self.columns.kind[slot].shape().turns() {
+            return Vec2::new(self.columns.ext_x[slot], self.columns.ext_y[slot]);
+        }
+        let mut half = Vec2::ZERO;
+        self.visit_outlines(slot, |outline, centre, turn| {
+            half = half.max(outline.bounds(turn, centre));
+            true
+        });
+        half
+    }
+
+    /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos),
+    /// until `visit` returns false; then returns false.
+    pub(crate) fn visit_outlines(
+        &self,
+        slot: usize,
+        mut visit: impl FnMut(&Outline, Vec2, (f32, f32)) -> bool,
+    ) -> bool {
+        let turn = sin_cos(self.columns.angle[slot]);
+        if self.columns.kind[slot].shape() != ShapeKind::Compound {
+            return visit(self.outlines.outline(self.columns.outline[slot]), Vec2::ZERO, turn);
+        }
+        self.parts(slot).iter().all(|placed| {
+            let (offset, turn) = Compound::place(placed, turn);
+            visit(self.outlines.outline(placed.outline), offset, turn)
+        })
+    }
+
+    /// Of a dynamic body, in its own axes.
+    fn mass(&self, slot: usize) -> Mass {
+        let inverse = |value: f32| if value > 0.0 { 1.0 / f64::from(value) } else { 0.0 };
+        let c = &self.columns;
+        Mass {
+            mass: inverse(c.inv_mass[slot]),
+            centre: glam::DVec2::ZERO,
+            inertia: inverse(c.inv_inertia[slot]),
+        }
+    }
+
+    /// The row of a compound's first part among the rows by shape.
+    pub(crate) fn part_row(&self, slot: usize) -> u32 {
+        self.compounds[self.columns.outline[slot] as usize].first_row
+    }
+
+    /// Parts of all compounds.
+    pub(crate) fn part_count(&self) -> usize {
+        self.compounds.iter().map(|compound| compound.parts.len()).sum()
+    }
+
+    /// Gives the parts of all compounds their rows, from `first` on, and returns the end of these.
+    pub(crate) fn place_parts(&mut self, first: usize) -> usize {
+        let mut next = first as u32;
+        for compound in &mut self.compounds {
+            compound.first_row = next;
+            next += compound.parts.len() as u32;
+        }
+        next as usize
+    }
+
+    /// Gives an axis-aligned box its outline.
+    fn outline_box(&mut self, slot: usize) {
+        let kind = self.columns.kind[slot];
+        if kind.shape() == ShapeKind::Aabb
+            && kind.motion() != Motion::Dead
+            && self.columns.outline[slot] == NO_OUTLINE
+        {
+            self.columns.outline[slot] = self.outlines.acquire(&self.shape(slot));
+        }
+    }
+
+    /// What a pair list needs of one body that comes to it: see [`Bodies::prepare_outlines`].
+    pub(crate) fn prepare_outline(&mut self, slot: usize) {
+        if self.outlines.any_hull {
+            self.outline_box(slot);
+        }
+        if self.any_general {
+            self.update_extents(slot);
+        }
+    }
+
+    /// What a new pair list needs of shapes that turn: their extents at their present angle, and outlines of
+    /// axis-aligned boxes where these may meet outlines that are no boxes.
+    pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
+        if !self.any_general {
+            return;
+        }
+        if self.outlines.any_hull {
+            (0..self.len).for_each(|slot| self.outline_box(slot));
+        }
+        let (outlines, compounds) = (&self.outlines, &self.compounds);
+        let c = &mut self.columns;
+        let (kind, angle, outline) = (&c.kind, &c.angle, &c.outline);
+        let (ext_x, ext_y) = (SharedSlice::new(&mut c.ext_x), SharedSlice::new(&mut c.ext_y));
+        crew.chunks(self.len, crate::broadphase::CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint.
+            let (ext_x, ext_y) = unsafe { (ext_x.range(range.clone()), ext_y.range(range.clone())) };
+            for (i, slot) in range.enumerate() {
+                // What was removed has no outline any more.
+                if kind[slot].shape().turns() && kind[slot].motion() != Motion::Dead {
+                    let turn = sin_cos(angle[slot]);
+                    let half = if kind[slot].shape() == ShapeKind::Compound {
+                        compounds[outline[slot] as usize].bounds(turn)
+                    } else {
+                        outlines.outline(outline[slot]).bounds(turn, Vec2::ZERO)
+                    };
+                    (ext_x[i], ext_y[i]) = half.into();
+                }
+            }
+        });
+    }
+}
