@@ -47,6 +47,7 @@ use frames::Frames;
 use general::Turned;
 use glam::Vec2;
 use levels::Levels;
+use loose::Allowance;
 use std::ops::Range;
 use strays::Strays;
 
@@ -125,10 +126,10 @@ const FIRST_HORIZON: f32 = 4.0;
 const LONGER: f32 = 2.0;
 /// How much the cost of the step that makes a list counts beside what it is per step of the list's life: people see the slowest frame.
 const SPIKE: f32 = 0.05;
-/// What a new list costs, in ns: each body, each pair; and each test of a loose body.
+/// What a new list costs, in ns: each body; each pair, and each test of a loose body, where most bodies turn and where they don't.
 const PER_BODY: f32 = 150.0;
-const PER_PAIR: f32 = 40.0;
-const PER_TEST: f32 = 20.0;
+const PER_TURNING: (f32, f32) = (60.0, 100.0);
+const PER_PLAIN: (f32, f32) = (40.0, 20.0);
 /// A body may be hit and take another's speed: its own counts as no less than this part of the mean
 /// thereabouts, nor than the difference between its frame and the next. (Where a falling pile meets the resting one, most
 /// lists ended otherwise after one step.)
@@ -211,6 +212,8 @@ pub(crate) struct Bounds {
     pub lifetime: f32,
     /// By how much more the bounds of large bodies were grown: the frames' motion.
     pub large_growth: f32,
+    /// How many bodies may leave them before there has to be a new list.
+    pub allowance: Allowance,
 }
 
 impl Bounds {
@@ -277,6 +280,8 @@ pub(crate) struct Broadphase {
     pub(crate) strays: Strays,
     /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
     pub(crate) loose: Vec<u32>,
+    /// Their grown bounds, see `Broadphase::loose_box`.
+    loose_boxes: Vec<[[f32; 2]; 2]>,
     /// Those of the present list.
     margins: Margins,
     horizon: Horizon,
@@ -361,7 +366,9 @@ impl Broadphase {
         crew: &Crew<'_>,
     ) {
         bodies.prepare_outlines(crew);
-        let margins = &self.adapt_horizon(margins, bodies.len, pairs);
+        let turning = is_mostly_turning(bodies);
+        self.bounds.allowance = Allowance::of(bodies.len, turning);
+        let margins = &self.adapt_horizon(margins, bodies.len, pairs, turning);
         let extent = self.bands.choose_axis(bodies);
         let threshold = FRAME_REACH * margins.base / margins.horizon;
         self.present = Present::of(bodies);
@@ -380,12 +387,14 @@ impl Broadphase {
         bodies.permute(&self.bands.order);
         self.listed = bodies.len;
         if expects_bodies {
-            bodies.add_vacant(loose::per_list(bodies.len));
+            bodies.add_vacant(loose::edits_per_list(bodies.len));
         }
         // Slots that nothing comes from.
         self.bands.order.resize(bodies.len, u32::MAX);
         self.loose.clear();
-        self.loose.reserve(loose::per_list(bodies.len));
+        let allowance = self.bounds.allowance;
+        self.loose.reserve(allowance.per_list);
+        self.loose_boxes.reserve(allowance.per_list);
         self.near_loose.clear();
         self.near_loose.reserve(crowd::MOST_PARTNERS);
         self.built = bodies.len;
@@ -400,8 +409,9 @@ impl Broadphase {
     }
 
     /// Chooses the horizon of a new list by what the last one cost a step: see [`Horizon`].
-    fn adapt_horizon(&mut self, margins: &Margins, bodies: usize, pairs: usize) -> Margins {
-        let cost = PER_BODY * bodies as f32 + PER_PAIR * pairs as f32 + PER_TEST * self.tests as f32;
+    fn adapt_horizon(&mut self, margins: &Margins, bodies: usize, pairs: usize, turning: bool) -> Margins {
+        let (per_pair, per_test) = if turning { PER_TURNING } else { PER_PLAIN };
+        let cost = PER_BODY * bodies as f32 + per_pair * pairs as f32 + per_test * self.tests as f32;
         let steps = self.horizon.next(cost, self.bounds.steps);
         Margins { horizon: steps * margins.time_step, ..*margins }
     }
@@ -521,6 +531,12 @@ impl Broadphase {
             }
         });
     }
+}
+
+/// Whether most bodies are of shapes that turn.
+fn is_mostly_turning(bodies: &Bodies) -> bool {
+    let turns = |kind: &&Kind| kind.is_general() && kind.is_solid();
+    bodies.any_general && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
 }
 
 /// Resizes, with room for a quarter more and 16 when the vector has to grow, so that a fluctuating length does not

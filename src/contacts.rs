@@ -26,13 +26,13 @@ mod candidates;
 mod carry;
 mod drop;
 mod events;
+mod insert;
 pub(crate) mod places;
 mod room;
 mod validate;
 
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::Broadphase;
-use crate::broadphase::loose::per_list;
 use crate::broadphase::sweep::{Found, Pair};
 use crate::crew::Crew;
 use crate::lane::{Lane, MAX_WIDTH};
@@ -425,6 +425,8 @@ impl Contacts {
 
     /// Takes the impulses out of the old blocks, before slots change.
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
+        // With what was added while the list lived.
+        self.room.fit(&self.tiles[..self.active_tiles], 2);
         self.carry.take(&self.tiles[..self.active_tiles], &self.far, bodies, built, crew);
     }
 
@@ -469,13 +471,14 @@ impl Contacts {
     }
 
     /// Makes room for what the next lists may need: see `room.rs`.
-    fn make_room(&mut self, bodies: &Bodies, threads: usize) {
+    fn make_room(&mut self, list: &List<'_>, threads: usize) {
+        let bodies = list.bodies;
         self.room.fit(&self.tiles[..self.active_tiles], 2);
         let room = self.room;
         let most = self.tiles.len();
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room));
         lacking.take(room::share(most)).for_each(|tile| tile.reserve(&room, bodies));
-        self.make_far_room(bodies);
+        self.make_far_room(list);
         // One for each thread, from when one was needed.
         let spare = self.spare.get_mut().expect("no worker panicked");
         if !spare.is_empty() && spare.len() < threads {
@@ -486,9 +489,10 @@ impl Contacts {
         self.carry.reserve(lanes, bodies);
     }
 
-    fn make_far_room(&mut self, bodies: &Bodies) {
+    fn make_far_room(&mut self, list: &List<'_>) {
+        let bodies = list.bodies;
         // Besides what large bodies touch, the pairs of the bodies that may become loose before the next list.
-        let loose_pairs = 8 * per_list(bodies.len);
+        let loose_pairs = 2 * list.broadphase.bounds.allowance.per_list;
         // A load that tumbles in a drum comes at once.
         self.far_room.fit(std::slice::from_ref(&self.far), 4);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_general);
@@ -503,7 +507,7 @@ impl Contacts {
         let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
         build.tile(&mut self.far, false);
-        self.make_room(list.bodies, crew.threads());
+        self.make_room(list, crew.threads());
     }
 
     /// Gives lanes to the candidates that `near` finds in a tile.
@@ -515,31 +519,6 @@ impl Contacts {
     ) {
         let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.give_lanes(tile, &near));
-    }
-
-    /// Adds pairs of any two bodies to the far tile, but for those that the list has already.
-    pub(crate) fn add_far(&mut self, list: &List<'_>, pairs: &[Pair]) {
-        let known = self.far.found.pairs.len();
-        for pair in pairs {
-            if let Err(place) = self.far_keys.binary_search_by_key(&key(pair), |(key, _)| *key)
-                && !self.has_near(pair)
-            {
-                self.far_keys.insert(place, (key(pair), self.far.found.pairs.len() as u32));
-                self.far.found.pairs.push(*pair);
-            }
-        }
-        if self.far.found.pairs.len() == known {
-            return;
-        }
-        let build = list.build(&self.carry, &self.spare);
-        build.again(&mut self.far, &[], false);
-        self.make_far_room(list.bodies);
-    }
-
-    /// Whether one of the tiles has this pair.
-    fn has_near(&self, pair: &Pair) -> bool {
-        let found = |tile: &Tile| tile.found.pairs.binary_search_by_key(&key(pair), key).is_ok();
-        self.tile_of(pair.a).is_some_and(found)
     }
 
     /// The tile that a slot is in.

@@ -13,7 +13,6 @@ pub use view::{Columns, Contact};
 use crate::body::{Bodies, BodyHandle, BodyState, Motion};
 use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
 use crate::broadphase::crowd::{MOST_PARTNERS, scatter};
-use crate::broadphase::loose::per_step;
 use crate::broadphase::sweep::Pair;
 use crate::broadphase::{Broadphase, Margins};
 use crate::contacts::{Contacts, List, Tile};
@@ -233,7 +232,7 @@ impl World {
             self.check_velocities();
             self.hulls.refresh(&mut self.bodies);
             let edited = self.take_edits();
-            let rebuild = edited.is_none_or(|edited| !self.bounds_hold && !self.loosen(edited));
+            let rebuild = edited.is_none_or(|edited| !self.bounds_hold && !self.loosen(edited, crew));
             timings.broadphase += clock.lap(Stage::Broadphase);
             if rebuild {
                 self.verlet.slots_moved = true;
@@ -268,7 +267,7 @@ impl World {
 
     /// Pairs the bodies that have left their margin anew, if they are few and nothing else speaks for a new
     /// list. False if there must be one. So many of them were put there by hand.
-    fn loosen(&mut self, edited: usize) -> bool {
+    fn loosen(&mut self, edited: usize, crew: &Crew<'_>) -> bool {
         let left = self.left.get_mut().expect("no worker panicked");
         if !self.bounds_last || !self.broadphase.can_loosen(left, edited) {
             return false;
@@ -281,7 +280,7 @@ impl World {
             return false;
         }
         let list = list(&self.broadphase, &self.bodies, &self.settings);
-        self.contacts.add_far(&list, &self.loose_pairs);
+        self.contacts.insert(&list, &mut self.loose_pairs, crew);
         self.bounds_hold = true;
         true
     }
@@ -308,7 +307,7 @@ impl World {
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.loose_pairs.clear();
-        self.loose_pairs.reserve(32 * per_step(self.bodies.len));
+        self.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
         self.dirty = false;
         self.edits.clear(&self.bodies, self.broadphase.listed);
         self.bounds_hold = true;

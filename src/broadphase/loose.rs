@@ -1,36 +1,59 @@
 //! Loose bodies: the few that have left their margin, paired anew without a rebuild of the list.
 //!
 //! Of 50,000 bodies there are nearly always one or two that were hit and have left their margin long
-//! before the rest (in a gas 1 to 10 a step, after two steps of five). Rather than make the whole list
-//! anew, such a body gets a new margin where it is now, and its new partners are looked up in the bands.
-//! Its place in the order of space stays, and with it what the list has already; the new pairs go to the
-//! far tile, which may hold pairs of any two bodies. Measured in a gas of 50,000: a rebuild every fourth step
-//! instead of every second.
+//! before the rest (in a gas 1 to 10 a step, after two steps of five), and where things tumble, some in a hundred. Rather than make
+//! the whole list anew, such a body gets a new margin where it is now, and its new partners are looked up in the bands.
+//! Its place in the order of space stays, and with it what the list has already; the new pairs go to the tiles that they would be in
+//! if the list had them (`contacts/insert.rs`), or to the far tile, which may hold pairs of any two bodies. Measured in a
+//! gas of 50,000: a rebuild every fourth step instead of every second.
 
 use super::crowd::MOST_PARTNERS;
 use super::general::Turned;
-use super::{Broadphase, Growth, interval, shape_row};
+use super::{Broadphase, Growth, HORIZON_STEPS, Margins, interval, shape_row};
 use crate::body::{Bodies, Motion};
 use crate::broadphase::sweep::Pair;
 use std::ops::Range;
 
-/// Bodies that may become loose in one step, and in the life of a list, per body in it; and at least. (One in 16 in the life of a
-/// list: 20,000 circles of which 100 are replaced in each step took 12 ms and not 7 with their far pairs.)
-const PER_STEP: usize = 256;
-const PER_LIST: usize = 128;
+/// How many bodies may be loose, by what a list costs and what they do.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Allowance {
+    /// That may become so in one step.
+    pub per_step: usize,
+    /// In the life of a list, those that are put somewhere by hand included.
+    pub per_list: usize,
+    /// For so many steps a loose body should stay in its new margin.
+    steps: f32,
+}
+
+impl Allowance {
+    /// Of a list of so many bodies. Where most turn it is dear, and half a hundred loose bodies are cheaper; where few do, it is cheap:
+    /// a gas of 2,000 circles took 42 % more instructions with the allowance of the others.
+    ///
+    /// A loose body is fast, and with the margin of a list it has three times as many pairs: so it gets one for a step, and a
+    /// little for rounding. (8,100 boxes in a drum, mean step: 9.0 ms with an allowance of one in 256 in a step and one
+    /// in 128 in a list; with one in 32 and one in 8, 9.0 with margins for eight steps and 8.3 for two; with one in 16 and one in 4, 8.3
+    /// for two steps and 7.6 for one.)
+    pub(super) fn of(bodies: usize, turning: bool) -> Allowance {
+        let (per_step, per_list, steps) = if turning { (16, 4, 1.01) } else { (256, 128, HORIZON_STEPS) };
+        let limit = |one_in: usize| (bodies / one_in).min(MOST) + LEAST;
+        Allowance { per_step: limit(per_step), per_list: limit(per_list), steps }
+    }
+}
+
+/// At least so many may.
 const LEAST: usize = 8;
 /// And at most, in the life of a list: each loose body is tried against all others. Without this a step of
 /// 1,000,000 bodies spent up to 435 ms here, as much as on a new list.
 const MOST: usize = 1024;
+/// Of those that are put somewhere by hand, one for so many bodies in the list: the slots that they are given are anywhere, and their pairs
+/// go to the far tile. (With 16: 20,000 circles of which 100 are replaced in each step took 12 ms and not 7.)
+const EDITED: usize = 128;
+/// So many loose bodies are looked at in the time of one test.
+const TESTS_AT_ONCE: u64 = 8;
 
-/// How many of so many bodies may become loose in one step.
-pub(crate) fn per_step(bodies: usize) -> usize {
-    (bodies / PER_STEP).min(MOST) + LEAST
-}
-
-/// How many may in the life of one list.
-pub(crate) fn per_list(bodies: usize) -> usize {
-    (bodies / PER_LIST).min(MOST) + LEAST
+/// How many may be put somewhere by hand; and the slots to spare for them in a world that grows.
+pub(crate) fn edits_per_list(bodies: usize) -> usize {
+    (bodies / EDITED).min(MOST) + LEAST
 }
 
 impl Broadphase {
@@ -45,8 +68,8 @@ impl Broadphase {
     /// Whether so many bodies that have left their margins are few enough to be paired anew on their own; `edited` of them because
     /// of what was done by hand.
     pub(crate) fn can_loosen(&self, left: &[u32], edited: usize) -> bool {
-        let few = left.len() <= per_step(self.built) + edited
-            && self.loose.len() + left.len() <= per_list(self.built);
+        let Allowance { per_step, per_list, .. } = self.bounds.allowance;
+        let few = left.len() <= per_step + edited && self.loose.len() + left.len() <= per_list;
         few && left.iter().all(|&slot| self.may_be_loose(slot as usize))
     }
 
@@ -60,10 +83,14 @@ impl Broadphase {
     pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], pairs: &mut Vec<Pair>) -> bool {
         for &slot in left {
             self.renew(bodies, slot as usize);
-            if let Err(place) = self.loose.binary_search(&slot) {
-                self.loose.insert(place, slot);
-            }
         }
+        self.loose.extend_from_slice(left);
+        self.loose.sort_unstable();
+        self.loose.dedup();
+        let mut boxes = std::mem::take(&mut self.loose_boxes);
+        boxes.clear();
+        boxes.extend(self.loose.iter().map(|&slot| self.loose_box(bodies, slot as usize)));
+        self.loose_boxes = boxes;
         let mut near = std::mem::take(&mut self.near_loose);
         let mut complete = true;
         for &slot in left {
@@ -80,7 +107,8 @@ impl Broadphase {
 
     /// A new margin, from where the body is now.
     fn renew(&mut self, bodies: &Bodies, slot: usize) {
-        let margins = &self.margins;
+        let horizon = self.margins.horizon.min(self.bounds.allowance.steps * self.margins.time_step);
+        let margins = &Margins { horizon, ..self.margins };
         let c = &bodies.columns;
         let bounds = &mut self.bounds;
         // What is written stands for the time when the list was made: the frame's motion is taken off.
@@ -122,10 +150,17 @@ impl Broadphase {
             partners += usize::from(!removed && !self.is_loose(other) && add(other));
             partners < MOST_PARTNERS
         });
-        for &other in &self.loose {
-            tests += 1;
+        tests += self.loose.len() as u64 / TESTS_AT_ONCE;
+        for (&other, [other_s, other_b]) in self.loose.iter().zip(&self.loose_boxes) {
+            let overlaps = (other_s[0] <= range_s[1])
+                & (other_s[1] >= range_s[0])
+                & (other_b[0] <= range_b[1])
+                & (other_b[1] >= range_b[0]);
             // A pair of two that have left in this step is found by the first of them.
-            if other as usize != slot && !(left.binary_search(&other).is_ok() && (other as usize) < slot) {
+            if overlaps
+                && other as usize != slot
+                && ((other as usize) > slot || left.binary_search(&other).is_err())
+            {
                 add(other as usize);
             }
         }

@@ -6,6 +6,7 @@
 //! that colours are as valid as when the list was made. Where the reserve is used up, the tile's blocks are laid out anew.
 
 use super::build::Build;
+use super::places::RowLimit;
 use super::{BLOCK, Limits, Places, Tile};
 use crate::body::{Bodies, NO_OUTLINE};
 use crate::broadphase::general::NO_PART;
@@ -17,6 +18,11 @@ use std::ops::Range;
 /// Kinds of pairs that have candidates: those of two bodies that move. (What is near the ground is soon on it, and how fast it comes
 /// counts there: such pairs have lanes from the start.)
 pub(crate) const CANDIDATE_KINDS: usize = PairKind::CircleCircleFixed as usize;
+
+/// One place to spare for so many candidates, for pairs that are added to the list.
+const SPARE: u32 = 8;
+/// At least so many in a tile that has pairs of the kind.
+const LEAST_SPARE: u32 = 4 * BLOCK as u32;
 
 /// Sixteen candidates.
 #[repr(C, align(64))]
@@ -59,20 +65,47 @@ fn shape_of(bodies: &Bodies, slot: usize, part: u8) -> (u32, f32) {
     (row, rounding)
 }
 
+/// Makes a pair, of this index, a candidate in a place.
+fn write_candidate(
+    bodies: &Bodies,
+    (block, lane): (&mut CandidateBlock, usize),
+    index: u32,
+    pair: &Pair,
+    rows: &mut RowLimit,
+) {
+    let [(a, rounding_a), (b, rounding_b)] = if pair.kind.is_general() {
+        let [part_a, part_b] = pair.parts;
+        [shape_of(bodies, pair.a as usize, part_a), shape_of(bodies, pair.b as usize, part_b)]
+    } else {
+        [(pair.a, 0.0), (pair.b, 0.0)]
+    };
+    let (a, b) = if pair.swap { (b, a) } else { (a, b) };
+    block.a.set(lane, a, rows);
+    block.b.set(lane, b, rows);
+    block.rounding[lane] = rounding_a + rounding_b;
+    block.pair[lane] = index;
+    block.alive |= 1 << lane;
+}
+
 impl Build<'_> {
-    /// Whether a pair of a new list is far enough for having no lane.
+    /// Whether a pair of a new list is far enough for having no lane. (Lanes for all that may be near within two steps: fewer
+    /// births, but blocks so thin that the solver took 40 % longer.)
     pub(super) fn is_candidate(&self, pair: &Pair) -> bool {
         !pair.kind.is_fixed() && pair.separation >= self.speculative
     }
 
     /// Makes candidates of the pairs that have no lane, by kind.
     pub(super) fn lay_out_candidates(&self, tile: &mut Tile, counts: &[u32; CANDIDATE_KINDS]) {
-        let Tile { candidates, candidate_runs, found, lane_of, limits, padding, .. } = tile;
+        let roomy = tile.is_roomy();
+        let Tile { candidates, candidate_runs, found, lane_of, limits, padding, runs, .. } = tile;
         let Limits { shapes, .. } = limits;
         let start = &mut candidate_runs.start;
         start[0] = 0;
         for (kind, count) in counts.iter().enumerate() {
-            start[kind + 1] = start[kind] + count.div_ceil(BLOCK as u32);
+            let run = runs[2 * kind];
+            let present = run.start < run.end || *count > 0;
+            let least = if roomy && present { LEAST_SPARE } else { 0 };
+            start[kind + 1] = start[kind] + (count + least.max(count / SPARE)).div_ceil(BLOCK as u32);
         }
         let blocks = start[CANDIDATE_KINDS] as usize;
         let places = Places::all(*padding, shapes);
@@ -92,20 +125,22 @@ impl Build<'_> {
             let place = &mut next[pair.kind as usize];
             let (block, lane) = (*place as usize / BLOCK, *place as usize % BLOCK);
             *place += 1;
-            let block = &mut candidates[block];
-            let [(a, rounding_a), (b, rounding_b)] = if pair.kind.is_general() {
-                [(pair.a, pair.parts[0]), (pair.b, pair.parts[1])]
-                    .map(|(slot, part)| shape_of(self.bodies, slot as usize, part))
-            } else {
-                [(pair.a, 0.0), (pair.b, 0.0)]
-            };
-            let (a, b) = if pair.swap { (b, a) } else { (a, b) };
-            block.a.set(lane, a, shapes);
-            block.b.set(lane, b, shapes);
-            block.rounding[lane] = rounding_a + rounding_b;
-            block.pair[lane] = index as u32;
-            block.alive |= 1 << lane;
+            write_candidate(self.bodies, (&mut candidates[block], lane), index as u32, pair, shapes);
         }
+    }
+
+    /// Makes a candidate of a pair that was added to the list. False if there is no place for it.
+    pub(super) fn add_candidate(&self, tile: &mut Tile, index: u32) -> bool {
+        let Tile { candidates, candidate_runs, found, limits, .. } = tile;
+        let pair = &found.pairs[index as usize];
+        // Places are taken from the first on.
+        let free = candidates[candidate_runs.of(pair.kind)].iter_mut().rev().map_while(|block| {
+            let lane = block.pair.iter().position(|&taken| taken == u32::MAX);
+            lane.map(|lane| (block, lane))
+        });
+        let Some(place) = free.last() else { return false };
+        write_candidate(self.bodies, place, index, pair, &mut limits.shapes);
+        true
     }
 
     /// Gives lanes to the candidates that `near` finds.
@@ -120,7 +155,7 @@ impl Build<'_> {
             let mut coefficients = self.coefficients();
             born.retain(|&pair| {
                 let pair = pair as usize;
-                let place = free_lane(tile, &tile.found.pairs[pair]);
+                let place = tile.free_lane(&tile.found.pairs[pair]);
                 if let Some((block, lane)) = place {
                     tile.info[block].count += 1;
                     self.write_lane(tile, &mut coefficients, pair, (block, lane), Default::default());
@@ -135,14 +170,28 @@ impl Build<'_> {
     }
 }
 
-/// The next lane of the first block in reserve that has neither body.
-fn free_lane(tile: &Tile, pair: &Pair) -> Option<(usize, usize)> {
-    let run = tile.runs[2 * pair.kind as usize + 1];
-    let [a, b] = [pair.a, pair.b].map(RowOffset::of);
-    let names = |places: &Places| places.iter().fold(false, |named, &at| named | (at == a) | (at == b));
-    run.coloured().find_map(|block| {
-        let lane = usize::from(tile.info[block].count);
-        let normal = &tile.normal[block];
-        (lane < BLOCK && !names(&normal.a) && !names(&normal.b)).then_some((block, lane))
-    })
+impl Tile {
+    /// Whether it has so many pairs that laying out its blocks anew is dear, and places to spare are not.
+    pub(super) fn is_roomy(&self) -> bool {
+        self.found.pairs.len() >= 4 * BLOCK
+    }
+
+    /// The next lane of the first block in reserve that has neither body (where one is fixed, that has not the other); or of one of the
+    /// near pairs' blocks that are not full.
+    pub(super) fn free_lane(&self, pair: &Pair) -> Option<(usize, usize)> {
+        let kind = pair.kind as usize;
+        let [near, reserve] = [self.runs[2 * kind], self.runs[2 * kind + 1]];
+        let (a, b) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
+        let (a, b) = (RowOffset::of(a), RowOffset::of(if pair.kind.is_fixed() { a } else { b }));
+        let names = |places: &Places| places.iter().fold(false, |named, &at| named | (at == a) | (at == b));
+        let place = |block: usize| {
+            let lane = usize::from(self.info[block].count);
+            (lane < BLOCK).then_some((block, lane))
+        };
+        let coloured = reserve.coloured().chain(near.coloured()).find_map(|block| {
+            let normal = &self.normal[block];
+            place(block).filter(|_| !names(&normal.a) && !names(&normal.b))
+        });
+        coloured.or_else(|| reserve.serial().find_map(place))
+    }
 }

@@ -74,6 +74,8 @@ impl Room {
         *self = self.merge(needed, |room, need| if need > room { times * need + BLOCK } else { room });
         // Pairs are small, and of a few there are soon many.
         self.pairs = self.pairs.max(MIN_PAIRS);
+        self.candidates = self.candidates.max(MIN_PAIRS / BLOCK);
+        self.large = self.large.max(MIN_PAIRS);
         if tiles.len() <= FEW {
             // All candidates may come near.
             self.blocks = self.blocks.max(self.pairs / BLOCK);

@@ -24,7 +24,7 @@ unsafe fn near<L: Lane>(
 ) {
     let speculative = L::splat(step.speculative);
     let run = tile.candidate_runs.of(kind);
-    for block in &mut tile.candidates[run] {
+    for block in tile.candidates[run].iter_mut().filter(|block| block.alive != 0) {
         let mut bits = 0;
         for i in (0..crate::contacts::BLOCK).step_by(L::WIDTH) {
             let gap = gap(&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);

@@ -6,7 +6,6 @@
 
 use super::midpoint::Midpoint;
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
-use crate::broadphase::loose::per_step;
 use crate::broadphase::strays::Strays;
 use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
 use crate::compound::Compound;
@@ -147,7 +146,7 @@ impl Mirror {
         crew: &Crew<'_>,
     ) -> Vec<usize> {
         // One more than are used, to show that there are more.
-        let limit = per_step(self.bodies) + 1;
+        let limit = bounds.allowance.per_step + 1;
         let margins = &Margins::new(settings);
         let slots = left.get_mut().expect("no worker panicked");
         slots.clear();

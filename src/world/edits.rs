@@ -10,7 +10,7 @@
 
 use super::World;
 use crate::body::Bodies;
-use crate::broadphase::loose::{per_list, per_step};
+use crate::broadphase::loose::edits_per_list;
 use crate::shape::ShapeKind;
 
 /// What was done since the last step, and what room there is for it.
@@ -22,6 +22,8 @@ pub(super) struct Edits {
     moved: Vec<u32>,
     /// Slots of the list that have no body.
     vacant: Vec<u32>,
+    /// How many bodies were put somewhere since the list was made.
+    done: usize,
     /// Whether bodies came since the list was made.
     grown: bool,
     /// What the list was made for.
@@ -48,13 +50,14 @@ impl Features {
 impl Edits {
     /// A new list has them all; from `listed` on its slots are vacant.
     pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
-        let most = 2 * per_list(bodies.len) + 1;
+        let most = 2 * edits_per_list(bodies.len) + 1;
         for slots in [&mut self.removed, &mut self.moved, &mut self.vacant] {
             slots.clear();
             slots.reserve(most);
         }
         // The first comes last, and is taken first.
         self.vacant.extend((listed as u32..bodies.len as u32).rev());
+        self.done = 0;
         self.grown = false;
         self.made_for = Features::of(bodies);
     }
@@ -99,7 +102,7 @@ impl World {
         // More are too many anyway.
         if self.broadphase.may_be_loose(slot)
             && self.bodies.is_simple(slot)
-            && slots.len() < per_list(self.broadphase.built)
+            && slots.len() < edits_per_list(self.broadphase.built)
         {
             if slots.last() != Some(&(slot as u32)) {
                 slots.push(slot as u32);
@@ -122,20 +125,21 @@ impl World {
         let added = (built..bodies.len).filter(|&slot| alive(bodies, slot));
         let simple = added.clone().all(|slot| bodies.is_simple(slot));
         let added = added.count();
-        let anew = edits.moved.len() + added + self.broadphase.loose.len();
+        let anew = edits.moved.len() + added + edits.done;
         let room = edits.vacant.len() + edits.removed.len();
         let left = self.left.get_mut().expect("no worker panicked");
         // One more than these shows that there are others.
-        if left.len() > per_step(built)
+        if left.len() > self.broadphase.bounds.allowance.per_step
             || !self.bounds_last
             || !simple
             || added > room
-            || anew > per_list(built)
+            || anew > edits_per_list(built)
             || edits.made_for != Features::of(bodies)
         {
             return None;
         }
         let edited = edits.moved.len() + added;
+        edits.done += edited;
         edits.grown |= added > 0;
         edits.removed.sort_unstable();
         if !edits.removed.is_empty() {
