@@ -71,7 +71,7 @@ pub struct RunRecord {
     pub step_ms: StepTimes,
     /// Mean time of each stage.
     pub phases_ms: PhaseTimes,
-    /// Candidate pairs.
+    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
     pub pairs: usize,
     /// Contacts.
     pub contacts: usize,
@@ -107,15 +107,15 @@ pub struct RunRecord {
 pub struct Samples {
     /// The whole step.
     pub step: Vec<f64>,
-    /// Bounds of every body.
+    /// [`Stage::Bounds`](granule::Stage::Bounds)
     pub bounds: Vec<f64>,
-    /// Candidate pairs.
+    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
     pub broadphase: Vec<f64>,
-    /// Contacts' geometry.
+    /// [`Stage::Narrowphase`](granule::Stage::Narrowphase)
     pub narrowphase: Vec<f64>,
-    /// Merging with the last step's contacts.
+    /// [`Stage::Contacts`](granule::Stage::Contacts)
     pub contacts: Vec<f64>,
-    /// Colouring, blocks and the solver's passes.
+    /// [`Stage::Solver`](granule::Stage::Solver)
     pub solver: Vec<f64>,
 }
 
@@ -205,15 +205,15 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 /// Mean time of each stage of a step, ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseTimes {
-    /// Bounds of every body.
+    /// [`Stage::Bounds`](granule::Stage::Bounds)
     pub bounds: f64,
-    /// Candidate pairs.
+    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
     pub broadphase: f64,
-    /// Contacts' geometry.
+    /// [`Stage::Narrowphase`](granule::Stage::Narrowphase)
     pub narrowphase: f64,
-    /// Merging with the last step's contacts.
+    /// [`Stage::Contacts`](granule::Stage::Contacts)
     pub contacts: f64,
-    /// Colouring, blocks and the solver's passes.
+    /// [`Stage::Solver`](granule::Stage::Solver)
     pub solver: f64,
 }
 

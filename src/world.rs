@@ -36,15 +36,15 @@ use std::time::Instant;
 /// The stages of a step, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Margins, and the solver's copy of the bodies.
+    /// The solver's copy of the bodies, and the places of their shapes.
     Bounds,
-    /// The pair list.
+    /// Bodies added and removed; those that have left their margins, paired anew; or a new pair list: order of space, margins, pairs.
     Broadphase,
-    /// Normals and separations.
+    /// Candidates that come near, then normals, separations and points of the contacts.
     Narrowphase,
-    /// Carried impulses, colours, begin and end.
+    /// Of a new pair list the blocks: impulses carried over, colours, layout. In each step what begins and ends.
     Contacts,
-    /// Impulses, velocities, positions.
+    /// The passes over blocks and links, with the integration; then velocities and positions written back.
     Solver,
 }
 

@@ -150,7 +150,7 @@ impl Broadphase {
             partners += usize::from(!removed && !self.is_loose(other) && add(other));
             partners < MOST_PARTNERS
         });
-        tests += self.loose.len() as u64 / TESTS_AT_ONCE;
+        tests += (self.loose.len() as u64).div_ceil(TESTS_AT_ONCE);
         for (&other, [other_s, other_b]) in self.loose.iter().zip(&self.loose_boxes) {
             let overlaps = (other_s[0] <= range_s[1])
                 & (other_s[1] >= range_s[0])
