@@ -346,7 +346,17 @@ impl Bodies {
 
     /// Puts the slots into this order, dropping those not named, and updates the handle table.
     pub(crate) fn permute(&mut self, order: &[u32]) {
-        self.columns.permute(order, padded(order.len()), &mut self.spare);
+        // What no body has: a quarter of the columns in most worlds, and 2 % of a step that makes a list of circles.
+        let features: [(bool, &[&str]); 4] = [
+            (self.any_force, &["force_x", "force_y", "torque"]),
+            (self.any_damping, &["linear_damping", "angular_damping"]),
+            (self.any_filter, &["group"]),
+            (self.any_general, &["arm"]),
+        ];
+        let mut unused = [""; 7];
+        let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);
+        names.zip(&mut unused).for_each(|(name, place)| *place = name);
+        self.columns.permute(order, padded(order.len()), &unused, &mut self.spare);
         self.len = order.len();
         for (slot, handle) in self.columns.handle[..self.len].iter().enumerate() {
             self.slot[handle.index as usize] = slot as u32;

@@ -99,9 +99,15 @@ macro_rules! columns {
                 $(self.$name.reserve(more);)*
             }
 
-            /// Slot `i` of the result is slot `order[i]` of the present; then padding to `len`.
-            pub(super) fn permute(&mut self, order: &[u32], len: usize, spare: &mut Spare) {
-                $(permute(&mut self.$name, order, len, spare);)*
+            /// Slot `i` of the result is slot `order[i]` of the present; then padding to `len`. Columns named in `unused` hold
+            /// nothing but defaults.
+            pub(super) fn permute(&mut self, order: &[u32], len: usize, unused: &[&str], spare: &mut Spare) {
+                $(if unused.contains(&stringify!($name)) {
+                    debug_assert!(self.$name.iter().all(|value| *value == <$type>::default()));
+                    self.$name.resize(len, Default::default());
+                } else {
+                    permute(&mut self.$name, order, len, spare);
+                })*
             }
 
             /// Puts defaults into a slot.
