@@ -607,12 +607,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             .and(yielding.gt(L::splat(0.1)))
             .and(new[0].gt(zero).and(new[1].gt(zero)))
             .and(normal[0].gt(zero).and(normal[1].gt(zero)));
-        let change = L::select(together, change, zero);
-        (old + change).store(&mut self.friction.tangent_impulse[i..]);
+        L::select(together, old + change, old).store(&mut self.friction.tangent_impulse[i..]);
         let new = pair(|p| L::select(together, new[p], normal[p]));
+        let before = *vel;
         self.change_normal(vel, normal, new);
         let impulse = [-normal_y * change, normal_x * change];
         push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
+        vel.keep_where(together, &before);
         together
     }
 

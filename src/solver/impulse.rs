@@ -475,6 +475,16 @@ pub(super) struct Velocities<L: Lane> {
 }
 
 impl<L: Lane> Velocities<L> {
+    /// Takes back what was done to other lanes than these. Nothing is not quite nothing: −0 + 0 is +0, so that a lane would hang on whether
+    /// another of its vector was at work.
+    #[inline(always)]
+    pub(super) fn keep_where(&mut self, lanes: L::Mask, before: &Self) {
+        for axis in 0..3 {
+            self.a[axis] = L::select(lanes, self.a[axis], before.a[axis]);
+            self.b[axis] = L::select(lanes, self.b[axis], before.b[axis]);
+        }
+    }
+
     /// Speed of B relative to A along a direction.
     #[inline(always)]
     pub(super) fn along(&self, x: L, y: L) -> L {

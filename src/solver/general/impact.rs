@@ -198,7 +198,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
             // The shares are not those of `old`, so that what is taken back may be more than a point has.
             L::select(bounces, (old[p] + share[p] * impulse).max(zero), old[p])
         });
+        let before = *vel;
         self.change_normal(vel, old, new);
+        vel.keep_where(bounces, &before);
         bounces
     }
 
