@@ -18,8 +18,9 @@
 //! A tile owns the contacts whose first body is in it. As pairs are found in one band or two
 //! neighbouring ones, their bodies are in the tile or the next. So even tiles can be solved at the same
 //! time, then odd ones: two phases a pass, no seams apart, whatever the number of colours. Contacts
-//! with a large moving body may reach anywhere, and so may those of a body that was paired anew on its own;
-//! they are few, and form a *far* tile of their own that is solved alone, one contact after the other.
+//! with a large moving body may reach anywhere, and some of those of a body that was put elsewhere by hand;
+//! they are few, and form a *far* tile of their own that is solved alone, one contact after the other. The pairs of
+//! bodies that have left their margins join the tiles that they are in (`insert.rs`).
 
 mod build;
 mod candidates;

@@ -7,8 +7,8 @@
 //!
 //! As long as all of them went to the far tile, where one contact is solved after the other, no more than one body in 256
 //! could be paired anew in a step, and what tumbled or came down had a new list in most. A mean step at one thread then and now: 8,100 boxes in
-//! a drum 9.0 ms and 7.6, 8,000 bodies of six shapes 7.8 and 6.6, 3,000 of two boxes 4.2 and 3.4; the dearest of a hundred steps of
-//! 20,000 falling boxes 15.9 and 9.6. (`peers --engines granule --threads 1 --scenes washer,junkyard,compounds,rubble-20k-falling`)
+//! a drum 9.0 ms and 7.6, 8,000 bodies of six shapes 7.8 and 6.6 (`granule run washer --bodies 8100 --threads 1 --warmup 200 --steps 240`,
+//! `junkyard` with 8,000 and 120; commit 6041299 and the two after it, an Intel Xeon of 2 cores).
 
 use super::build::Build;
 use super::{Contacts, List, NO_LANE, Tile, key};
