@@ -71,7 +71,7 @@ pub struct RunRecord {
     pub step_ms: StepTimes,
     /// Mean time of each stage.
     pub phases_ms: PhaseTimes,
-    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
+    /// [`Stage::Broadphase`](crate::Stage::Broadphase)
     pub pairs: usize,
     /// Contacts.
     pub contacts: usize,
@@ -107,15 +107,15 @@ pub struct RunRecord {
 pub struct Samples {
     /// The whole step.
     pub step: Vec<f64>,
-    /// [`Stage::Bounds`](granule::Stage::Bounds)
+    /// [`Stage::Bounds`](crate::Stage::Bounds)
     pub bounds: Vec<f64>,
-    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
+    /// [`Stage::Broadphase`](crate::Stage::Broadphase)
     pub broadphase: Vec<f64>,
-    /// [`Stage::Narrowphase`](granule::Stage::Narrowphase)
+    /// [`Stage::Narrowphase`](crate::Stage::Narrowphase)
     pub narrowphase: Vec<f64>,
-    /// [`Stage::Contacts`](granule::Stage::Contacts)
+    /// [`Stage::Contacts`](crate::Stage::Contacts)
     pub contacts: Vec<f64>,
-    /// [`Stage::Solver`](granule::Stage::Solver)
+    /// [`Stage::Solver`](crate::Stage::Solver)
     pub solver: Vec<f64>,
 }
 
@@ -205,15 +205,15 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 /// Mean time of each stage of a step, ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseTimes {
-    /// [`Stage::Bounds`](granule::Stage::Bounds)
+    /// [`Stage::Bounds`](crate::Stage::Bounds)
     pub bounds: f64,
-    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
+    /// [`Stage::Broadphase`](crate::Stage::Broadphase)
     pub broadphase: f64,
-    /// [`Stage::Narrowphase`](granule::Stage::Narrowphase)
+    /// [`Stage::Narrowphase`](crate::Stage::Narrowphase)
     pub narrowphase: f64,
-    /// [`Stage::Contacts`](granule::Stage::Contacts)
+    /// [`Stage::Contacts`](crate::Stage::Contacts)
     pub contacts: f64,
-    /// [`Stage::Solver`](granule::Stage::Solver)
+    /// [`Stage::Solver`](crate::Stage::Solver)
     pub solver: f64,
 }
 
