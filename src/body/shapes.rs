@@ -125,7 +125,7 @@ impl Bodies {
         Placed { part: *part, outline, material, turn: turn_of(part), reach }
     }
 
-    /// The same for one body.
+    /// The extents of a body that turns, at its present angle.
     pub(crate) fn update_extents(&mut self, slot: usize) {
         if self.columns.kind[slot].shape().turns() {
             (self.columns.ext_x[slot], self.columns.ext_y[slot]) = self.bounds(slot).into();

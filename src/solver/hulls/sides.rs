@@ -1,0 +1,242 @@
+//! What hulls and others are at the start of a substep, where they touch, and the sides of a contact there.
+
+use super::contact::State;
+use super::{Contact, Hull, Key, Maker, OtherPair, Side, Surface, Whole};
+use crate::body::{Bodies, BodyHandle};
+use crate::broadphase::general::ShapeRef;
+use crate::compound::Compound;
+use crate::lane::Row;
+use crate::narrowphase::FAR;
+use crate::narrowphase::hulls::{Around, LoopTouch, Other, touch_other};
+use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
+use crate::settings::Settings;
+use crate::shape::ShapeKind;
+use crate::trig::sin_cos;
+use glam::Vec2;
+
+impl Maker<'_> {
+    /// Both points of a manifold. `side` finds where a place from `origin` lies on one of the two, and by how much that stands
+    /// out beyond the outline there.
+    pub(super) fn add(
+        &self,
+        contacts: &mut Vec<Contact>,
+        key: Key,
+        touch: &LoopTouch,
+        origin: Vec2,
+        surface: Surface,
+        side: impl Fn(usize, Vec2, bool) -> (Side, f32),
+    ) {
+        for (point, (&place, &separation)) in (0..).zip(touch.places.iter().zip(&touch.separations)) {
+            if separation >= FAR {
+                continue;
+            }
+            let overlaps = separation < 0.0;
+            let ((a, more_a), (b, more_b)) = (side(0, place, overlaps), side(1, place, overlaps));
+            let gap = separation - (more_a + more_b);
+            let middle = origin + place + (0.5 * (more_a - more_b)) * touch.normal;
+            let key = (key.0, key.1, key.2, key.3 + point);
+            contacts.extend(Contact::new(key, touch.normal, [a, b], gap, middle, surface, self));
+        }
+    }
+
+    /// The corners of a hull against a half-space.
+    pub(super) fn add_corners(&self, contacts: &mut Vec<Contact>, key: Key, hull: &Hull, pair: &OtherPair) {
+        let c = &self.bodies.columns;
+        let plane = pair.slot as usize;
+        let (normal, offset) = (Vec2::new(c.ext_x[plane], c.ext_y[plane]), c.ext_z[plane]);
+        for end in (0..hull.count).filter(|&end| hull.own >> end & 1 == 1) {
+            let slot = hull.slots[end] as usize;
+            let [x, y, ..] = self.state.pose[slot].0;
+            let place = self.bodies.position(slot) + Vec2::new(x, y);
+            let radius = hull.radius + hull.more[end];
+            let gap = normal.dot(place) - offset - radius;
+            let of = |slots, ends| Side { slots, ends, shares: [1.0, 0.0], arms: [0.0; 2], whole: None };
+            let sides = [of([slot as u32; 2], [end as u8; 2]), of([pair.slot; 2], [0; 2])];
+            let key = (key.0, key.1, key.2, key.3 + end as u16);
+            let middle = place - (radius + 0.5 * gap) * normal;
+            let [mut a, b] = sides;
+            if gap < 0.0 {
+                a.whole = hull.whole(pair.hull as usize, middle - hull.origin, -normal, self.state);
+            }
+            contacts.extend(Contact::new(key, -normal, [a, b], gap, middle, pair.surface, self));
+        }
+    }
+}
+
+impl Hull {
+    /// None when one of the particles was taken out of the simulation.
+    pub(super) fn of(points: &[BodyHandle], bodies: &Bodies, settings: &Settings) -> Option<Hull> {
+        let c = &bodies.columns;
+        let mut hull = Hull {
+            slots: [0; MAX_VERTICES],
+            count: points.len(),
+            base: [Vec2::ZERO; MAX_VERTICES],
+            origin: Vec2::ZERO,
+            radius: f32::INFINITY,
+            more: [0.0; MAX_VERTICES],
+            lower: Vec2::INFINITY,
+            upper: Vec2::NEG_INFINITY,
+            category: 0,
+            mask: 0,
+            group: 0,
+            material: 0,
+            fixed: true,
+            own: 0,
+        };
+        let mut thickest: f32 = 0.0;
+        for (index, &point) in points.iter().enumerate() {
+            let slot = bodies.slot_of(point).ok().filter(|&slot| c.kind[slot].is_solid())?;
+            let position = bodies.position(slot);
+            if index == 0 {
+                hull.origin = position;
+                (hull.category, hull.mask) = (c.category[slot], c.mask[slot]);
+                (hull.group, hull.material) = (c.group[slot], c.material[slot]);
+            }
+            hull.slots[index] = slot as u32;
+            hull.base[index] = position - hull.origin;
+            hull.radius = hull.radius.min(c.ext_x[slot]);
+            hull.more[index] = c.ext_x[slot];
+            thickest = thickest.max(c.ext_x[slot]);
+            let end = position + settings.time_step * bodies.velocity(slot);
+            hull.lower = hull.lower.min(position.min(end));
+            hull.upper = hull.upper.max(position.max(end));
+            hull.fixed &= c.inv_mass[slot] == 0.0;
+        }
+        hull.more[..hull.count].iter_mut().for_each(|more| *more -= hull.radius);
+        let margin = Vec2::splat(thickest + 4.0 * settings.slop);
+        (hull.lower, hull.upper) = (hull.lower - margin, hull.upper + margin);
+        Some(hull)
+    }
+
+    /// From the origin, now.
+    pub(super) fn corners(&self, pose: &[Row]) -> [Vec2; MAX_VERTICES] {
+        let mut corners = self.base;
+        for (corner, &slot) in corners.iter_mut().zip(self.slots()) {
+            let [x, y, ..] = pose[slot as usize].0;
+            *corner += Vec2::new(x, y);
+        }
+        corners
+    }
+
+    /// The edge that faces a direction, and how a point is shared out between its ends; and how much thicker than the outline
+    /// the hull is there.
+    pub(super) fn side(&self, around: &Around, outline: &[Row], place: Vec2, outward: Vec2) -> (Side, f32) {
+        let around = around.corners();
+        let vertex = |i: usize| corner(outline, crate::outline::VERTEX_ROWS, i);
+        let normal = |i: usize| corner(outline, crate::outline::NORMAL_ROWS, i);
+        let mut edge = 0;
+        let mut best = f32::NEG_INFINITY;
+        for i in 0..around.len() {
+            let along = normal(i).dot(outward);
+            if along > best {
+                (edge, best) = (i, along);
+            }
+        }
+        let next = (edge + 1) % around.len();
+        let way = vertex(next) - vertex(edge);
+        let t = ((place - vertex(edge)).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+        let (ends, shares) = ([around[edge], around[next]], [1.0 - t, t]);
+        let more = ends.map(|end| self.more[usize::from(end)]);
+        let slots = ends.map(|end| self.slots[usize::from(end)]);
+        let side = Side { slots, ends, shares, arms: [0.0; 2], whole: None };
+        (side, shares[0] * more[0] + shares[1] * more[1])
+    }
+
+    /// How the hull as a whole is moved by pushes at a place along a normal; None where one of its particles can't move.
+    pub(super) fn whole(&self, hull: usize, place: Vec2, normal: Vec2, state: &State<'_>) -> Option<Whole> {
+        let corners = self.corners(state.pose);
+        let corners =
+            || self.slots().iter().zip(&corners).map(|(&slot, at)| (state.vel[slot as usize].0[3], *at));
+        if self.count == 2 || corners().any(|(inv_mass, _)| inv_mass <= 0.0) {
+            return None;
+        }
+        let (mut mass, mut centre) = (0.0, Vec2::ZERO);
+        for (inv_mass, at) in corners() {
+            mass += 1.0 / inv_mass;
+            centre += at / inv_mass;
+        }
+        centre /= mass;
+        let inertia: f32 = corners().map(|(inv_mass, at)| (at - centre).length_squared() / inv_mass).sum();
+        let lever = (place - centre).perp_dot(normal);
+        let (moves, turns) = (1.0 / mass, lever / inertia);
+        Some(Whole { hull: hull as u32, centre, moves, turns, inv_mass: moves + lever * turns })
+    }
+}
+
+fn corner(outline: &[Row], first: usize, i: usize) -> Vec2 {
+    let [x0, y0, x1, y1] = outline[first + i / 2].0;
+    if i.is_multiple_of(2) { Vec2::new(x0, y0) } else { Vec2::new(x1, y1) }
+}
+
+impl OtherPair {
+    pub(super) fn is_plane(&self, bodies: &Bodies) -> bool {
+        bodies.columns.kind[self.slot as usize].shape() == ShapeKind::HalfSpace
+    }
+
+    /// Where the other shape is, from the hull's origin, and how it is turned; and where its body's centre is.
+    pub(super) fn place(&self, hull: &Hull, pose: &[Row], bodies: &Bodies) -> (Vec2, (f32, f32), Vec2) {
+        let c = &bodies.columns;
+        let slot = self.slot as usize;
+        let [x, y, turned, _] = pose[slot].0;
+        let centre = bodies.position(slot) - hull.origin + Vec2::new(x, y);
+        let turn = if c.kind[slot].shape().turns() {
+            sin_cos(c.angle[slot] + turned * inv_spin(c.radius[slot]))
+        } else {
+            (0.0, 1.0)
+        };
+        let Some(placed) = bodies.parts(slot).get(usize::from(self.part)) else {
+            return (centre, turn, centre);
+        };
+        let (offset, turn) = Compound::place(placed, turn);
+        (centre + offset, turn, centre)
+    }
+
+    pub(super) fn touch(&self, hull: &Hull, outline: &[Row], pose: &[Row], bodies: &Bodies) -> LoopTouch {
+        let c = &bodies.columns;
+        let slot = self.slot as usize;
+        let (way, turn, _) = self.place(hull, pose, bodies);
+        let shape = ShapeRef::new(bodies, slot, self.part);
+        let rows = |first: u32| &bodies.outlines.rows[first as usize..first as usize + OUTLINE_ROWS];
+        let other = match shape.kind {
+            ShapeKind::Circle | ShapeKind::Particle => Other::Round(shape.radius),
+            ShapeKind::Aabb => Other::Box(Vec2::new(c.ext_x[slot], c.ext_y[slot])),
+            ShapeKind::ChainSegment => Other::Chain(rows(shape.outline_row)),
+            _ => Other::Outline(rows(shape.outline_row)),
+        };
+        let corners = &hull.corners(pose)[..hull.count];
+        let centre = corners.iter().sum::<Vec2>() / hull.count as f32;
+        touch_other(outline, centre, other, way, turn)
+    }
+
+    pub(super) fn side(
+        &self,
+        hull: &Hull,
+        place: Vec2,
+        normal: Vec2,
+        state: &State<'_>,
+        bodies: &Bodies,
+    ) -> Side {
+        let (.., centre) = self.place(hull, state.pose, bodies);
+        let lever = place - centre;
+        let inv_spin = inv_spin(bodies.columns.radius[self.slot as usize]);
+        let arms = [lever.perp_dot(normal) * inv_spin, lever.dot(normal) * inv_spin];
+        Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, whole: None }
+    }
+}
+
+/// What a spin in the solver's measure is multiplied by to be one in rad/s.
+pub(super) fn inv_spin(radius: f32) -> f32 {
+    if radius > 0.0 { 1.0 / radius } else { 0.0 }
+}
+
+impl Surface {
+    pub(super) fn of(bodies: &Bodies, settings: &Settings, a: u32, b: u32) -> Surface {
+        let [a, b] = [a, b].map(|material| bodies.materials()[material as usize]);
+        let mixing = settings.mixing;
+        Surface {
+            static_friction: mixing.friction.mix(a.static_friction, b.static_friction),
+            dynamic_friction: mixing.friction.mix(a.dynamic_friction, b.dynamic_friction),
+            restitution: mixing.restitution.mix(a.restitution, b.restitution).min(1.0),
+        }
+    }
+}
