@@ -26,6 +26,7 @@ use super::{Contact, State};
 use crate::body::Bodies;
 use crate::hulls::Hulls;
 use crate::links::{LinkDesc, LinkKind, Links};
+use glam::DVec2;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -40,11 +41,21 @@ const ROUNDS: usize = 40;
 /// Part of a link's inverse mass that is added as compliance.
 const SPARE: f64 = 1.0e-9;
 
-/// What each hull's blows are passed on to.
+/// What a hull's blows are passed on to.
+#[derive(Clone, Default)]
+struct Cluster {
+    /// The hull's own first.
+    points: Range<usize>,
+    links: Range<usize>,
+    /// Each is linked to each other.
+    rigid: bool,
+}
+
+/// The cluster of each hull.
 #[derive(Default)]
 pub(super) struct Clusters {
-    /// By the hull's index: its points, the hull's own first, and its links.
-    ranges: Vec<(Range<usize>, Range<usize>)>,
+    /// By the hull's index.
+    list: Vec<Cluster>,
     /// Handle indices of bodies.
     points: Vec<u32>,
     /// Numbers of points in their cluster.
@@ -84,7 +95,7 @@ impl Clusters {
             let first = ends.partition_point(|end| end[0] < body);
             ends[first..].iter().take_while(move |end| end[0] == body).map(|end| end[1])
         };
-        self.ranges.clear();
+        self.list.clear();
         self.points.clear();
         self.links.clear();
         let mut queue = VecDeque::new();
@@ -110,18 +121,38 @@ impl Clusters {
                     }
                 }
             }
-            self.ranges.resize(handle.index() as usize, Default::default());
-            self.ranges.push((first..self.points.len(), first_link..self.links.len()));
+            let (points, links) = (first..self.points.len(), first_link..self.links.len());
+            // Links that say the same twice stand together.
+            self.links[links.clone()].sort_unstable();
+            let distinct = self.links[links.clone()].chunk_by(|one, other| one == other).count();
+            let rigid = 2 * distinct == points.len() * (points.len() - 1);
+            self.list.resize(handle.index() as usize, Cluster::default());
+            self.list.push(Cluster { points, links, rigid });
         }
+    }
+
+    /// Whether they have no particle in common.
+    fn apart(&self, one: &Cluster, other: &Cluster) -> bool {
+        let points = &self.points[other.points.clone()];
+        !self.points[one.points.clone()].iter().any(|point| points.contains(point))
     }
 }
 
-/// A body or a particle of the clusters.
+/// A body, a particle of the clusters, or a whole cluster that is rigid.
 struct Node {
-    slot: usize,
-    /// Along x and y, and of its spin in the solver's measure.
+    /// Along x and y, and of its spin: a body's in the solver's measure, a cluster's in rad/s.
     inv_masses: [f64; 3],
     velocity: [f64; 3],
+    members: Range<usize>,
+    /// A body: its spin is its own.
+    turns: bool,
+}
+
+/// A body or a particle of a node.
+struct Member {
+    slot: usize,
+    /// From the node's centre.
+    lever: DVec2,
     /// In the mirror.
     gained: [f32; 3],
 }
@@ -130,6 +161,9 @@ struct Node {
 struct Bar {
     nodes: [usize; 2],
     direction: [f64; 2],
+    /// The first bar that its row of the factor has an entry for, and where that would be had it one for the first of all.
+    first: usize,
+    row: usize,
 }
 
 /// How fast a point moves along a direction, in terms of its nodes.
@@ -139,8 +173,10 @@ type Row = [(usize, [f64; 3]); 4];
 #[derive(Default)]
 pub(super) struct Impact {
     nodes: Vec<Node>,
+    members: Vec<Member>,
     bars: Vec<Bar>,
-    /// The lower triangle of the Cholesky factor of G·W·Gᵀ, row by row.
+    /// The lower triangle of the Cholesky factor of G·W·Gᵀ, row by row, each from its first entry that may not be 0: bars that
+    /// share no particle, directly or over others before them, have nothing to do with each other.
     factor: Vec<f64>,
     /// Of the links.
     forces: Vec<f64>,
@@ -169,12 +205,14 @@ impl Impact {
     ) {
         self.gather(pair, clusters, state, bodies);
         self.factorize();
-        let mut velocities = std::mem::take(&mut self.responses);
-        velocities.clear();
-        velocities.extend(self.nodes.iter().map(|node| node.velocity));
-        self.project(&mut velocities);
-        self.nodes.iter_mut().zip(&velocities).for_each(|(node, velocity)| node.velocity = *velocity);
-        self.responses = velocities;
+        if !self.bars.is_empty() {
+            let mut velocities = std::mem::take(&mut self.responses);
+            velocities.clear();
+            velocities.extend(self.nodes.iter().map(|node| node.velocity));
+            self.project(&mut velocities);
+            self.nodes.iter_mut().zip(&velocities).for_each(|(node, velocity)| node.velocity = *velocity);
+            self.responses = velocities;
+        }
         self.respond(pair);
         self.compress();
         self.restore(restitution);
@@ -187,45 +225,88 @@ impl Impact {
         self.scatter(state);
     }
 
-    fn node(&self, slot: usize) -> Option<usize> {
-        self.nodes.iter().position(|node| node.slot == slot)
+    /// The node that a body or particle belongs to, and its lever there.
+    fn node(&self, slot: usize) -> Option<(usize, DVec2)> {
+        let member = self.members.iter().position(|member| member.slot == slot)?;
+        let node = self.nodes.partition_point(|node| node.members.end <= member);
+        Some((node, self.members[member].lever))
     }
 
-    fn add_node(&mut self, slot: usize, turns: bool, state: &State<'_>) -> usize {
+    fn add_node(&mut self, slot: usize, turns: bool, state: &State<'_>) -> (usize, DVec2) {
         self.node(slot).unwrap_or_else(|| {
             let [x, y, spin, inv_mass] = state.vel[slot].0.map(f64::from);
             let inv_masses = [inv_mass, inv_mass, if turns { 2.0 * inv_mass } else { 0.0 }];
-            self.nodes.push(Node { slot, inv_masses, velocity: [x, y, spin], gained: [0.0; 3] });
-            self.nodes.len() - 1
+            let first = self.members.len();
+            self.members.push(Member { slot, lever: DVec2::ZERO, gained: [0.0; 3] });
+            self.nodes.push(Node { inv_masses, velocity: [x, y, spin], members: first..first + 1, turns });
+            (self.nodes.len() - 1, DVec2::ZERO)
         })
+    }
+
+    /// A cluster whose particles are all linked to each other as one node: what the links allow are the motions of a rigid body, and of
+    /// those that with the particles' momentum and angular momentum is the nearest. False if one of them can't move.
+    fn add_rigid(&mut self, slots: impl Iterator<Item = usize>, state: &State<'_>, bodies: &Bodies) -> bool {
+        let first = self.members.len();
+        let (mut mass, mut centre, mut momentum) = (0.0, DVec2::ZERO, DVec2::ZERO);
+        for slot in slots {
+            let [x, y, _, inv_mass] = state.vel[slot].0.map(f64::from);
+            if inv_mass <= 0.0 {
+                self.members.truncate(first);
+                return false;
+            }
+            let place = place(slot, state, bodies);
+            mass += 1.0 / inv_mass;
+            centre += place / inv_mass;
+            momentum += DVec2::new(x, y) / inv_mass;
+            self.members.push(Member { slot, lever: place, gained: [0.0; 3] });
+        }
+        centre /= mass;
+        let (mut inertia, mut spin) = (0.0, 0.0);
+        for member in &mut self.members[first..] {
+            member.lever -= centre;
+            let [x, y, _, inv_mass] = state.vel[member.slot].0.map(f64::from);
+            inertia += member.lever.length_squared() / inv_mass;
+            spin += member.lever.perp_dot(DVec2::new(x, y)) / inv_mass;
+        }
+        let inv_inertia = if inertia > 0.0 { 1.0 / inertia } else { 0.0 };
+        let velocity = [momentum.x / mass, momentum.y / mass, spin * inv_inertia];
+        let inv_masses = [1.0 / mass, 1.0 / mass, inv_inertia];
+        self.nodes.push(Node { inv_masses, velocity, members: first..self.members.len(), turns: false });
+        true
     }
 
     /// Nodes, links and points of the pair.
     fn gather(&mut self, pair: &[Contact], clusters: &Clusters, state: &State<'_>, bodies: &Bodies) {
         self.nodes.clear();
+        self.members.clear();
         self.bars.clear();
         let key = pair[0].key;
         let hulls = [Some(key.1), (key.0 == 0).then_some(key.2)];
+        let of = |hull: u32| &clusters.list[hull as usize];
+        let apart = match key.0 {
+            0 => clusters.apart(of(key.1), of(key.2)),
+            _ => !clusters.points[of(key.1).points.clone()].contains(&key.2),
+        };
         for hull in hulls.into_iter().flatten() {
-            let (points, links) = clusters.ranges[hull as usize].clone();
-            let points = &clusters.points[points];
+            let cluster = of(hull);
+            let points = &clusters.points[cluster.points.clone()];
             let slot = |point: u8| {
                 bodies.slot_at(points[usize::from(point)]).expect("a cluster's particles are there")
             };
-            for point in 0..points.len() as u8 {
+            let all = 0..points.len() as u8;
+            if apart && cluster.rigid && self.add_rigid(all.clone().map(slot), state, bodies) {
+                continue;
+            }
+            for point in all {
                 self.add_node(slot(point), false, state);
             }
-            for &ends in &clusters.links[links] {
+            for &ends in &clusters.links[cluster.links.clone()] {
                 let slots = ends.map(slot);
-                let nodes = slots.map(|slot| self.node(slot).expect("just added"));
-                let at = |slot: usize| {
-                    let [x, y, ..] = state.pose[slot].0;
-                    bodies.position(slot).as_dvec2() + glam::DVec2::new(x.into(), y.into())
-                };
-                let way = at(slots[1]) - at(slots[0]);
+                let nodes = slots.map(|slot| self.node(slot).expect("just added").0);
+                let way = place(slots[1], state, bodies) - place(slots[0], state, bodies);
                 let known = |bar: &Bar| bar.nodes == nodes || bar.nodes == [nodes[1], nodes[0]];
                 if way.length_squared() > 0.0 && !self.bars.iter().any(known) {
-                    self.bars.push(Bar { nodes, direction: way.normalize().to_array() });
+                    self.bars.push(Bar { nodes, direction: way.normalize().to_array(), first: 0, row: 0 });
                 }
             }
         }
@@ -237,9 +318,10 @@ impl Impact {
                 for (i, (side, sign)) in contact.sides.iter().zip([-1.0, 1.0]).enumerate() {
                     let is_body = key.0 == 1 && i == 1;
                     for end in 0..2 {
-                        let node = self.add_node(side.slots[end] as usize, is_body, state);
+                        let (node, lever) = self.add_node(side.slots[end] as usize, is_body, state);
                         let share = sign * f64::from(side.shares[end]);
-                        let arm = if is_body && end == 0 { sign * f64::from(side.arms[axis]) } else { 0.0 };
+                        let own = if is_body && end == 0 { sign * f64::from(side.arms[axis]) } else { 0.0 };
+                        let arm = own + share * lever.perp_dot(direction);
                         row[2 * i + end] = (node, [share * direction.x, share * direction.y, arm]);
                     }
                 }
@@ -250,10 +332,14 @@ impl Impact {
 
     /// G·W·Gᵀ and its factor.
     fn factorize(&mut self) {
-        let (nodes, bars) = (&self.nodes, &self.bars);
-        self.factor.clear();
-        for (i, bar) in bars.iter().enumerate() {
-            for (j, other) in bars[..=i].iter().enumerate() {
+        let Impact { nodes, bars, factor, .. } = self;
+        factor.clear();
+        for i in 0..bars.len() {
+            let shares = |other: &Bar| bars[i].nodes.iter().any(|node| other.nodes.contains(node));
+            let first = bars[..i].iter().position(shares).unwrap_or(i);
+            let start = factor.len();
+            for (j, other) in bars[..=i].iter().enumerate().skip(first) {
+                let bar = &bars[i];
                 let mut sum = 0.0;
                 for (&node, sign) in bar.nodes.iter().zip([-1.0, 1.0]) {
                     for (&other_node, other_sign) in other.nodes.iter().zip([-1.0, 1.0]) {
@@ -267,14 +353,19 @@ impl Impact {
                 if i == j {
                     // Between two that can't move there is nothing to solve.
                     sum = if sum > 0.0 { sum * (1.0 + SPARE) } else { 1.0 };
+                    sum -= factor[start..].iter().map(|entry| entry * entry).sum::<f64>();
+                    factor.push(sum.max(f64::MIN_POSITIVE).sqrt());
+                } else {
+                    let from = first.max(other.first);
+                    let own = &factor[start + from.min(j) - first..];
+                    let others = &factor[other.row + from.min(j) - other.first..];
+                    let known = own.iter().zip(others).take(j.saturating_sub(from));
+                    sum -= known.map(|(own, other)| own * other).sum::<f64>();
+                    let entry = sum / factor[other.row + j - other.first];
+                    factor.push(entry);
                 }
-                for k in 0..j {
-                    sum -= self.factor[row(i) + k] * self.factor[row(j) + k];
-                }
-                let entry =
-                    if i == j { sum.max(f64::MIN_POSITIVE).sqrt() } else { sum / self.factor[row(j) + j] };
-                self.factor.push(entry);
             }
+            (bars[i].first, bars[i].row) = (first, start);
         }
     }
 
@@ -282,20 +373,21 @@ impl Impact {
     fn project(&mut self, velocities: &mut [[f64; 3]]) {
         let (nodes, bars, factor, forces) = (&self.nodes, &self.bars, &self.factor, &mut self.forces);
         forces.clear();
+        let row = |bar: &Bar, i: usize| &factor[bar.row..=bar.row + i - bar.first];
         for (i, bar) in bars.iter().enumerate() {
             let [a, b] = bar.nodes.map(|node| velocities[node]);
-            let mut sum = bar.direction[0] * (b[0] - a[0]) + bar.direction[1] * (b[1] - a[1]);
-            for k in 0..i {
-                sum -= factor[row(i) + k] * forces[k];
-            }
-            forces.push(sum / factor[row(i) + i]);
+            let sum = bar.direction[0] * (b[0] - a[0]) + bar.direction[1] * (b[1] - a[1]);
+            let (last, known) = row(bar, i).split_last().expect("it has an entry for itself");
+            let known = known.iter().zip(&forces[bar.first..]).map(|(entry, force)| entry * force);
+            forces.push((sum - known.sum::<f64>()) / last);
         }
-        for i in (0..bars.len()).rev() {
-            let mut sum = forces[i];
-            for k in i + 1..bars.len() {
-                sum -= factor[row(k) + i] * forces[k];
+        for (i, bar) in bars.iter().enumerate().rev() {
+            let (last, others) = row(bar, i).split_last().expect("it has an entry for itself");
+            forces[i] /= last;
+            let force = forces[i];
+            for (entry, other) in others.iter().zip(&mut forces[bar.first..]) {
+                *other -= entry * force;
             }
-            forces[i] = sum / factor[row(i) + i];
         }
         for (bar, &force) in bars.iter().zip(forces.iter()) {
             for (&node, sign) in bar.nodes.iter().zip([1.0, -1.0]) {
@@ -352,27 +444,63 @@ impl Impact {
         self.inv_masses[row * self.impulses.len() + row]
     }
 
+    /// Finds the impulses of every second row from `first` on that leave the least energy, within the bounds that `bounds` gives
+    /// each; what has none stays. Returns the largest change of a row's own speed.
+    ///
+    /// Most pairs touch at one point or two: there it is the minimum of a parabola, or of a paraboloid over a rectangle. (Relaxed
+    /// one after the other, the friction of two points of a box, which mean nearly the same, took hundreds of sweeps.)
+    fn settle(
+        &mut self,
+        first: usize,
+        bounds: impl Fn(&Impact, usize) -> Option<[f64; 2]>,
+        enough: f64,
+    ) -> f64 {
+        let rows = self.impulses.len();
+        let movable = |impact: &Impact, row: usize| {
+            bounds(impact, row).filter(|_| impact.inv_mass(row) > 0.0).map(|range| {
+                let now = impact.impulses[row];
+                range.map(|bound| bound - now)
+            })
+        };
+        if rows == 4 {
+            let (i, j) = (first, first + 2);
+            if let (Some(of_i), Some(of_j)) = (movable(self, i), movable(self, j)) {
+                let matrix = [self.inv_mass(i), self.inv_masses[i * rows + j], self.inv_mass(j)];
+                let changes = lowest(matrix, [self.speeds[i], self.speeds[j]], [of_i, of_j]);
+                self.add_impulse(i, changes[0]);
+                self.add_impulse(j, changes[1]);
+                return (changes[0] * matrix[0]).abs().max((changes[1] * matrix[2]).abs());
+            }
+        }
+        let mut most: f64 = 0.0;
+        for _ in 0..SWEEPS {
+            let (mut change, mut moved): (f64, _) = (0.0, 0);
+            for row in (first..rows).step_by(2) {
+                let Some([least, largest]) = movable(self, row) else { continue };
+                let inv_mass = self.inv_mass(row);
+                let by = (-self.speeds[row] / inv_mass).max(least).min(largest);
+                self.add_impulse(row, by);
+                change = change.max((by * inv_mass).abs());
+                moved += 1;
+            }
+            most = most.max(change);
+            if change <= enough || moved <= 1 {
+                break;
+            }
+        }
+        most
+    }
+
     /// Normal impulses, rows 0, 2, 4 …, until no point approaches. `taken` is the energy that they take.
     fn compress(&mut self) {
         let rows = self.impulses.len();
         let fastest = (0..rows).step_by(2).map(|row| self.speeds[row].abs()).fold(0.0, f64::max);
-        self.taken = 0.0;
-        for _ in 0..SWEEPS {
-            let mut change: f64 = 0.0;
-            for row in (0..rows).step_by(2) {
-                let (speed, inv_mass) = (self.speeds[row], self.inv_mass(row));
-                if inv_mass > 0.0 {
-                    let wanted = self.impulses[row] - speed / inv_mass;
-                    let by = wanted.max(0.0) - self.impulses[row];
-                    self.add_impulse(row, by);
-                    self.taken -= 0.5 * by * (speed + self.speeds[row]);
-                    change = change.max((by * inv_mass).abs());
-                }
-            }
-            if change <= 1.0e-9 * fastest {
-                break;
-            }
-        }
+        self.limits.clear();
+        self.limits.extend_from_slice(&self.speeds);
+        self.settle(0, |_, _| Some([0.0, f64::INFINITY]), 1.0e-9 * fastest);
+        let before = &self.limits;
+        let taken = (0..rows).step_by(2).map(|row| self.impulses[row] * (before[row] + self.speeds[row]));
+        self.taken = -0.5 * taken.sum::<f64>();
     }
 
     /// More of the same impulses, which return e² of the energy that they took.
@@ -397,24 +525,15 @@ impl Impact {
     /// Normal impulses where points approach once more, after friction; and less of them where points part that do not bounce.
     /// False where there is nothing to do.
     fn press(&mut self, bounces: bool) -> bool {
-        let mut pressed = false;
-        for _ in 0..SWEEPS {
-            let mut change: f64 = 0.0;
-            for row in (0..self.impulses.len()).step_by(2) {
-                let (lacking, inv_mass) = (-self.speeds[row], self.inv_mass(row));
-                // What never took an impulse of a bounce is not there yet.
-                if inv_mass > 0.0 && !(bounces && (lacking <= 0.0 || self.impulses[row] <= 0.0)) {
-                    let by = (self.impulses[row] + lacking / inv_mass).max(0.0) - self.impulses[row];
-                    self.add_impulse(row, by);
-                    change = change.max((by * inv_mass).abs());
-                }
-            }
-            if change <= 1.0e-7 {
-                break;
-            }
-            pressed = true;
-        }
-        pressed
+        self.limits.clear();
+        self.limits.extend_from_slice(&self.impulses);
+        let bounds = |impact: &Impact, row: usize| match impact.limits[row] {
+            _ if !bounces => Some([0.0, f64::INFINITY]),
+            // What never took an impulse of a bounce is not there yet.
+            least if least > 0.0 => Some([least, f64::INFINITY]),
+            _ => None,
+        };
+        self.settle(0, bounds, 1.0e-7) > 1.0e-7
     }
 
     /// Tangent impulses: rows 1, 3, 5 …
@@ -438,22 +557,11 @@ impl Impact {
 
     /// Tangent impulses that stop the points, within their limits.
     fn hold(&mut self) {
-        for _ in 0..SWEEPS {
-            let mut change: f64 = 0.0;
-            for i in 0..self.limits.len() {
-                let row = 2 * i + 1;
-                let (limit, inv_mass) = (self.limits[i], self.inv_mass(row));
-                if inv_mass > 0.0 && limit > 0.0 {
-                    let wanted = self.impulses[row] - self.speeds[row] / inv_mass;
-                    let by = wanted.max(-limit).min(limit) - self.impulses[row];
-                    self.add_impulse(row, by);
-                    change = change.max((by * inv_mass).abs());
-                }
-            }
-            if change <= 1.0e-9 {
-                break;
-            }
-        }
+        let bounds = |impact: &Impact, row: usize| {
+            let limit = impact.limits[row / 2];
+            (limit > 0.0).then_some([-limit, limit])
+        };
+        self.settle(1, bounds, 1.0e-9);
     }
 
     /// Writes velocities.
@@ -465,11 +573,16 @@ impl Impact {
                     *velocity += per_impulse * impulse;
                 }
             }
-            for axis in 0..3 {
-                let now = node.velocity[axis] as f32;
-                let row = &mut state.vel[node.slot].0[axis];
-                node.gained[axis] = now - *row;
-                *row = now;
+            let [x, y, spin] = node.velocity;
+            for member in &mut self.members[node.members.clone()] {
+                let Member { slot, lever, gained } = member;
+                let row = &mut state.vel[*slot].0;
+                let own = if node.turns { spin as f32 } else { row[2] };
+                let now = [(x - spin * lever.y) as f32, (y + spin * lever.x) as f32, own];
+                for axis in 0..3 {
+                    gained[axis] = now[axis] - row[axis];
+                    row[axis] = now[axis];
+                }
             }
         }
     }
@@ -500,12 +613,39 @@ impl Impact {
 
     fn forget_gains(&self, state: &mut State<'_>) {
         for node in self.nodes.iter().filter(|node| node.inv_masses[0] > 0.0) {
-            state.forget(node.slot, node.gained);
+            for member in &self.members[node.members.clone()] {
+                state.forget(member.slot, member.gained);
+            }
         }
     }
 }
 
-/// Where a row of a lower triangle begins.
-fn row(i: usize) -> usize {
-    i * (i + 1) / 2
+/// Where a body is now.
+fn place(slot: usize, state: &State<'_>, bodies: &Bodies) -> DVec2 {
+    let [x, y, ..] = state.pose[slot].0;
+    bodies.position(slot).as_dvec2() + DVec2::new(x.into(), y.into())
+}
+
+/// The place of the least ½·(a·x² + 2·b·x·y + c·y²) + u·x + v·y in a rectangle; a and c are more than 0.
+fn lowest([a, b, c]: [f64; 3], [u, v]: [f64; 2], [of_x, of_y]: [[f64; 2]; 2]) -> [f64; 2] {
+    let within = |value: f64, [least, most]: [f64; 2]| least <= value && value <= most;
+    // Two points that mean the same share what they bear.
+    let (a_more, c_more) = (a * (1.0 + SPARE), c * (1.0 + SPARE));
+    let determinant = a_more * c_more - b * b;
+    let (x, y) = ((b * v - c_more * u) / determinant, (b * u - a_more * v) / determinant);
+    if determinant > 0.0 && within(x, of_x) && within(y, of_y) {
+        return [x, y];
+    }
+    // Then it is on an edge.
+    let along = |slope: f64, curve: f64, [least, most]: [f64; 2]| (-slope / curve).max(least).min(most);
+    let on_x = of_x.map(|x| [x, along(v + b * x, c, of_y)]);
+    let on_y = of_y.map(|y| [along(u + b * y, a, of_x), y]);
+    let value = |[x, y]: [f64; 2]| 0.5 * (a * x * x + c * y * y) + b * x * y + u * x + v * y;
+    let mut best = ([0.0; 2], f64::INFINITY);
+    for place in on_x.into_iter().chain(on_y).filter(|place| place.iter().all(|at| at.is_finite())) {
+        if value(place) < best.1 {
+            best = (place, value(place));
+        }
+    }
+    best.0
 }
