@@ -295,6 +295,8 @@ pub(crate) struct Broadphase {
     pub(crate) built: usize,
     /// Those that had a body then; the rest is for such as come while the list lives.
     pub(crate) listed: usize,
+    /// In a world with hulls, the slots in bands that are no corners of theirs.
+    pub(crate) loners: Vec<u32>,
     /// Large slots near a loose body.
     near_loose: Vec<u32>,
     /// Bounds that were looked at for loose bodies since the rebuild.
@@ -373,7 +375,9 @@ impl Broadphase {
         let threshold = FRAME_REACH * margins.base / margins.horizon;
         self.present = Present::of(bodies);
         self.frames.choose(bodies, extent, threshold);
-        self.margins = if self.present.all_avoid(bodies) {
+        let finds_pairs = (0..bodies.len)
+            .any(|slot| bodies.columns.inv_mass[slot] > 0.0 && !bodies.is_corner(slot));
+        self.margins = if !finds_pairs || self.present.all_avoid(bodies) {
             Margins { most: MOST_REACH_WITHOUT_PAIRS, ..*margins }
         } else {
             // One step and a little, so that rounding does not end a list before it is used.
@@ -385,6 +389,11 @@ impl Broadphase {
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order);
+        self.loners.clear();
+        if !bodies.corners.is_empty() {
+            let banded = 0..self.bands.banded as u32;
+            self.loners.extend(banded.filter(|&slot| !bodies.is_corner(slot as usize)));
+        }
         self.listed = bodies.len;
         if expects_bodies {
             bodies.add_vacant(loose::edits_per_list(bodies.len));

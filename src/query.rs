@@ -146,32 +146,52 @@ impl World {
 
     /// Calls `test` with every solid slot that may overlap the box, until it returns false.
     pub(crate) fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
+        if self.listed_candidates(true, lower, upper, &mut test) {
+            self.unlisted().all(test);
+        }
+    }
+
+    /// The same of those that are where the list has them. Those in bands only if `banded`. False if `test` was.
+    pub(crate) fn listed_candidates(
+        &self,
+        banded: bool,
+        lower: Vec2,
+        upper: Vec2,
+        mut test: impl FnMut(usize) -> bool,
+    ) -> bool {
         let broadphase = &self.broadphase;
+        if broadphase.built == 0 {
+            return true;
+        }
         let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
-        if broadphase.built > 0 {
-            let strays = &broadphase.strays;
-            // The bounds are those of the time when the list was made, and move with the frames.
-            let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
-            let (lower, upper) = (lower - moved, upper + moved);
-            let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
-            let (range_s, range_b) =
-                if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
-            let stray = |slot: usize| strays.contains(slot);
-            let built = broadphase.built;
-            let going =
-                broadphase.visit_bands(range_s, range_b, |slot| {
-                    broadphase.is_loose(slot) || stray(slot) || solid(slot)
-                }) && broadphase.loose.iter().all(|&slot| stray(slot as usize) || solid(slot as usize))
-                    && broadphase.visit_large(range_s, range_b, |slot| stray(slot) || solid(slot))
-                    && strays.slots().iter().all(|&slot| slot as usize >= built || solid(slot as usize));
-            if !going {
-                return;
-            }
-        }
-        for slot in broadphase.built..self.bodies.len {
-            if !solid(slot) {
-                return;
-            }
-        }
+        let strays = &broadphase.strays;
+        // The bounds are those of the time when the list was made, and move with the frames.
+        let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
+        let (lower, upper) = (lower - moved, upper + moved);
+        let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
+        let (range_s, range_b) =
+            if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
+        let elsewhere = |slot: usize| broadphase.is_loose(slot) || strays.contains(slot);
+        (!banded || broadphase.visit_bands(range_s, range_b, |slot| elsewhere(slot) || solid(slot)))
+            && broadphase.visit_large(range_s, range_b, |slot| strays.contains(slot) || solid(slot))
+    }
+
+    /// Whether a slot is solid, and where the list has it.
+    pub(crate) fn is_listed_solid(&self, slot: usize) -> bool {
+        let broadphase = &self.broadphase;
+        let elsewhere = broadphase.is_loose(slot) || broadphase.strays.contains(slot);
+        !elsewhere && self.bodies.columns.kind[slot].is_solid()
+    }
+
+    /// The solid slots of the others: they may be anywhere.
+    pub(crate) fn unlisted(&self) -> impl Iterator<Item = usize> {
+        let (strays, built) = (&self.broadphase.strays, self.broadphase.built);
+        let loose = self.broadphase.loose.iter().map(|&slot| slot as usize);
+        let strayed = strays.slots().iter().map(|&slot| slot as usize);
+        loose
+            .filter(|&slot| !strays.contains(slot))
+            .chain(strayed.filter(move |&slot| slot < built))
+            .chain(built..self.bodies.len)
+            .filter(|&slot| self.bodies.columns.kind[slot].is_solid())
     }
 }

@@ -80,6 +80,15 @@ impl Levels {
         self.find_bands();
     }
 
+    /// Orders boxes `[min_s, max_s, min_b, max_b]` of any kind by place: their numbers take the place of slots. What is shorter than
+    /// `least` counts as that long.
+    pub(crate) fn build_boxes(&mut self, bounds: [&[f32]; 4], least: f32) {
+        self.planes.clear();
+        self.sort(0..bounds[0].len(), bounds, least, |_| false);
+        self.fill(0, bounds);
+        self.find_bands();
+    }
+
     fn sort(
         &mut self,
         large: Range<usize>,

@@ -1,7 +1,7 @@
 //! Contacts of Verlet hulls.
 //!
 //! ```text
-//! each step:     pairs of hulls by a sweep over their left edges; other bodies from the bands
+//! each step:     pairs of hulls by place (broadphase/levels.rs); other bodies from the bands
 //!                the impulses of the last step, ahead
 //! each substep, when the links are solved:
 //!     outlines from the particles as they are now     in parallel
@@ -33,10 +33,11 @@
 mod contact;
 mod impact;
 mod sides;
+mod sweep;
 
 use super::impulse::Rows;
 use crate::body::{Bodies, BodyHandle};
-use crate::broadphase::general::NO_PART;
+use crate::broadphase::levels::Levels;
 use crate::broadphase::resize;
 use crate::contacts::ContactEvent;
 use crate::crew::{Crew, SharedSlice};
@@ -47,10 +48,11 @@ use crate::narrowphase::hulls::{Around, LoopPair, LoopTouch, touch_loops, write_
 use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::settings::{Lanes, Settings};
 use crate::shape::ShapeKind;
-use contact::{Push, State};
+use contact::State;
 use glam::Vec2;
 use impact::{Clusters, Impact};
 use std::ops::Range;
+use sweep::Blocks;
 
 /// Sweeps over the contacts per substep: half as many as over the links. In piles of 100 soft boxes and 40 ragdolls the deepest
 /// overlap was 17 and 14 mm with 2, 8 and 10 mm with 4, which is the default, 5 and 6 mm with 8.
@@ -99,6 +101,8 @@ struct Hull {
     material: u32,
     /// Nothing of it can move.
     fixed: bool,
+    /// It is in one of the pairs.
+    paired: bool,
     /// Its particles that meet half-spaces for it, as bits: of two hulls with a particle in common the first has it.
     own: u8,
 }
@@ -153,21 +157,35 @@ struct Side {
     shares: [f32; 2],
     /// Along the normal and the tangent, over the length in which the body's spin is measured.
     arms: [f32; 2],
-    /// How the hull moves as a whole when it is pushed along the normal.
-    whole: Option<Whole>,
+    shift: Shift,
 }
 
-/// How a hull gives way as a rigid body would: where its centre of mass is from its origin, and by how much a unit moves and
-/// turns it.
+/// How one side of a contact is moved when what overlaps is moved apart: a hull as a rigid body would be.
 #[derive(Clone, Copy)]
-struct Whole {
-    /// Place among the hulls.
-    hull: u32,
-    centre: Vec2,
+struct Shift {
+    /// Of the rows of shifts: a body's slot, or a hull's place after all slots.
+    row: u32,
+    /// What of the row's turn the point has along the normal.
+    arm: f32,
+    /// By how much a unit moves it, and turns it.
     moves: f32,
     turns: f32,
+}
+
+impl Shift {
     /// Of the point along the normal.
+    fn inv_mass(&self) -> f32 {
+        self.moves + self.arm * self.turns
+    }
+}
+
+/// A hull as a rigid body, from its origin. One that hangs on a particle which can't move turns about it; one that hangs on two is not
+/// moved.
+#[derive(Clone, Copy, Default)]
+struct Rigid {
+    centre: Vec2,
     inv_mass: f32,
+    inv_inertia: f32,
 }
 
 impl Side {
@@ -189,11 +207,11 @@ pub(crate) struct Contact {
     /// Between the surfaces.
     pub gap: f32,
     surface: Surface,
-    /// What the separation would be had neither side moved.
-    separation: f32,
     /// One over the inverse masses along the normal and the tangent, and along the normal when it is moved only.
     masses: [f32; 2],
     move_mass: f32,
+    /// How much faster it slides by a unit impulse along the normal.
+    coupling: f32,
     impulses: [f32; 2],
     /// Those of a blow in this substep, which are not carried over.
     blow: [f32; 2],
@@ -201,8 +219,8 @@ pub(crate) struct Contact {
     approach: f32,
     /// For how many substeps it has slid.
     slipping: u8,
-    /// It bears a load from before this substep's sweeps.
-    bears: bool,
+    /// That the same two touch is noted in this step.
+    noted: bool,
 }
 
 impl Contact {
@@ -231,17 +249,24 @@ impl Contact {
 #[derive(Default)]
 pub(crate) struct HullSolver {
     hulls: Vec<Hull>,
-    /// By their left edges.
-    order: Vec<u32>,
+    /// Their least and largest x and y, and in the order of space.
+    boxes: [Vec<f32>; 4],
+    levels: Levels,
     pairs: Vec<HullPair>,
     loops: Vec<LoopPair>,
     others: Vec<OtherPair>,
+    /// Slots of bodies that hulls don't find: what is not where the pair list has it, or few.
+    pub(crate) elsewhere: Vec<u32>,
     /// Place of each hull among `hulls`, by its handle's index, and the index of each.
     places: Vec<u32>,
     indices: Vec<u32>,
     /// Which hull's a particle is, by the index of its handle.
     owners: Vec<u32>,
     capacity: usize,
+    /// The hulls that are in a pair.
+    paired: Vec<u32>,
+    /// Of each hull that is.
+    rigid: Vec<Rigid>,
     outlines: Vec<Row>,
     /// Of each hull: which of its corners its outline has.
     around: Vec<Around>,
@@ -249,6 +274,7 @@ pub(crate) struct HullSolver {
     contacts: Vec<Contact>,
     /// Those of the last substep, in the same order.
     before: Vec<Contact>,
+    blocks: Blocks,
     clusters: Clusters,
     impact: Impact,
     /// Pairs of bodies that have touched in this step, and in the last.
@@ -275,7 +301,7 @@ impl HullSolver {
     }
 
     /// Looks up where the hulls are, and which may touch in this step. `near` visits the slots that may overlap a
-    /// box. `relinked` when links came or went.
+    /// box, but for those `elsewhere`. `relinked` when links came or went.
     pub(crate) fn begin_step(
         &mut self,
         hulls: &mut Hulls,
@@ -309,14 +335,26 @@ impl HullSolver {
         self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
         self.pair_hulls(bodies, settings);
         self.pair_others(bodies, settings, near);
+        self.list_paired();
         let count = self.hulls.len();
         resize(&mut self.outlines, count * OUTLINE_ROWS);
         self.around.clear();
         self.around.resize(count, Around::default());
+        self.rigid.clear();
+        self.rigid.resize(count, Rigid::default());
         self.touches.clear();
         self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
         self.reserve(bodies, settings);
         self.carry_over(bodies, impulse_ratio);
+    }
+
+    fn list_paired(&mut self) {
+        let HullSolver { hulls, pairs, others, paired, .. } = self;
+        let of_pairs = pairs.iter().flat_map(|pair| pair.hulls);
+        let of_others = others.iter().map(|pair| pair.hull);
+        of_pairs.chain(of_others).for_each(|hull| hulls[hull as usize].paired = true);
+        paired.clear();
+        paired.extend((0..hulls.len() as u32).filter(|&hull| hulls[hull as usize].paired));
     }
 
     /// Room for a contact at each point of all pairs.
@@ -328,6 +366,7 @@ impl HullSolver {
             let room = self.room;
             self.contacts.reserve(room.saturating_sub(self.contacts.len()));
             self.before.reserve(room.saturating_sub(self.before.len()));
+            self.blocks.reserve(room);
             for touched in [&mut self.touched, &mut self.touched_before] {
                 touched
                     .reserve((room * settings.substeps as usize).min(4 * room).saturating_sub(touched.len()));
@@ -383,6 +422,7 @@ impl HullSolver {
             }
             contact.impulses = contact.impulses.map(|impulse| impulse * impulse_ratio);
             contact.blow = [0.0; 2];
+            contact.noted = false;
             true
         });
     }
@@ -434,36 +474,43 @@ impl HullSolver {
         std::mem::swap(now, before);
     }
 
+    /// The boxes of the hulls in the order of space: so two that may touch are found wherever there are many.
+    fn place_hulls(&mut self) {
+        let HullSolver { hulls, boxes, levels, .. } = self;
+        for (axis, column) in boxes.iter_mut().enumerate() {
+            column.clear();
+            column.extend(hulls.iter().map(|hull| if axis % 2 == 0 { hull.lower } else { hull.upper }[axis / 2]));
+        }
+        let size: f32 = hulls.iter().map(|hull| (hull.upper - hull.lower).max_element()).sum();
+        let [min_x, max_x, min_y, max_y] = boxes;
+        levels.build_boxes([min_x, max_x, min_y, max_y], 2.0 * size / hulls.len() as f32);
+    }
+
     fn pair_hulls(&mut self, bodies: &Bodies, settings: &Settings) {
-        let hulls = &self.hulls;
-        self.order.clear();
-        self.order.extend(0..hulls.len() as u32);
-        self.order.sort_unstable_by(|&a, &b| {
-            hulls[a as usize].lower.x.total_cmp(&hulls[b as usize].lower.x).then(a.cmp(&b))
-        });
-        self.pairs.clear();
-        for (place, &first) in self.order.iter().enumerate() {
-            let a = &hulls[first as usize];
-            for &second in &self.order[place + 1..] {
-                let b = &hulls[second as usize];
-                if b.lower.x > a.upper.x {
-                    break;
+        self.place_hulls();
+        let HullSolver { hulls, levels, pairs, .. } = self;
+        pairs.clear();
+        for (a, first) in hulls.iter().zip(0u32..) {
+            let start = pairs.len();
+            levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
+                // Each of the two finds the other.
+                if second <= first as usize {
+                    return true;
                 }
+                let b = &hulls[second];
                 let filtered = (a.category & b.mask) == 0
                     || (b.category & a.mask) == 0
                     || (a.group != 0 && a.group == b.group);
-                let apart = b.lower.y > a.upper.y || b.upper.y < a.lower.y;
                 let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
-                if apart || filtered || (a.fixed && b.fixed) || joined() {
-                    continue;
+                if !(filtered || (a.fixed && b.fixed) || joined()) {
+                    let surface = Surface::of(bodies, settings, a.material, b.material);
+                    pairs.push(HullPair { hulls: [first, second as u32], surface });
                 }
-                let hulls = [first.min(second), first.max(second)];
-                let surface = Surface::of(bodies, settings, a.material, b.material);
-                self.pairs.push(HullPair { hulls, surface });
-            }
+                true
+            });
+            // The order in which a pair is found is the order of space; that of the hulls is the same in every step.
+            pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
         }
-        // The order in which a pair is found is the order of space; that of the hulls is the same in every step.
-        self.pairs.sort_unstable_by_key(|pair| pair.hulls);
         self.loops.clear();
         self.loops.extend(self.pairs.iter().map(|pair| {
             let [a, b] = pair.hulls;
@@ -474,57 +521,31 @@ impl HullSolver {
         }));
     }
 
+    /// Pairs the hulls with what is no hull: what is large, or more than the hulls are, is looked up by them, and looks them up
+    /// otherwise.
     fn pair_others(
         &mut self,
         bodies: &Bodies,
         settings: &Settings,
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
     ) {
-        let c = &bodies.columns;
-        let others = &mut self.others;
+        let HullSolver { hulls, levels, others, elsewhere, .. } = self;
         others.clear();
-        others.reserve(OTHERS * self.hulls.len());
-        for (hull, number) in self.hulls.iter().zip(0u32..) {
-            near(hull.lower, hull.upper, &mut |slot| {
-                let body = c.handle[slot].index;
-                if bodies.is_corner(slot) || (hull.fixed && c.inv_mass[slot] == 0.0) {
-                    return;
-                }
-                // What is large, or new, is visited wherever it is.
-                let reach = if c.kind[slot].shape().turns() {
-                    Vec2::splat(c.arm[slot])
-                } else {
-                    Vec2::new(c.ext_x[slot], c.ext_y[slot])
-                };
-                let reach = reach + (settings.time_step * bodies.velocity(slot)).abs();
-                let position = bodies.position(slot);
-                let near = if c.kind[slot].shape() == ShapeKind::HalfSpace {
-                    let normal = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
-                    let lowest = Vec2::select(normal.cmpge(Vec2::ZERO), hull.lower, hull.upper);
-                    normal.dot(lowest) <= c.ext_z[slot]
-                } else {
-                    ((position - reach).cmple(hull.upper) & (position + reach).cmpge(hull.lower)).all()
-                };
-                if !near {
-                    return;
-                }
-                let mut add = |part: u8, category: u32, mask: u32, group: u32, material: u32| {
-                    let filtered = (hull.category & mask) == 0
-                        || (category & hull.mask) == 0
-                        || (group != 0 && group == hull.group);
-                    if !filtered {
-                        let surface = Surface::of(bodies, settings, hull.material, material);
-                        others.push(OtherPair { hull: number, slot: slot as u32, part, body, surface });
-                    }
-                };
-                let parts = bodies.parts(slot);
-                if parts.is_empty() {
-                    add(NO_PART, c.category[slot], c.mask[slot], c.group[slot], c.material[slot]);
-                }
-                for (placed, part) in parts.iter().zip(0u8..) {
-                    let filter = placed.part.filter;
-                    add(part, filter.category, filter.mask, filter.group, placed.material);
-                }
+        others.reserve(OTHERS * hulls.len());
+        for (hull, number) in hulls.iter().zip(0..) {
+            near(hull.lower, hull.upper, &mut |slot| hull.meet(number, slot, bodies, settings, others));
+        }
+        for &slot in &*elsewhere {
+            let slot = slot as usize;
+            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+                let all = hulls.iter().zip(0..);
+                all.for_each(|(hull, number)| hull.meet(number, slot, bodies, settings, others));
+                continue;
+            }
+            let [lower, upper] = box_of(slot, bodies, settings);
+            levels.visit([lower.x, upper.x], [lower.y, upper.y], |hull| {
+                hulls[hull].meet(hull as u32, slot, bodies, settings, others);
+                true
             });
         }
         others.sort_unstable_by_key(|pair| (pair.hull, pair.body, pair.part));
@@ -540,11 +561,13 @@ impl HullSolver {
         lanes: Lanes,
         crew: &Crew<'_>,
     ) {
-        let all = 0..bodies.len;
+        // With the padding.
+        let all = 0..rows.vel.len();
         {
             // SAFETY: nobody writes these rows until the tasks are done.
-            let pose: &[Row] = unsafe { rows.pose.range(all.clone()) };
-            self.write_outlines(pose, crew);
+            let (pose, vel): (&[Row], &[Row]) =
+                unsafe { (rows.pose.range(all.clone()), rows.vel.range(all.clone())) };
+            self.write_outlines(pose, vel, crew);
             self.find_touches(pose, bodies, lanes, crew);
         }
         // SAFETY: this thread alone works on the mirror.
@@ -559,20 +582,12 @@ impl HullSolver {
         self.make_contacts(&mut state, rows, bodies, settings);
         self.find_sliding(&state);
         self.strike(&mut state, bodies, rows);
-        self.contacts.iter_mut().for_each(|contact| contact.bears = contact.impulses[0] > 0.0);
-        let sweeps = sweeps(settings);
-        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
-        let hulls = &self.hulls;
-        let mut solve = |contact: &mut Contact| contact.solve(&mut state, hulls, rows.inv_step, push);
-        for sweep in 0..sweeps {
-            if sweep % 2 == 0 {
-                self.contacts.iter_mut().for_each(&mut solve);
-            } else {
-                self.contacts.iter_mut().rev().for_each(&mut solve);
-            }
-        }
-        let touching = self.contacts.iter().filter(|contact| contact.touches(settings.slop));
+        self.sweep(&mut state, rows, settings, lanes);
+        self.apply_shifts(&mut state);
+        let unnoted = self.contacts.iter_mut().filter(|contact| !contact.noted);
+        let touching = unnoted.filter(|contact| contact.touches(settings.slop));
         self.touched.extend(touching.map(|contact| {
+            contact.noted = true;
             let [a, b] = contact.slots().map(|slot| bodies.handle(slot));
             [a.min(b), a.max(b)]
         }));
@@ -620,22 +635,27 @@ impl HullSolver {
     }
 
     #[allow(unsafe_code)]
-    fn write_outlines(&mut self, pose: &[Row], crew: &Crew<'_>) {
-        let hulls = &self.hulls;
+    fn write_outlines(&mut self, pose: &[Row], vel: &[Row], crew: &Crew<'_>) {
+        let (hulls, paired) = (&self.hulls, &self.paired);
         let outlines = SharedSlice::new(&mut self.outlines);
         let around = SharedSlice::new(&mut self.around);
-        crew.chunks(hulls.len(), TASK, |range| {
-            for index in range {
-                // SAFETY: an index is in one chunk, and each has rows of its own.
-                let (rows, around) = unsafe {
+        let rigid = SharedSlice::new(&mut self.rigid);
+        crew.chunks(paired.len(), TASK, |range| {
+            for &index in &paired[range] {
+                let index = index as usize;
+                let own = index..index + 1;
+                // SAFETY: an index is in the list once, and each has rows of its own.
+                let (rows, around, rigid) = unsafe {
                     (
                         outlines.range(index * OUTLINE_ROWS..(index + 1) * OUTLINE_ROWS),
-                        &mut around.range(index..index + 1)[0],
+                        &mut around.range(own.clone())[0],
+                        &mut rigid.range(own)[0],
                     )
                 };
                 let hull = &hulls[index];
                 let corners = &hull.corners(pose)[..hull.count];
                 *around = Around::of(corners);
+                *rigid = hull.rigid(corners, vel);
                 write_loop(corners, around, hull.radius, rows);
             }
         });
@@ -664,8 +684,7 @@ impl HullSolver {
         });
     }
 
-    /// Contacts of all that touches, or would in the next substep. What those that are gone have added to velocities is
-    /// taken back.
+    /// Contacts of all that touches, or would in the next substep.
     fn make_contacts(
         &mut self,
         state: &mut State<'_>,
@@ -673,10 +692,9 @@ impl HullSolver {
         bodies: &Bodies,
         settings: &Settings,
     ) {
-        let HullSolver { hulls, indices, pairs, others, touches, around, outlines, contacts, before, .. } =
-            self;
-        std::mem::swap(contacts, before);
+        let mut contacts = std::mem::replace(&mut self.before, std::mem::take(&mut self.contacts));
         contacts.clear();
+        let HullSolver { hulls, indices, pairs, others, touches, around, outlines, rigid, .. } = &*self;
         let maker = Maker { state, rows, bodies, settings };
         for (pair, touch) in pairs.iter().zip(&touches[..pairs.len()]) {
             let places = pair.hulls.map(|hull| hull as usize);
@@ -685,16 +703,12 @@ impl HullSolver {
             }
             let [a, b] = places.map(|hull| &hulls[hull]);
             let key = (0, indices[places[0]], indices[places[1]], 0);
-            maker.add(contacts, key, touch, a.origin, pair.surface, |end, place, overlaps| {
+            maker.add(&mut contacts, key, touch, a.origin, pair.surface, |end, place| {
                 let (hull, index) = ([a, b][end], places[end]);
                 let outward = if end == 0 { touch.normal } else { -touch.normal };
                 let place = place + (a.origin - hull.origin);
-                let (mut side, more) =
-                    hull.side(&around[index], &outlines[index * OUTLINE_ROWS..], place, outward);
-                if overlaps {
-                    side.whole = hull.whole(index, place, touch.normal, maker.state);
-                }
-                (side, more)
+                let shift = rigid[index].shift(maker.row(index), place, touch.normal);
+                hull.side(&around[index], &outlines[index * OUTLINE_ROWS..], place, outward, shift)
             });
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
@@ -702,29 +716,32 @@ impl HullSolver {
             let (hull, around) = (&hulls[index], &around[index]);
             let key = (1, indices[index], pair.body, 2 * u16::from(pair.part));
             if pair.is_plane(bodies) {
-                maker.add_corners(contacts, key, hull, pair);
+                maker.add_corners(&mut contacts, key, (hull, &rigid[index]), pair);
             } else if !around.corners().is_empty() {
-                maker.add(contacts, key, touch, hull.origin, pair.surface, |end, place, overlaps| {
+                maker.add(&mut contacts, key, touch, hull.origin, pair.surface, |end, place| {
                     if end == 0 {
-                        let (mut side, more) =
-                            hull.side(around, &outlines[index * OUTLINE_ROWS..], place, touch.normal);
-                        if overlaps {
-                            side.whole = hull.whole(index, place, touch.normal, maker.state);
-                        }
-                        (side, more)
+                        let shift = rigid[index].shift(maker.row(index), place, touch.normal);
+                        hull.side(around, &outlines[index * OUTLINE_ROWS..], place, touch.normal, shift)
                     } else {
                         (pair.side(hull, place, touch.normal, maker.state, bodies), 0.0)
                     }
                 });
             }
         }
-        let mut new = contacts.iter_mut().peekable();
-        for old in before.iter() {
+        self.contacts = contacts;
+        self.match_contacts(state, rows);
+    }
+
+    /// Contacts that were there before get their impulses. What those that are gone have added to velocities is taken back.
+    fn match_contacts(&mut self, state: &mut State<'_>, rows: &Rows<'_>) {
+        let mut new = self.contacts.iter_mut().peekable();
+        for old in &self.before {
             while new.next_if(|new| new.key < old.key).is_some() {}
             match new.next_if(|new| new.key == old.key) {
                 Some(new) => {
                     new.impulses = old.impulses;
                     new.slipping = old.slipping;
+                    new.noted = old.noted && new.slots() == old.slots();
                     if new.is_loaded(rows) {
                         new.approach = 0.0;
                     }
@@ -733,6 +750,19 @@ impl HullSolver {
             }
         }
     }
+}
+
+/// A box that holds a body's shapes until the end of the step.
+fn box_of(slot: usize, bodies: &Bodies, settings: &Settings) -> [Vec2; 2] {
+    let c = &bodies.columns;
+    let reach = if c.kind[slot].shape().turns() {
+        Vec2::splat(c.arm[slot])
+    } else {
+        Vec2::new(c.ext_x[slot], c.ext_y[slot])
+    };
+    let reach = reach + (settings.time_step * bodies.velocity(slot)).abs();
+    let position = bodies.position(slot);
+    [position - reach, position + reach]
 }
 
 /// How fast the points of a pair slide, on average over their loads.

@@ -166,6 +166,16 @@ impl World {
         let mut solver = std::mem::take(&mut self.hull_solver);
         let mut hulls = std::mem::take(&mut self.hulls);
         let links = (&self.links, relinked);
+        // Corners meet hulls as parts of theirs only, and may be most of the bodies.
+        let loners = &self.broadphase.loners;
+        let banded = loners.len() > hulls.len();
+        solver.elsewhere.clear();
+        if hulls.len() > 0 {
+            let unlisted = self.unlisted().filter(|&slot| !self.bodies.is_corner(slot));
+            solver.elsewhere.extend(unlisted.map(|slot| slot as u32));
+            let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_solid(slot as usize));
+            solver.elsewhere.extend(listed);
+        }
         solver.begin_step(
             &mut hulls,
             links,
@@ -173,7 +183,7 @@ impl World {
             &self.settings,
             impulse_ratio,
             |lower, upper, visit| {
-                self.candidates(lower, upper, |slot| {
+                self.listed_candidates(banded, lower, upper, |slot| {
                     visit(slot);
                     true
                 });

@@ -1,6 +1,6 @@
 //! A contact of a hull: how fast its points move, and what its impulses do to the particles.
 
-use super::{CLOSING, Contact, Hull, Key, Maker, PUSH, SLIPPING, Side, Surface};
+use super::{Contact, Key, Maker, Side, Surface};
 use crate::lane::{Row, pair};
 use glam::Vec2;
 
@@ -67,45 +67,10 @@ impl Side {
         }
     }
 
-    /// The point's inverse mass when it is moved along the normal.
-    pub(super) fn move_weight(&self, vel: &[Row]) -> f32 {
-        self.whole.map_or_else(|| self.weight(vel, self.arms[0]), |whole| whole.inv_mass)
+    /// How fast the point moves along the tangent by a unit impulse along the normal.
+    fn coupling(&self, vel: &[Row]) -> f32 {
+        2.0 * self.arms[0] * self.arms[1] * vel[self.slots[0] as usize].0[3]
     }
-
-    /// Moves a hull as a whole, or the particles of the edge where some can't move; or a body.
-    pub(super) fn shift(&self, state: &mut State<'_>, hulls: &[Hull], direction: Vec2, by: f32) {
-        if let Some(whole) = self.whole {
-            let hull = &hulls[whole.hull as usize];
-            for (base, &slot) in hull.base.iter().zip(hull.slots()) {
-                let pose = &mut state.pose[slot as usize].0;
-                let lever = *base + Vec2::new(pose[0], pose[1]) - whole.centre;
-                let moved = (by * whole.moves) * direction + (by * whole.turns) * lever.perp();
-                pose[0] += moved.x;
-                pose[1] += moved.y;
-            }
-            return;
-        }
-        let arm = self.arms[0];
-        for (end, &slot) in self.slots.iter().enumerate() {
-            let slot = slot as usize;
-            let inv_mass = state.vel[slot].0[3];
-            let along = self.shares[end] * by * inv_mass;
-            let pose = &mut state.pose[slot].0;
-            pose[0] += direction.x * along;
-            pose[1] += direction.y * along;
-            if end == 0 {
-                pose[2] += 2.0 * arm * by * inv_mass;
-            }
-        }
-    }
-}
-
-/// How what overlaps is moved apart.
-#[derive(Clone, Copy)]
-pub(super) struct Push {
-    pub(super) slop: f32,
-    /// In one sweep.
-    pub(super) most: f32,
 }
 
 impl Contact {
@@ -127,14 +92,14 @@ impl Contact {
             point,
             gap,
             surface,
-            separation: gap,
             masses: [0.0; 2],
             move_mass: 0.0,
+            coupling: 0.0,
             impulses: [0.0; 2],
             blow: [0.0; 2],
             approach: 0.0,
             slipping: 0,
-            bears: false,
+            noted: false,
         };
         let speed = contact.relative(state.vel, 0);
         let touches = gap + rows.step * speed < 0.0;
@@ -145,9 +110,9 @@ impl Contact {
             let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
             if weight > 0.0 { 1.0 / weight } else { 0.0 }
         });
-        let weight: f32 = sides.iter().map(|side| side.move_weight(state.vel)).sum();
+        contact.coupling = sides.iter().map(|side| side.coupling(state.vel)).sum();
+        let weight: f32 = sides.iter().map(|side| side.shift.inv_mass()).sum();
         contact.move_mass = if weight > 0.0 { 1.0 / weight } else { 0.0 };
-        contact.separation -= contact.relative(state.pose, 0);
         contact.approach = if touches { -speed } else { 0.0 };
         Some(contact)
     }
@@ -169,33 +134,6 @@ impl Contact {
         let direction = self.direction(axis);
         for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
             side.push(state, direction, side.arms[axis], sign * impulse);
-        }
-    }
-
-    pub(super) fn solve(&mut self, state: &mut State<'_>, hulls: &[Hull], inv_step: f32, push: Push) {
-        let separation = self.separation + self.relative(state.pose, 0);
-        // Before they touch they may come as near as that in this substep.
-        let part = if self.bears { CLOSING } else { 1.0 };
-        let target = -part * separation.max(0.0) * inv_step;
-        let wanted = (target - self.relative(state.vel, 0)) * self.masses[0];
-        let total = (self.impulses[0] + wanted).max(0.0);
-        let change = total - std::mem::replace(&mut self.impulses[0], total);
-        self.push(state, 0, change);
-
-        let wanted = self.impulses[1] - self.relative(state.vel, 1) * self.masses[1];
-        let hold = self.surface.static_friction * total;
-        let slides = self.slipping >= SLIPPING;
-        let most = if slides { self.surface.dynamic_friction * total } else { hold };
-        let total = if wanted.abs() <= hold { wanted } else { wanted.max(-most).min(most) };
-        let change = total - std::mem::replace(&mut self.impulses[1], total);
-        self.push(state, 1, change);
-
-        let overlap = -separation - push.slop;
-        if overlap > 0.0 {
-            let by = (PUSH * overlap).min(push.most) * self.move_mass;
-            for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
-                side.shift(state, hulls, self.normal, sign * by);
-            }
         }
     }
 }

@@ -116,16 +116,14 @@ impl Clusters {
             for (a, &body) in (0u8..).zip(points) {
                 for other in linked(body) {
                     let b = points.iter().position(|&point| point == other).map_or(0, |b| b as u8);
-                    if b > a && self.links.len() - first_link < LINKS {
+                    let known = self.links[first_link..].contains(&[a, b]);
+                    if b > a && !known && self.links.len() - first_link < LINKS {
                         self.links.push([a, b]);
                     }
                 }
             }
             let (points, links) = (first..self.points.len(), first_link..self.links.len());
-            // Links that say the same twice stand together.
-            self.links[links.clone()].sort_unstable();
-            let distinct = self.links[links.clone()].chunk_by(|one, other| one == other).count();
-            let rigid = 2 * distinct == points.len() * (points.len() - 1);
+            let rigid = 2 * links.len() == points.len() * (points.len() - 1);
             self.list.resize(handle.index() as usize, Cluster::default());
             self.list.push(Cluster { points, links, rigid });
         }
@@ -297,15 +295,17 @@ impl Impact {
             if apart && cluster.rigid && self.add_rigid(all.clone().map(slot), state, bodies) {
                 continue;
             }
+            let first = self.nodes.len();
             for point in all {
                 self.add_node(slot(point), false, state);
             }
             for &ends in &clusters.links[cluster.links.clone()] {
                 let slots = ends.map(slot);
-                let nodes = slots.map(|slot| self.node(slot).expect("just added").0);
+                let node = |end: usize| self.node(slots[end]).expect("just added").0;
+                let nodes = if apart { ends.map(|end| first + usize::from(end)) } else { [node(0), node(1)] };
                 let way = place(slots[1], state, bodies) - place(slots[0], state, bodies);
                 let known = |bar: &Bar| bar.nodes == nodes || bar.nodes == [nodes[1], nodes[0]];
-                if way.length_squared() > 0.0 && !self.bars.iter().any(known) {
+                if way.length_squared() > 0.0 && (apart || !self.bars.iter().any(known)) {
                     self.bars.push(Bar { nodes, direction: way.normalize().to_array(), first: 0, row: 0 });
                 }
             }

@@ -1,9 +1,9 @@
 //! What hulls and others are at the start of a substep, where they touch, and the sides of a contact there.
 
 use super::contact::State;
-use super::{Contact, Hull, Key, Maker, OtherPair, Side, Surface, Whole};
+use super::{Contact, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
 use crate::body::{Bodies, BodyHandle};
-use crate::broadphase::general::ShapeRef;
+use crate::broadphase::general::{NO_PART, ShapeRef};
 use crate::compound::Compound;
 use crate::lane::Row;
 use crate::narrowphase::FAR;
@@ -15,6 +15,11 @@ use crate::trig::sin_cos;
 use glam::Vec2;
 
 impl Maker<'_> {
+    /// The row of a hull's shift.
+    pub(super) fn row(&self, hull: usize) -> u32 {
+        (self.state.vel.len() + hull) as u32
+    }
+
     /// Both points of a manifold. `side` finds where a place from `origin` lies on one of the two, and by how much that stands
     /// out beyond the outline there.
     pub(super) fn add(
@@ -24,14 +29,13 @@ impl Maker<'_> {
         touch: &LoopTouch,
         origin: Vec2,
         surface: Surface,
-        side: impl Fn(usize, Vec2, bool) -> (Side, f32),
+        side: impl Fn(usize, Vec2) -> (Side, f32),
     ) {
         for (point, (&place, &separation)) in (0..).zip(touch.places.iter().zip(&touch.separations)) {
             if separation >= FAR {
                 continue;
             }
-            let overlaps = separation < 0.0;
-            let ((a, more_a), (b, more_b)) = (side(0, place, overlaps), side(1, place, overlaps));
+            let ((a, more_a), (b, more_b)) = (side(0, place), side(1, place));
             let gap = separation - (more_a + more_b);
             let middle = origin + place + (0.5 * (more_a - more_b)) * touch.normal;
             let key = (key.0, key.1, key.2, key.3 + point);
@@ -40,7 +44,13 @@ impl Maker<'_> {
     }
 
     /// The corners of a hull against a half-space.
-    pub(super) fn add_corners(&self, contacts: &mut Vec<Contact>, key: Key, hull: &Hull, pair: &OtherPair) {
+    pub(super) fn add_corners(
+        &self,
+        contacts: &mut Vec<Contact>,
+        key: Key,
+        (hull, rigid): (&Hull, &Rigid),
+        pair: &OtherPair,
+    ) {
         let c = &self.bodies.columns;
         let plane = pair.slot as usize;
         let (normal, offset) = (Vec2::new(c.ext_x[plane], c.ext_y[plane]), c.ext_z[plane]);
@@ -50,14 +60,18 @@ impl Maker<'_> {
             let place = self.bodies.position(slot) + Vec2::new(x, y);
             let radius = hull.radius + hull.more[end];
             let gap = normal.dot(place) - offset - radius;
-            let of = |slots, ends| Side { slots, ends, shares: [1.0, 0.0], arms: [0.0; 2], whole: None };
-            let sides = [of([slot as u32; 2], [end as u8; 2]), of([pair.slot; 2], [0; 2])];
             let key = (key.0, key.1, key.2, key.3 + end as u16);
             let middle = place - (radius + 0.5 * gap) * normal;
-            let [mut a, b] = sides;
-            if gap < 0.0 {
-                a.whole = hull.whole(pair.hull as usize, middle - hull.origin, -normal, self.state);
-            }
+            let of = |slot, end, shift| Side {
+                slots: [slot; 2],
+                ends: [end; 2],
+                shares: [1.0, 0.0],
+                arms: [0.0; 2],
+                shift,
+            };
+            let shift = rigid.shift(self.row(pair.hull as usize), middle - hull.origin, -normal);
+            let a = of(slot as u32, end as u8, shift);
+            let b = of(pair.slot, 0, Shift { row: pair.slot, arm: 0.0, moves: 0.0, turns: 0.0 });
             contacts.extend(Contact::new(key, -normal, [a, b], gap, middle, pair.surface, self));
         }
     }
@@ -81,6 +95,7 @@ impl Hull {
             group: 0,
             material: 0,
             fixed: true,
+            paired: false,
             own: 0,
         };
         let mut thickest: f32 = 0.0;
@@ -108,6 +123,51 @@ impl Hull {
         Some(hull)
     }
 
+    /// Pairs it, the hull of this number, with a body's shapes if that is near.
+    pub(super) fn meet(
+        &self,
+        number: u32,
+        slot: usize,
+        bodies: &Bodies,
+        settings: &Settings,
+        others: &mut Vec<OtherPair>,
+    ) {
+        let c = &bodies.columns;
+        let body = c.handle[slot].index;
+        if bodies.is_corner(slot) || (self.fixed && c.inv_mass[slot] == 0.0) {
+            return;
+        }
+        // What is large is visited wherever it is.
+        let near = if c.kind[slot].shape() == ShapeKind::HalfSpace {
+            let normal = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+            let lowest = Vec2::select(normal.cmpge(Vec2::ZERO), self.lower, self.upper);
+            normal.dot(lowest) <= c.ext_z[slot]
+        } else {
+            let [lower, upper] = box_of(slot, bodies, settings);
+            (lower.cmple(self.upper) & upper.cmpge(self.lower)).all()
+        };
+        if !near {
+            return;
+        }
+        let mut add = |part: u8, category: u32, mask: u32, group: u32, material: u32| {
+            let filtered = (self.category & mask) == 0
+                || (category & self.mask) == 0
+                || (group != 0 && group == self.group);
+            if !filtered {
+                let surface = Surface::of(bodies, settings, self.material, material);
+                others.push(OtherPair { hull: number, slot: slot as u32, part, body, surface });
+            }
+        };
+        let parts = bodies.parts(slot);
+        if parts.is_empty() {
+            add(NO_PART, c.category[slot], c.mask[slot], c.group[slot], c.material[slot]);
+        }
+        for (placed, part) in parts.iter().zip(0u8..) {
+            let filter = placed.part.filter;
+            add(part, filter.category, filter.mask, filter.group, placed.material);
+        }
+    }
+
     /// From the origin, now.
     pub(super) fn corners(&self, pose: &[Row]) -> [Vec2; MAX_VERTICES] {
         let mut corners = self.base;
@@ -120,7 +180,14 @@ impl Hull {
 
     /// The edge that faces a direction, and how a point is shared out between its ends; and how much thicker than the outline
     /// the hull is there.
-    pub(super) fn side(&self, around: &Around, outline: &[Row], place: Vec2, outward: Vec2) -> (Side, f32) {
+    pub(super) fn side(
+        &self,
+        around: &Around,
+        outline: &[Row],
+        place: Vec2,
+        outward: Vec2,
+        shift: Shift,
+    ) -> (Side, f32) {
         let around = around.corners();
         let vertex = |i: usize| corner(outline, crate::outline::VERTEX_ROWS, i);
         let normal = |i: usize| corner(outline, crate::outline::NORMAL_ROWS, i);
@@ -138,28 +205,40 @@ impl Hull {
         let (ends, shares) = ([around[edge], around[next]], [1.0 - t, t]);
         let more = ends.map(|end| self.more[usize::from(end)]);
         let slots = ends.map(|end| self.slots[usize::from(end)]);
-        let side = Side { slots, ends, shares, arms: [0.0; 2], whole: None };
+        let side = Side { slots, ends, shares, arms: [0.0; 2], shift };
         (side, shares[0] * more[0] + shares[1] * more[1])
     }
 
-    /// How the hull as a whole is moved by pushes at a place along a normal; None where one of its particles can't move.
-    pub(super) fn whole(&self, hull: usize, place: Vec2, normal: Vec2, state: &State<'_>) -> Option<Whole> {
-        let corners = self.corners(state.pose);
-        let corners =
-            || self.slots().iter().zip(&corners).map(|(&slot, at)| (state.vel[slot as usize].0[3], *at));
-        if self.count == 2 || corners().any(|(inv_mass, _)| inv_mass <= 0.0) {
-            return None;
+    pub(super) fn rigid(&self, corners: &[Vec2], vel: &[Row]) -> Rigid {
+        let inv_mass = |slot: &u32| vel[*slot as usize].0[3];
+        let weighed = || self.slots().iter().map(inv_mass).zip(corners);
+        let mut held = weighed().filter(|(inv_mass, _)| *inv_mass <= 0.0);
+        if let Some((_, &centre)) = held.next() {
+            let inertia: f32 = weighed()
+                .filter(|(inv_mass, _)| *inv_mass > 0.0)
+                .map(|(inv_mass, at)| (*at - centre).length_squared() / inv_mass)
+                .sum();
+            let turns = held.next().is_none() && inertia > 0.0;
+            return Rigid { centre, inv_mass: 0.0, inv_inertia: if turns { 1.0 / inertia } else { 0.0 } };
         }
         let (mut mass, mut centre) = (0.0, Vec2::ZERO);
-        for (inv_mass, at) in corners() {
+        for (inv_mass, at) in weighed() {
             mass += 1.0 / inv_mass;
-            centre += at / inv_mass;
+            centre += *at / inv_mass;
         }
         centre /= mass;
-        let inertia: f32 = corners().map(|(inv_mass, at)| (at - centre).length_squared() / inv_mass).sum();
-        let lever = (place - centre).perp_dot(normal);
-        let (moves, turns) = (1.0 / mass, lever / inertia);
-        Some(Whole { hull: hull as u32, centre, moves, turns, inv_mass: moves + lever * turns })
+        let inertia: f32 =
+            weighed().map(|(inv_mass, at)| (*at - centre).length_squared() / inv_mass).sum();
+        let inv_inertia = if inertia > 0.0 { 1.0 / inertia } else { 0.0 };
+        Rigid { centre, inv_mass: 1.0 / mass, inv_inertia }
+    }
+}
+
+impl Rigid {
+    /// How pushes at a place along a normal move it.
+    pub(super) fn shift(&self, row: u32, place: Vec2, normal: Vec2) -> Shift {
+        let arm = (place - self.centre).perp_dot(normal);
+        Shift { row, arm, moves: self.inv_mass, turns: arm * self.inv_inertia }
     }
 }
 
@@ -220,7 +299,10 @@ impl OtherPair {
         let lever = place - centre;
         let inv_spin = inv_spin(bodies.columns.radius[self.slot as usize]);
         let arms = [lever.perp_dot(normal) * inv_spin, lever.dot(normal) * inv_spin];
-        Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, whole: None }
+        let inv_mass = state.vel[self.slot as usize].0[3];
+        let shift =
+            Shift { row: self.slot, arm: arms[0], moves: inv_mass, turns: 2.0 * arms[0] * inv_mass };
+        Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, shift }
     }
 }
 
