@@ -7,8 +7,8 @@
 //!     outlines from the particles as they are now     in parallel
 //!     manifolds                                       in parallel, WIDTH pairs of hulls at a time
 //!     blows: what has just met, and fast              a pair at a time, see `hulls/impact.rs`
-//!     contacts, in the pairs' order, forth and back in turn:
-//!         impulses (normal, then friction), and what overlaps is moved apart
+//!     contacts, by colours, in lanes, forth and back in turn: impulses (normal, then friction), and
+//!         what overlaps is moved apart, see `hulls/sweep.rs`
 //! ```
 //!
 //! A contact's point lies on an edge of the hull, at the part t of the way from one particle to the next; each takes its
