@@ -432,7 +432,7 @@ pub(super) fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
 fn make_room<T>(vec: &mut Vec<T>, len: usize) {
     vec.clear();
     if len > vec.capacity() {
-        vec.reserve(2 * len + 16);
+        at_least(vec, 2 * len + 16);
     }
 }
 

