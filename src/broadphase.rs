@@ -289,6 +289,8 @@ pub(crate) struct Broadphase {
     pub(crate) shape: Vec<Row>,
     /// How each slot is turned as of the rebuild, where there are bodies that turn.
     pub(crate) turn: Vec<Turned>,
+    /// The parts of compounds as of the rebuild.
+    parts: general::PlacedParts,
     /// Slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
@@ -410,6 +412,9 @@ impl Broadphase {
         let height = self.bands.height as f32;
         self.strays.clear(bodies.len, 0.25 * height);
         self.fill_bounds(bodies, &margins, crew);
+        if !bodies.compounds.is_empty() {
+            self.place_parts(bodies);
+        }
         let bounds = &self.bounds;
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
         let large = self.bands.banded..self.bands.solid;

@@ -325,6 +325,13 @@ impl Outlines {
         Vec2::new(x + radius, y + radius)
     }
 
+    /// The rounding radius and the number of vertices. (From the rows, which the kernels read as well: the outlines themselves are
+    /// in no cache when a pair list is made.)
+    pub(crate) fn rounding(&self, id: u32) -> (f32, usize) {
+        let [.., radius, count] = self.rows[Self::first_row(id) as usize].0;
+        (radius, count as usize)
+    }
+
     /// The first of an outline's rows.
     pub(crate) const fn first_row(id: u32) -> u32 {
         id * OUTLINE_ROWS as u32

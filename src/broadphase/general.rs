@@ -46,10 +46,14 @@ impl ShapeRef {
         let row = if placed.is_some() { bodies.part_row(slot) + u32::from(part) } else { slot as u32 };
         let material = placed.map_or(c.material[slot], |placed| placed.material);
         if outline != NO_OUTLINE {
-            let of = bodies.outlines.outline(outline);
             let outline_row = Outlines::first_row(outline);
-            let reach = if placed.is_none() && kind.turns() { c.arm[slot] } else { of.reach() };
-            ShapeRef { kind, row, outline_row, vertices: of.count, radius: of.radius, reach, material }
+            let (radius, vertices) = bodies.outlines.rounding(outline);
+            let reach = match placed {
+                Some(placed) => placed.reach,
+                None if kind.turns() => c.arm[slot],
+                None => bodies.outlines.outline(outline).reach(),
+            };
+            ShapeRef { kind, row, outline_row, vertices, radius, reach, material }
         } else {
             let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
             let radius = if round { c.ext_x[slot] } else { 0.0 };
@@ -92,6 +96,7 @@ impl Turned {
 }
 
 /// A box that is turned to an axis.
+#[derive(Clone, Copy, Default)]
 struct OrientedBox {
     centre: Vec2,
     turned: Turned,
@@ -127,10 +132,13 @@ impl OrientedBox {
 }
 
 /// A shape as a turned box with its filter.
+#[derive(Clone, Copy, Default)]
 struct Candidate {
     part: u8,
     kind: Kind,
     place: OrientedBox,
+    /// Distance from the centre to its furthest point; [`EVERYWHERE`] of a half-space.
+    reach: f32,
     category: u32,
     mask: u32,
     group: u32,
@@ -142,9 +150,75 @@ impl Candidate {
             && (other.category & self.mask) != 0
             && (self.group == 0 || self.group != other.group)
     }
+
+    /// Whether it is further than `reach` from a point.
+    #[inline]
+    fn is_apart(&self, point: Vec2, reach: f32) -> bool {
+        let reach = reach + self.reach;
+        (self.place.centre - point).length_squared() > reach * reach
+    }
+}
+
+/// The parts of compounds, where they were when the list was made. (Placed anew for each pair of bodies, they were a quarter of the time of
+/// 3,000 falling bodies of two boxes.)
+#[derive(Default)]
+pub(super) struct PlacedParts {
+    list: Vec<Candidate>,
+    /// Of each compound in the list, and the end.
+    first: Vec<u32>,
+}
+
+impl PlacedParts {
+    fn of(&self, compound: usize) -> &[Candidate] {
+        &self.list[self.first[compound] as usize..self.first[compound + 1] as usize]
+    }
 }
 
 impl Broadphase {
+    /// Places the parts of all compounds.
+    pub(super) fn place_parts(&mut self, bodies: &Bodies) {
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.first.clear();
+        parts.first.push(0);
+        for compound in &bodies.compounds {
+            let last = parts.first.last().copied().unwrap_or(0);
+            parts.first.push(last + compound.parts.len() as u32);
+        }
+        parts.list.clear();
+        parts.list.resize(parts.first[bodies.compounds.len()] as usize, Candidate::default());
+        self.parts = parts;
+        for slot in 0..bodies.len {
+            self.place_parts_of(bodies, slot);
+        }
+    }
+
+    /// Places the parts of a body, if it has any.
+    pub(super) fn place_parts_of(&mut self, bodies: &Bodies, slot: usize) {
+        let kind = bodies.columns.kind[slot];
+        if kind.shape() != ShapeKind::Compound {
+            return;
+        }
+        let place = self.place(slot);
+        let first = self.parts.first[bodies.columns.outline[slot] as usize] as usize;
+        let [cos, sin] = place.turned.axis.into();
+        for ((placed, part), into) in bodies.parts(slot).iter().zip(0u8..).zip(&mut self.parts.list[first..]) {
+            let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
+            let half = bodies.outlines.half_extents(placed.outline);
+            *into = Candidate {
+                part,
+                kind: Kind::new(kind.motion(), placed.part.shape.kind()).general(),
+                place: OrientedBox {
+                    centre: place.centre + offset,
+                    turned: Turned { axis: Vec2::new(part_cos, part_sin), half },
+                },
+                reach: placed.reach,
+                category: placed.part.filter.category,
+                mask: placed.part.filter.mask,
+                group: placed.part.filter.group,
+            };
+        }
+    }
+
     /// The pairs of shapes of two bodies that may touch each other before the list is stale.
     #[inline(never)]
     pub(super) fn accept_general(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
@@ -158,18 +232,38 @@ impl Broadphase {
             }
             return;
         }
+        let own = |slot: usize| if is_compound(slot) { None } else { Some([self.whole(bodies, slot)]) };
+        let (whole_a, whole_b) = (own(a), own(b));
+        let parts = |slot: usize| self.parts.of(c.outline[slot] as usize);
+        let of_a = whole_a.as_ref().map_or_else(|| parts(a), |whole| &whole[..]);
+        let of_b = whole_b.as_ref().map_or_else(|| parts(b), |whole| &whole[..]);
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
-        self.candidates(bodies, a, self.circle(bodies, b, growth), &mut |of_a| {
-            let Turned { half, .. } = of_a.place.turned;
-            let plane = of_a.kind.shape() == ShapeKind::HalfSpace;
-            let circle = (!plane).then(|| (of_a.place.centre, half.length() + growth));
-            self.candidates(bodies, b, circle, &mut |of_b| {
-                if of_a.may_touch(&of_b) {
-                    let (kinds, parts) = ([of_a.kind, of_b.kind], [of_a.part, of_b.part]);
-                    self.accept_boxes(bodies, [a, b], kinds, [&of_a.place, &of_b.place], parts, emit);
+        let reach_b = whole_b.as_ref().map_or(c.arm[b], |whole| whole[0].reach);
+        let centre_b = self.place(b).centre;
+        for one in of_a.iter().filter(|one| !one.is_apart(centre_b, reach_b + growth)) {
+            for other in of_b.iter().filter(|other| !other.is_apart(one.place.centre, one.reach + growth)) {
+                if one.may_touch(other) {
+                    let (kinds, parts) = ([one.kind, other.kind], [one.part, other.part]);
+                    self.accept_boxes(bodies, [a, b], kinds, [&one.place, &other.place], parts, emit);
                 }
-            });
-        });
+            }
+        }
+    }
+
+    /// The shape of a body that has one.
+    fn whole(&self, bodies: &Bodies, slot: usize) -> Candidate {
+        let c = &bodies.columns;
+        let place = self.place(slot);
+        let plane = c.kind[slot].shape() == ShapeKind::HalfSpace;
+        Candidate {
+            part: NO_PART,
+            kind: c.kind[slot],
+            place,
+            reach: if plane { EVERYWHERE } else { place.turned.half.length() },
+            category: c.category[slot],
+            mask: c.mask[slot],
+            group: c.group[slot],
+        }
     }
 
     /// The pair of two shapes, if it may touch.
@@ -209,64 +303,5 @@ impl Broadphase {
     fn place(&self, slot: usize) -> OrientedBox {
         let [x, y, ..] = self.shape[slot].0;
         OrientedBox { centre: Vec2::new(x, y), turned: self.turn[slot] }
-    }
-
-    /// A circle around a body's shapes, grown; none around a half-space.
-    fn circle(&self, bodies: &Bodies, slot: usize, growth: f32) -> Option<(Vec2, f32)> {
-        let c = &bodies.columns;
-        let place = self.place(slot);
-        let reach = match c.kind[slot].shape() {
-            ShapeKind::HalfSpace => return None,
-            ShapeKind::Compound => c.arm[slot],
-            _ => place.turned.half.length(),
-        };
-        Some((place.centre, reach + growth))
-    }
-
-    /// A body's shapes, where they were when the list was made; of a compound those that reach into a circle, if there is one. (A
-    /// drum of 36 plates has one or two near each body in it.)
-    fn candidates(
-        &self,
-        bodies: &Bodies,
-        slot: usize,
-        circle: Option<(Vec2, f32)>,
-        visit: &mut dyn FnMut(Candidate),
-    ) {
-        let c = &bodies.columns;
-        let kind = c.kind[slot];
-        let place = self.place(slot);
-        if kind.shape() != ShapeKind::Compound {
-            let (category, mask, group) = (c.category[slot], c.mask[slot], c.group[slot]);
-            visit(Candidate { part: NO_PART, kind, place, category, mask, group });
-            return;
-        }
-        let [cos, sin] = place.turned.axis.into();
-        // In the axes of the body.
-        let circle = circle.map(|(centre, reach)| {
-            let way = centre - place.centre;
-            (Vec2::new(cos * way.x + sin * way.y, cos * way.y - sin * way.x), reach)
-        });
-        for (placed, part) in bodies.parts(slot).iter().zip(0u8..) {
-            let apart = |(centre, reach): (Vec2, f32)| {
-                let reach = reach + placed.reach;
-                (placed.part.position - centre).length_squared() > reach * reach
-            };
-            if circle.is_some_and(apart) {
-                continue;
-            }
-            let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
-            let half = bodies.outlines.half_extents(placed.outline);
-            visit(Candidate {
-                part,
-                kind: Kind::new(kind.motion(), placed.part.shape.kind()).general(),
-                place: OrientedBox {
-                    centre: place.centre + offset,
-                    turned: Turned { axis: Vec2::new(part_cos, part_sin), half },
-                },
-                category: placed.part.filter.category,
-                mask: placed.part.filter.mask,
-                group: placed.part.filter.group,
-            });
-        }
     }
 }

@@ -126,6 +126,7 @@ impl Broadphase {
         bounds.reach[slot] = reach + change;
         bounds.growth[slot] = 2.0 * growth - reach + change;
         self.shape[slot] = shape_row(c.kind[slot], [x, y], [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot]);
+        self.place_parts_of(bodies, slot);
     }
 
     /// Returns how many bounds it has looked at, and whether they were all: not if there are too many partners.

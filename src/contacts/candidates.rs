@@ -60,7 +60,7 @@ fn shape_of(bodies: &Bodies, slot: usize, part: u8) -> (u32, f32) {
     } else {
         bodies.parts(slot)[usize::from(part)].outline
     };
-    let rounding = if outline == NO_OUTLINE { 0.0 } else { bodies.outlines.outline(outline).radius };
+    let rounding = if outline == NO_OUTLINE { 0.0 } else { bodies.outlines.rounding(outline).0 };
     let row = if part == NO_PART { slot as u32 } else { bodies.part_row(slot) + u32::from(part) };
     (row, rounding)
 }
