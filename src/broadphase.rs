@@ -25,13 +25,16 @@
 //! 5. A few bodies that leave their margin early are paired anew on their own: see `loose.rs`.
 //! 6. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
 //!    have few partners that they do not touch. Speed is measured against the surroundings: see
-//!    `frames.rs`. For how many steps they are to last is tried out: see [`Horizon`].
-//! 7. Where bodies lie in one heap, each on all others, a body gets a bounded number of partners: see `crowd.rs`.
+//!    `frames.rs`. For how many steps they are to last is tried out: see `horizon.rs`.
+//! 7. Where lists hardly live, they are for one step alone, and hold only what counts in it: see `fleeting.rs`.
+//! 8. Where bodies lie in one heap, each on all others, a body gets a bounded number of partners: see `crowd.rs`.
 
 pub(crate) mod bands;
 pub(crate) mod crowd;
+mod fleeting;
 mod frames;
 pub(crate) mod general;
+mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
 pub(crate) mod strays;
@@ -43,9 +46,12 @@ use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
 use crate::shape::ShapeKind;
 use bands::Bands;
+use fleeting::Motions;
 use frames::Frames;
 use general::Turned;
 use glam::Vec2;
+pub(crate) use horizon::LastList;
+use horizon::{HORIZON_STEPS, Horizon, ONE_STEP};
 use levels::Levels;
 use loose::Allowance;
 use std::ops::Range;
@@ -67,6 +73,8 @@ pub(crate) struct Margins {
     time_step: f32,
     /// A body's reach is at most this many times its smaller half extent, if that is enough for a step.
     most: f32,
+    /// In a list of one step, the largest growth of what moves: see `broadphase/fleeting.rs`.
+    fastest: Option<f32>,
 }
 
 /// What a filter has to meet to touch anything: the categories of any of the bodies, and what any of them
@@ -119,17 +127,6 @@ const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for when bodies move this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
-/// The longest horizon, in steps, and the first.
-const HORIZON_STEPS: f32 = 8.0;
-const FIRST_HORIZON: f32 = 4.0;
-/// By how much the horizon is changed from list to list.
-const LONGER: f32 = 2.0;
-/// How much the cost of the step that makes a list counts beside what it is per step of the list's life: people see the slowest frame.
-const SPIKE: f32 = 0.05;
-/// What a new list costs, in ns: each body; each pair, and each test of a loose body, where most bodies turn and where they don't.
-const PER_BODY: f32 = 150.0;
-const PER_TURNING: (f32, f32) = (60.0, 100.0);
-const PER_PLAIN: (f32, f32) = (40.0, 20.0);
 /// A body may be hit and take another's speed: its own counts as no less than this part of the mean
 /// thereabouts, nor than the difference between its frame and the next. (Where a falling pile meets the resting one, most
 /// lists ended otherwise after one step.)
@@ -143,6 +140,7 @@ impl Margins {
             horizon: HORIZON_STEPS * settings.time_step,
             time_step: settings.time_step,
             most: MOST_REACH,
+            fastest: None,
         }
     }
 }
@@ -151,7 +149,10 @@ impl Margins {
 #[derive(Clone, Copy, Default)]
 struct Growth {
     reach: f32,
+    /// How far from it others count.
     growth: f32,
+    /// By how much its bounds are grown.
+    bounds: f32,
     frame: Vec2,
 }
 
@@ -172,7 +173,9 @@ impl Growth {
         let limit = (margins.most * half).max(margins.time_step * speed);
         let reach = base + (margins.horizon * speed).min(limit);
         let speculative = if fixed { 0.0 } else { margins.speculative };
-        Growth { reach, growth: reach + speculative + margins.horizon * spread, frame }
+        let growth = reach + speculative + margins.horizon * spread;
+        let grown = Growth { reach, growth, bounds: growth, frame };
+        margins.fastest.map_or(grown, |fastest| grown.fleeting(c.inv_mass[slot] > 0.0, fastest, margins))
     }
 
     /// A large body is in no cell: its frame is at rest.
@@ -285,6 +288,8 @@ pub(crate) struct Broadphase {
     /// Those of the present list.
     margins: Margins,
     horizon: Horizon,
+    /// The present list is one of this step alone.
+    fleeting: bool,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
     pub(crate) shape: Vec<Row>,
     /// How each slot is turned as of the rebuild, where there are bodies that turn.
@@ -307,42 +312,6 @@ pub(crate) struct Broadphase {
     present: Present,
 }
 
-/// For how many steps a list is to live. A long one has many pairs, a short one is soon to be made anew; and how soon a body is hit
-/// and leaves its margin, nobody knows beforehand. So it is changed with each list, and back when that was dearer by the step.
-///
-/// With five steps always, 5,000 boxes in a pit had 45,000 pairs for 7,000 contacts and a new list in two steps of three. Changes by a
-/// quarter, and by a half, got stuck where every step makes a list (2,025 boxes in a tumbler: 1.1 ms of broadphase a step, and 0.5 with changes
-/// by two). Tried and dropped: shorter when a list lived less than 0.4, 0.5 or 0.7 of its horizon: better here, worse there.
-/// At most 12 steps: means 5 % less, the slowest step of a collapsing pile 40 % more than with 8.
-struct Horizon {
-    steps: f32,
-    change: f32,
-    /// Of the last list.
-    cost: f32,
-}
-
-impl Default for Horizon {
-    fn default() -> Self {
-        Horizon { steps: FIRST_HORIZON, change: 1.0 / LONGER, cost: f32::INFINITY }
-    }
-}
-
-impl Horizon {
-    /// The next, after a list that has cost this much and lived so many steps.
-    fn next(&mut self, cost: f32, lived: u32) -> f32 {
-        if lived > 0 {
-            let cost = cost * (1.0 / lived as f32 + SPIKE);
-            if cost > self.cost {
-                self.change = 1.0 / self.change;
-            }
-            self.cost = cost;
-            // One step and a little, so that rounding does not end a list before it is used.
-            self.steps = (self.change * self.steps).clamp(1.01, HORIZON_STEPS);
-        }
-        self.steps
-    }
-}
-
 /// A tile: neighbouring bands, and so neighbouring slots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TileBands {
@@ -359,33 +328,38 @@ fn tile_bodies(bodies: usize) -> usize {
 
 impl Broadphase {
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot.
-    /// `pairs` is how many the last list had. Behind the bodies are slots for those to come: none, or as many as may become
+    /// Behind the bodies are slots for those to come: none, or as many as may become
     /// loose.
     pub(crate) fn order(
         &mut self,
         bodies: &mut Bodies,
         margins: &Margins,
-        pairs: usize,
+        last: &LastList,
         expects_bodies: bool,
         crew: &Crew<'_>,
     ) {
         bodies.prepare_outlines(crew);
         let turning = is_mostly_turning(bodies);
         self.bounds.allowance = Allowance::of(bodies.len, turning);
-        let margins = &self.adapt_horizon(margins, bodies.len, pairs, turning);
+        let motion = Motions::of(bodies, margins);
+        let margins = &self.adapt_horizon(margins, last, turning, &motion);
         let extent = self.bands.choose_axis(bodies);
-        let threshold = FRAME_REACH * margins.base / margins.horizon;
+        // What a list of one step looks at is where it is.
+        let threshold =
+            if self.fleeting { f32::INFINITY } else { FRAME_REACH * margins.base / margins.horizon };
         self.present = Present::of(bodies);
         self.frames.choose(bodies, extent, threshold);
-        let finds_pairs = (0..bodies.len)
-            .any(|slot| bodies.columns.inv_mass[slot] > 0.0 && !bodies.is_corner(slot));
+        let finds_pairs =
+            (0..bodies.len).any(|slot| bodies.columns.inv_mass[slot] > 0.0 && !bodies.is_corner(slot));
         self.margins = if !finds_pairs || self.present.all_avoid(bodies) {
             Margins { most: MOST_REACH_WITHOUT_PAIRS, ..*margins }
         } else {
-            // One step and a little, so that rounding does not end a list before it is used.
-            let horizon = self.frames.horizon(margins.horizon, 1.01 * margins.time_step);
+            let horizon = self.frames.horizon(margins.horizon, ONE_STEP * margins.time_step);
             Margins { horizon, ..*margins }
         };
+        if self.fleeting {
+            self.margins.fastest = motion.fastest(&self.margins);
+        }
         let margins = self.margins;
         self.bands.plan(bodies, &margins, &self.frames, crew);
         self.group_tiles();
@@ -410,7 +384,8 @@ impl Broadphase {
         self.near_loose.reserve(crowd::MOST_PARTNERS);
         self.built = bodies.len;
         let height = self.bands.height as f32;
-        self.strays.clear(bodies.len, 0.25 * height);
+        let near = if self.fleeting { motion.near(&margins) } else { 0.0 };
+        self.strays.clear(bodies.len, near.max(0.25 * height));
         self.fill_bounds(bodies, &margins, crew);
         if !bodies.compounds.is_empty() {
             self.place_parts(bodies);
@@ -420,14 +395,6 @@ impl Broadphase {
         let large = self.bands.banded..self.bands.solid;
         self.levels.build(bodies, large, columns, self.bands.height as f32);
         self.tests = 0;
-    }
-
-    /// Chooses the horizon of a new list by what the last one cost a step: see [`Horizon`].
-    fn adapt_horizon(&mut self, margins: &Margins, bodies: usize, pairs: usize, turning: bool) -> Margins {
-        let (per_pair, per_test) = if turning { PER_TURNING } else { PER_PLAIN };
-        let cost = PER_BODY * bodies as f32 + per_pair * pairs as f32 + per_test * self.tests as f32;
-        let steps = self.horizon.next(cost, self.bounds.steps);
-        Margins { horizon: steps * margins.time_step, ..*margins }
     }
 
     /// Whether a large body can be moved by contacts.
@@ -464,7 +431,11 @@ impl Broadphase {
             (self.bands.banded, self.bands.along_x, &self.bands, &self.frames);
         let bounds = &mut self.bounds;
         (bounds.age, bounds.steps) = (0.0, 0);
-        bounds.lifetime = if frames.enabled { margins.horizon } else { f32::INFINITY };
+        bounds.lifetime = match () {
+            () if self.fleeting => 0.0,
+            () if frames.enabled => margins.horizon,
+            () => f32::INFINITY,
+        };
         bounds.large_growth = if frames.enabled { margins.horizon * frames.fastest } else { 0.0 };
         let large_growth = bounds.large_growth;
         let mut columns = [
@@ -520,14 +491,15 @@ impl Broadphase {
                 };
                 if slot >= banded {
                     grown.growth += large_growth;
+                    grown.bounds += large_growth;
                 }
                 (growth[i], reach[i]) = (grown.growth, grown.reach);
                 [frame_x[i], frame_y[i]] = grown.frame.into();
                 [built_x[i], built_y[i]] = pos;
                 shape[i] = shape_row(c.kind[slot], pos, half, c.ext_z[slot]);
                 let (s, b) = if along_x { (1, 0) } else { (0, 1) };
-                [min_s[i], max_s[i]] = interval(pos[s], half[s], grown.growth);
-                [min_b[i], max_b[i]] = interval(pos[b], half[b], grown.growth);
+                [min_s[i], max_s[i]] = interval(pos[s], half[s], grown.bounds);
+                [min_b[i], max_b[i]] = interval(pos[b], half[b], grown.bounds);
             }
         });
         let front = SharedSlice::new(&mut self.bounds.front);
@@ -573,35 +545,5 @@ pub(crate) fn shape_row(kind: Kind, pos: [f32; 2], ext: [f32; 2], ext_z: f32) ->
     match kind.shape() {
         ShapeKind::HalfSpace => Row([ext[0], ext[1], ext_z, 0.0]),
         _ => Row([pos[0], pos[1], ext[0], ext[1]]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Contract: the horizon goes on in the direction that made lists cheaper by the step, turns back where it made them dearer, and stays
-    /// between one step and the longest; a list that nobody used says nothing.
-    #[test]
-    fn the_horizon_follows_the_cost() {
-        // Cheapest at four steps: a list costs 16 and the square of its horizon, and lives for so long.
-        let mut horizon = Horizon::default();
-        let mut steps = FIRST_HORIZON;
-        for turn in 0..40 {
-            let lived = steps.round().max(1.0);
-            steps = horizon.next(16.0 + lived * lived, lived as u32);
-            assert!((1.0..=HORIZON_STEPS).contains(&steps));
-            assert!(turn < 4 || (1.2..=HORIZON_STEPS).contains(&steps), "turn {turn}: {steps}");
-        }
-        let before = steps;
-        assert_eq!(horizon.next(1.0e9, 0), before);
-        // Lists that die at once whatever the horizon are to be short.
-        let mut horizon = Horizon::default();
-        let mut list = |_| {
-            let pairs = horizon.steps * horizon.steps;
-            horizon.next(10.0 + pairs, 1)
-        };
-        let lists: Vec<f32> = (0..20).map(&mut list).collect();
-        assert!(lists[10..].iter().all(|&steps| steps <= 2.1), "{lists:?}");
     }
 }

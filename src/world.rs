@@ -14,7 +14,7 @@ use crate::body::{Bodies, BodyHandle, BodyState, Motion};
 use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
 use crate::broadphase::crowd::{MOST_PARTNERS, scatter};
 use crate::broadphase::sweep::Pair;
-use crate::broadphase::{Broadphase, Margins};
+use crate::broadphase::{Broadphase, LastList, Margins};
 use crate::contacts::{Contacts, List, Tile};
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
@@ -299,8 +299,8 @@ impl World {
     fn find_pairs(&mut self, crew: &Crew<'_>) {
         let margins = Margins::new(&self.settings);
         let expects_bodies = self.expects_bodies();
-        let pairs = self.contacts.pair_count();
-        self.broadphase.order(&mut self.bodies, &margins, pairs, expects_bodies, crew);
+        let last = LastList { pairs: self.contacts.pair_count(), contacts: self.contacts.contact_count() };
+        self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
         scatter(&mut self.bodies, self.contacts.crowded());
         // After the rows of the bodies and the padding: see `solver/mirror.rs`.

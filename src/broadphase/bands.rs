@@ -120,7 +120,7 @@ impl Bands {
                 band_of[i] = mark(c.kind[slot]);
                 if band_of[i] == 0 {
                     grown[i] = Growth::of(bodies, slot, margins, frames);
-                    let growth = grown[i].growth;
+                    let growth = grown[i].bounds;
                     if c.ext_x[slot].max(c.ext_y[slot]) + growth > cutoff {
                         band_of[i] = LARGE;
                     } else {
@@ -304,7 +304,7 @@ impl Bands {
                         wanted(c.kind[slot].motion()) && c.kind[slot].shape() != ShapeKind::HalfSpace
                     })
                     .map(|slot| {
-                        let growth = Growth::of(bodies, slot, margins, frames).growth;
+                        let growth = Growth::of(bodies, slot, margins, frames).bounds;
                         c.ext_x[slot].max(c.ext_y[slot]) + growth
                     }),
             );

@@ -201,7 +201,8 @@ impl Broadphase {
         let place = self.place(slot);
         let first = self.parts.first[bodies.columns.outline[slot] as usize] as usize;
         let [cos, sin] = place.turned.axis.into();
-        for ((placed, part), into) in bodies.parts(slot).iter().zip(0u8..).zip(&mut self.parts.list[first..]) {
+        for ((placed, part), into) in bodies.parts(slot).iter().zip(0u8..).zip(&mut self.parts.list[first..])
+        {
             let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
             let half = bodies.outlines.half_extents(placed.outline);
             *into = Candidate {
@@ -288,8 +289,8 @@ impl Broadphase {
             (_, Some(plane)) => of_a.above(plane),
             _ => of_a.separation(of_b),
         };
-        if separation <= self.bounds.growth[a] + self.bounds.growth[b] {
-            let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
+        let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
+        if separation <= self.largest_gap(a, b, kind) {
             if kind.is_symmetric() {
                 // The same one is A wherever the two are in the order of space.
                 swap = c.handle[a].index > c.handle[b].index;

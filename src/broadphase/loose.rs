@@ -9,7 +9,8 @@
 
 use super::crowd::MOST_PARTNERS;
 use super::general::Turned;
-use super::{Broadphase, Growth, HORIZON_STEPS, Margins, interval, shape_row};
+use super::horizon::HORIZON_STEPS;
+use super::{Broadphase, Growth, Margins, interval, shape_row};
 use crate::body::{Bodies, Motion};
 use crate::broadphase::sweep::Pair;
 use std::ops::Range;
@@ -119,7 +120,7 @@ impl Broadphase {
             bounds.built_angle[slot] = c.angle[slot];
             self.turn[slot] = Turned::of(bodies, slot);
         }
-        let Growth { reach, growth, frame } = Growth::of(bodies, slot, margins, &self.frames);
+        let Growth { reach, growth, frame, .. } = Growth::of(bodies, slot, margins, &self.frames);
         // The body may have got into the next frame; its own stays what it is.
         let own = [bounds.frame_x[slot], bounds.frame_y[slot]];
         let change = margins.horizon * (frame - glam::Vec2::from(own)).length();

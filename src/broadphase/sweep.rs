@@ -163,7 +163,6 @@ impl Finder<'_> {
         }
         let kinds = &bodies.columns.kind;
         let inv_mass = &bodies.columns.inv_mass;
-        let growth = &broadphase.bounds.growth;
         for &[a, b] in hits {
             let (i, j) = (a as usize, b as usize);
             // Two moving bodies of one round kind, of which there are most.
@@ -174,9 +173,9 @@ impl Finder<'_> {
             }
             let rows = [broadphase.shape[i].0, broadphase.shape[j].0];
             let separation = touch_one(PairKind::CircleCircle, rows[0], rows[1]).separation;
-            if separation <= growth[i] + growth[j] {
-                let is_circle = kinds[i].shape() == ShapeKind::Circle;
-                let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
+            let is_circle = kinds[i].shape() == ShapeKind::Circle;
+            let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
+            if separation <= broadphase.largest_gap(i, j, kind) {
                 pairs.push(Pair { a, b, separation, kind, swap: false, parts: [NO_PART; 2] });
             }
         }
@@ -501,6 +500,13 @@ impl Broadphase {
         crowd.tidy();
     }
 
+    /// How far apart the shapes of a pair may be. In a list of one step, two that move only as far as counts in this step.
+    #[inline(always)]
+    pub(super) fn largest_gap(&self, a: usize, b: usize, kind: PairKind) -> f32 {
+        let growth = self.bounds.growth[a] + self.bounds.growth[b];
+        if self.fleeting && !kind.is_fixed() { growth.min(self.margins.speculative) } else { growth }
+    }
+
     /// The pair, if its bodies may touch each other before the list is stale; of compounds the pairs of parts.
     #[inline(always)]
     pub(super) fn accept(&self, bodies: &Bodies, a: usize, b: usize, mut emit: impl FnMut(Pair)) {
@@ -531,8 +537,7 @@ impl Broadphase {
             } else {
                 touch_any(kind, row_a, row_b).separation
             };
-        let near = separation <= self.bounds.growth[a] + self.bounds.growth[b];
-        if near {
+        if separation <= self.largest_gap(a, b, kind) {
             emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts: [NO_PART; 2] });
         }
     }

@@ -479,7 +479,9 @@ impl HullSolver {
         let HullSolver { hulls, boxes, levels, .. } = self;
         for (axis, column) in boxes.iter_mut().enumerate() {
             column.clear();
-            column.extend(hulls.iter().map(|hull| if axis % 2 == 0 { hull.lower } else { hull.upper }[axis / 2]));
+            column.extend(
+                hulls.iter().map(|hull| if axis % 2 == 0 { hull.lower } else { hull.upper }[axis / 2]),
+            );
         }
         let size: f32 = hulls.iter().map(|hull| (hull.upper - hull.lower).max_element()).sum();
         let [min_x, max_x, min_y, max_y] = boxes;

@@ -1,7 +1,7 @@
 //! The broadphase's cost is bounded: by what is near, where large bodies are many, and by the number of bodies, where
 //! they lie in a heap. That it finds all pairs is for `oracle.rs`.
 
-use granule::{BodyDesc, BodyHandle, BodyType, Lanes, Settings, Shape, Vec2, World};
+use granule::{BodyDesc, BodyHandle, BodyType, Lanes, Material, Settings, Shape, Vec2, World};
 
 /// Bounds that may be looked at for a new list, per body and pair. The lanes of a vector count each, and the binary
 /// searches do not.
@@ -341,5 +341,74 @@ fn fast_bodies_are_no_heap() {
                 assert_eq!(state.velocity, velocity, "{speed} m/s, step {step}");
             }
         }
+    }
+}
+
+/// Among bodies so fast that each list is for one step alone, all that are nearer than the speculative distance when the step begins are
+/// contacts, nothing gets through the walls, and a query finds what brute force does.
+#[test]
+fn lists_of_one_step_miss_nothing() {
+    const SIDE: usize = 16;
+    let settings = Settings { gravity: Vec2::ZERO, lanes: Lanes::Eight, ..Settings::default() };
+    for pegs in [9, 400] {
+        let mut world = World::new(settings).unwrap();
+        let half = SIDE as f32 + 1.0;
+        let material = Material::new(1.0, 0.0, 1.0);
+        for way in [-Vec2::Y, Vec2::Y, -Vec2::X, Vec2::X] {
+            let extents = Vec2::ONE + half * Vec2::new(way.y, way.x).abs();
+            let wall = BodyDesc::fixed(Shape::aabb(extents.x, extents.y), (half + 1.0) * way);
+            world.add_body(&BodyDesc { material, ..wall }).unwrap();
+        }
+        let spot = |i: usize, n: usize| {
+            let side = (n as f32).sqrt().ceil();
+            let place = 2.0 * Vec2::new(i as f32 % side, (i as f32 / side).floor());
+            (place - Vec2::splat(side - 1.0)) * (half - 1.0) / side
+        };
+        // Radius, and whether it moves.
+        let peg =
+            |i| (BodyDesc { material, ..BodyDesc::fixed(Shape::circle(0.1), spot(i, pegs)) }, 0.1, false);
+        let flying = |i: usize| {
+            let velocity = (20.0 + i as f32 % 13.0) * Vec2::from_angle(2.4 * i as f32);
+            let body = ball(0.3, 0.0, 0.0);
+            let position = spot(i, SIDE * SIDE) + Vec2::new(0.5, 0.4);
+            (BodyDesc { velocity, position, material, ..body }, 0.3, true)
+        };
+        let discs = (0..pegs).map(peg).chain((0..SIDE * SIDE).map(flying));
+        let discs: Vec<(BodyHandle, f32, bool)> =
+            discs.map(|(body, radius, moves)| (world.add_body(&body).unwrap(), radius, moves)).collect();
+        let mut lists = 0;
+        for step in 0..80 {
+            let before: Vec<_> = discs.iter().map(|disc| world.body(disc.0).unwrap()).collect();
+            world.step();
+            lists += usize::from(world.list_age() == 1 && step >= 20);
+            let named = |a: BodyHandle, b: BodyHandle| (a.min(b), a.max(b));
+            let mut contacts: Vec<_> = world.contacts().map(|contact| named(contact.a, contact.b)).collect();
+            contacts.sort_unstable();
+            for (i, (a, one)) in before.iter().zip(&discs).enumerate() {
+                for (b, other) in before.iter().zip(&discs).skip(i + 1) {
+                    let way = b.position - a.position;
+                    let separation = way.length() - (one.1 + other.1);
+                    let counts = (one.2 || other.2) && separation < 0.0199;
+                    let found = contacts.binary_search(&named(one.0, other.0)).is_ok();
+                    assert!(found || !counts, "{pegs} pegs, step {step}: {a:?} {b:?}");
+                }
+            }
+            let (lower, upper) = (Vec2::splat(-3.0), Vec2::new(4.0, 2.0));
+            let mut found = Vec::new();
+            world.query_aabb(lower, upper, |body| {
+                found.push(body);
+                true
+            });
+            found.sort_unstable();
+            let is_inside = |disc: &&(BodyHandle, f32, bool)| {
+                let position = world.body(disc.0).unwrap().position;
+                assert!(position.abs().max_element() < half + 0.5, "{pegs} pegs, step {step}: {position}");
+                position.distance(position.clamp(lower, upper)) <= disc.1
+            };
+            let mut expected: Vec<_> = discs.iter().filter(is_inside).map(|disc| disc.0).collect();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{pegs} pegs, step {step}");
+        }
+        assert!(lists >= 50, "{pegs} pegs: {lists} lists in 60 steps");
     }
 }

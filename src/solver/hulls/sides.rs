@@ -227,8 +227,7 @@ impl Hull {
             centre += *at / inv_mass;
         }
         centre /= mass;
-        let inertia: f32 =
-            weighed().map(|(inv_mass, at)| (*at - centre).length_squared() / inv_mass).sum();
+        let inertia: f32 = weighed().map(|(inv_mass, at)| (*at - centre).length_squared() / inv_mass).sum();
         let inv_inertia = if inertia > 0.0 { 1.0 / inertia } else { 0.0 };
         Rigid { centre, inv_mass: 1.0 / mass, inv_inertia }
     }
@@ -300,8 +299,7 @@ impl OtherPair {
         let inv_spin = inv_spin(bodies.columns.radius[self.slot as usize]);
         let arms = [lever.perp_dot(normal) * inv_spin, lever.dot(normal) * inv_spin];
         let inv_mass = state.vel[self.slot as usize].0[3];
-        let shift =
-            Shift { row: self.slot, arm: arms[0], moves: inv_mass, turns: 2.0 * arms[0] * inv_mass };
+        let shift = Shift { row: self.slot, arm: arms[0], moves: inv_mass, turns: 2.0 * arms[0] * inv_mass };
         Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, shift }
     }
 }

@@ -178,7 +178,13 @@ impl Blocks {
 
 impl HullSolver {
     /// Solves all contacts, forth and back in turn. The last of the rows is padding.
-    pub(super) fn sweep(&mut self, state: &mut State<'_>, rows: &Rows<'_>, settings: &Settings, lanes: Lanes) {
+    pub(super) fn sweep(
+        &mut self,
+        state: &mut State<'_>,
+        rows: &Rows<'_>,
+        settings: &Settings,
+        lanes: Lanes,
+    ) {
         let HullSolver { contacts, blocks, hulls, .. } = self;
         blocks.lay_out(contacts, state.vel, hulls.len(), rows.inv_step);
         let sweeps = sweeps(settings);
@@ -252,7 +258,12 @@ impl Block {
             // SAFETY: the rows are there: `set` has looked, and the padding row is one of them. They are this thread's.
             let (mut rows, mut moved) = unsafe {
                 (
-                    [L::gather(vel, at[0]), L::gather(vel, at[1]), L::gather(vel, at[2]), L::gather(vel, at[3])],
+                    [
+                        L::gather(vel, at[0]),
+                        L::gather(vel, at[1]),
+                        L::gather(vel, at[2]),
+                        L::gather(vel, at[3]),
+                    ],
                     [L::gather(shifts, shift_at[0]), L::gather(shifts, shift_at[1])],
                 )
             };
