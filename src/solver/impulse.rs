@@ -182,12 +182,11 @@ impl Rows<'_> {
                 // A row more than the widest lane, for the offsets of narrow ones.
                 let step: [f32; MAX_WIDTH + 4] =
                     std::array::from_fn(|i| if i % 4 == 3 { 0.0 } else { self.step });
-                let mut i = 0;
-                while i < whole {
-                    let moved = L::load(&step[i % 4..]) * L::load(&vel[i..]);
-                    let now = if first { moved } else { L::load(&pose[i..]) + moved };
-                    now.store(&mut pose[i..]);
-                    i += L::WIDTH;
+                let chunks = vel.chunks_exact(L::WIDTH).zip(pose.chunks_exact_mut(L::WIDTH));
+                for (i, (vel, pose)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
+                    let moved = L::load(&step[i % 4..]) * L::load(vel);
+                    let now = if first { moved } else { L::load(pose) + moved };
+                    now.store(pose);
                 }
                 for i in whole..vel.len() {
                     let moved = step[i % 4] * vel[i];
@@ -197,10 +196,11 @@ impl Rows<'_> {
             Integrate::FirstVelocities | Integrate::Velocities => {
                 let update = what == Integrate::Velocities;
                 let damp: Option<&[f32]> = self.any_damping.then(|| bytemuck::cast_slice(&self.damp[slots]));
-                let mut i = 0;
-                while i < whole {
-                    velocity::<L>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
-                    i += L::WIDTH;
+                // By chunks, as the compiler does not always see otherwise that the lengths are looked at already (+2 % of the
+                // instructions of a step of `packed`).
+                let chunks = vel.chunks_exact_mut(L::WIDTH).zip(accum.chunks_exact_mut(L::WIDTH));
+                for (i, (vel, accum)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
+                    velocity::<L>(vel, accum, damp.map(|d| &d[i..]), update);
                 }
                 for i in whole..vel.len() {
                     velocity::<f32>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
