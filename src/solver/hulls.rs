@@ -170,6 +170,8 @@ struct Shift {
     /// By how much a unit moves it, and turns it.
     moves: f32,
     turns: f32,
+    /// Something moves the row, if not this contact.
+    movable: bool,
 }
 
 impl Shift {

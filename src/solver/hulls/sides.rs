@@ -71,7 +71,8 @@ impl Maker<'_> {
             };
             let shift = rigid.shift(self.row(pair.hull as usize), middle - hull.origin, -normal);
             let a = of(slot as u32, end as u8, shift);
-            let b = of(pair.slot, 0, Shift { row: pair.slot, arm: 0.0, moves: 0.0, turns: 0.0 });
+            let b =
+                of(pair.slot, 0, Shift { row: pair.slot, arm: 0.0, moves: 0.0, turns: 0.0, movable: false });
             contacts.extend(Contact::new(key, -normal, [a, b], gap, middle, pair.surface, self));
         }
     }
@@ -237,7 +238,8 @@ impl Rigid {
     /// How pushes at a place along a normal move it.
     pub(super) fn shift(&self, row: u32, place: Vec2, normal: Vec2) -> Shift {
         let arm = (place - self.centre).perp_dot(normal);
-        Shift { row, arm, moves: self.inv_mass, turns: arm * self.inv_inertia }
+        let movable = self.inv_mass > 0.0 || self.inv_inertia > 0.0;
+        Shift { row, arm, moves: self.inv_mass, turns: arm * self.inv_inertia, movable }
     }
 }
 
@@ -299,7 +301,13 @@ impl OtherPair {
         let inv_spin = inv_spin(bodies.columns.radius[self.slot as usize]);
         let arms = [lever.perp_dot(normal) * inv_spin, lever.dot(normal) * inv_spin];
         let inv_mass = state.vel[self.slot as usize].0[3];
-        let shift = Shift { row: self.slot, arm: arms[0], moves: inv_mass, turns: 2.0 * arms[0] * inv_mass };
+        let shift = Shift {
+            row: self.slot,
+            arm: arms[0],
+            moves: inv_mass,
+            turns: 2.0 * arms[0] * inv_mass,
+            movable: inv_mass > 0.0,
+        };
         Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, shift }
     }
 }

@@ -150,7 +150,7 @@ impl Blocks {
         for contact in contacts {
             let pushed = contact.sides.iter().flat_map(|side| side.slots).map(|slot| slot as usize);
             let pushed = pushed.filter(|&slot| vel[slot].0[3] > 0.0);
-            let shifted = contact.sides.iter().map(|side| side.shift).filter(|shift| shift.inv_mass() > 0.0);
+            let shifted = contact.sides.iter().map(|side| side.shift).filter(|shift| shift.movable);
             let moved = pushed.chain(shifted.map(|shift| shift.row as usize));
             let known = moved.clone().fold(0, |known, slot| known | taken[slot]);
             let colour = (known.trailing_ones() as usize).min(COLOURS);
