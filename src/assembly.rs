@@ -14,11 +14,11 @@
 
 use crate::body::{BodyDesc, BodyHandle, Filter};
 use crate::error::{Error, check_vec};
-use crate::hulls::check_places;
-use crate::links::LinkDesc;
+use crate::geometry::polygon::Polygon;
+use crate::geometry::shape::Shape;
 use crate::material::Material;
-use crate::polygon::Polygon;
-use crate::shape::Shape;
+use crate::particles::hulls::check_places;
+use crate::particles::links::LinkDesc;
 use crate::world::World;
 use glam::{DVec2, Vec2};
 

@@ -11,24 +11,24 @@
 //! when that, too, is made anew.
 
 mod columns;
+pub(crate) mod compound;
 mod desc;
 mod shapes;
 mod validate;
 
-use columns::Spare;
 pub(crate) use columns::{ColumnSet, Kind, Motion};
+use columns::{NOT_BEHIND, Spare};
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
 
-use crate::compound::Compound;
+use crate::base::interner::{Interner, put};
 use crate::error::Error;
-use crate::interner::{Interner, put};
+use crate::geometry::outline::Outlines;
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::trig::wrap;
 use crate::lane::padded;
 use crate::material::Material;
-use crate::outline::Outlines;
-use crate::shape::{Shape, ShapeKind};
-use crate::solver::midpoint::NOT_BEHIND;
-use crate::trig::wrap;
+use compound::Compound;
 use glam::Vec2;
 
 /// All bodies of a world.

@@ -40,11 +40,13 @@ pub(crate) mod loose;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 
+use crate::base::room::resize;
 use crate::body::{Bodies, Kind, Motion};
+use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
+use crate::geometry::shape::ShapeKind;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
-use crate::shape::ShapeKind;
 use bands::Bands;
 use fleeting::Motions;
 use frames::Frames;
@@ -56,9 +58,6 @@ use levels::Levels;
 use loose::Allowance;
 use std::ops::Range;
 use strays::Strays;
-
-/// Bodies per parallel work item in passes over columns.
-pub(crate) const CHUNK: usize = 2048;
 
 /// How bounds are grown. The pair list stays valid while no body has gone further than its `reach`
 /// against its frame, nor will have at the end of the next step.
@@ -135,7 +134,7 @@ const LEAST_SPEED: f32 = 0.7;
 impl Margins {
     pub(crate) fn new(settings: &Settings) -> Self {
         Margins {
-            speculative: 4.0 * settings.slop,
+            speculative: settings.speculative_distance(),
             base: 20.0 * settings.slop,
             horizon: HORIZON_STEPS * settings.time_step,
             time_step: settings.time_step,
@@ -523,15 +522,6 @@ impl Broadphase {
 fn is_mostly_turning(bodies: &Bodies) -> bool {
     let turns = |kind: &&Kind| kind.is_general() && kind.is_solid();
     bodies.any_general && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
-}
-
-/// Resizes, with room for a quarter more and 16 when the vector has to grow, so that a fluctuating length does not
-/// allocate again and again.
-pub(crate) fn resize<T: Clone + Default>(vec: &mut Vec<T>, len: usize) {
-    if len > vec.capacity() {
-        vec.reserve_exact(len + len / 4 + 16 - vec.len());
-    }
-    vec.resize(len, T::default());
 }
 
 #[inline]

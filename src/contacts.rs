@@ -9,7 +9,8 @@
 //! rebuild:   carry   impulses and touching flags of the old list out, by old slot    (carry.rs)
 //!            for each tile: colour its pairs, lay out blocks, carry impulses in      (build.rs)
 //! each step: candidates that have come near get lanes                                (candidates.rs)
-//!            narrowphase updates the blocks in place; begin and end from the flags      (events.rs)
+//!            normals and separations, in place                                  (update.rs)
+//!            begin and end from the flags                                       (events.rs)
 //! ```
 //!
 //! Of things that fall and turn, a list has eight pairs for one contact (53,866 for 6,780 of 5,000 boxes in a pit): with a
@@ -30,8 +31,10 @@ mod events;
 mod insert;
 pub(crate) mod places;
 mod room;
+pub(crate) mod update;
 mod validate;
 
+use crate::base::room::at_least;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::Broadphase;
 use crate::broadphase::sweep::{Found, Pair};
@@ -499,7 +502,7 @@ impl Contacts {
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_general);
         let room = self.far_room.max(loose);
         self.far.reserve(&room, bodies);
-        room::at_least(&mut self.far_keys, room.pairs);
+        at_least(&mut self.far_keys, room.pairs);
         self.carry.reserve_far(room.pairs);
     }
 

@@ -22,7 +22,7 @@
 //! they leave is read in item order.
 #![allow(unsafe_code)] // the published closure's lifetime, and slices shared by disjoint ranges
 
-use crate::trace::Trace;
+use crate::timing::{MAX_SHARES, Trace};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -63,8 +63,8 @@ impl Backoff {
     }
 }
 
-/// Most threads of a crew.
-pub(crate) const MAX_SHARES: usize = 64;
+/// Bodies per parallel work item in passes over columns.
+pub(crate) const CHUNK: usize = 2048;
 
 /// The items of one share that are not claimed yet: `epoch << 48 | end << 24 | next`, the stage, its end and
 /// its cursor in one word, so that a claim is one compare-and-swap that fails if the stage has changed

@@ -27,7 +27,7 @@
 //!    │ broadphase     if a body has left its margin: order of space, pairs     broadphase.rs
 //!    │ contacts       … colours, blocks, impulses carried over                 contacts.rs
 //!    │ bounds         columns → the solver's rows                              solver/mirror.rs
-//!    │ narrowphase    blocks updated in place: normals, separations            narrowphase.rs
+//!    │ narrowphase    blocks updated in place: normals, separations            contacts/update.rs
 //!    │ contacts       begin and end events                                     contacts.rs
 //!    │ solver         substeps × passes over tiles of space                    solver.rs
 //!    │ links          … between them, where there are any                     solver/verlet.rs
@@ -54,58 +54,42 @@
 //!
 //! # Features
 //!
-//! `cli` (default): the `granule` command, and pictures (`render`). `scene`: scene files and run records by serde. `parallel`
-//! (default): rayon. `profile`: the command takes profiles. A host that embeds the engine takes `default-features = false`
-//! and what it needs.
+//! `parallel` (default): rayon. `scene`: scene files, by serde. A host that needs neither takes `default-features = false`.
 
 mod assembly;
+mod base;
 mod body;
 mod broadphase;
-mod compare;
-mod compound;
 mod contacts;
 mod crew;
 mod error;
-mod hulls;
-mod interner;
+mod geometry;
 mod lane;
-mod links;
 mod material;
 mod narrowphase;
-mod outline;
-mod polygon;
-mod prefetch;
-mod query;
-#[cfg(feature = "cli")]
-pub mod render;
-#[cfg(feature = "scene")]
-pub mod report;
+mod particles;
 pub mod scene;
 mod settings;
-mod shape;
 mod solver;
-mod telemetry;
-mod trace;
-mod trig;
-mod validate;
+mod timing;
 pub mod verify;
 mod world;
 
 pub use assembly::{Assembly, Cloth};
+pub use body::compound::Part;
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
-pub use compare::Difference;
-pub use compound::Part;
 pub use contacts::ContactEvent;
 #[doc(hidden)]
 pub use crew::set_oversubscribe;
 pub use error::Error;
+pub use geometry::polygon::Polygon;
+pub use geometry::shape::{Shape, ShapeKind};
 pub use glam::Vec2;
-pub use hulls::HullHandle;
-pub use links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use material::{Material, Mix, Mixing};
-pub use polygon::Polygon;
+pub use particles::hulls::HullHandle;
+pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Lanes, Settings, Solver};
-pub use shape::{Shape, ShapeKind};
-pub use telemetry::Quality;
-pub use trace::Span;
-pub use world::{Advance, Columns, Contact, Quarantine, Stage, Timings, World};
+pub use timing::{Span, Stage, Timings};
+pub use world::{
+    Advance, Columns, Contact, Difference, PlacedShape, Quality, Quarantine, Role, StoredBody, World,
+};

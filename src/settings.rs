@@ -122,6 +122,16 @@ impl Settings {
         Settings { solver: Solver::Projection, substeps: 1, iterations: 10, ..Settings::default() }
     }
 
+    /// Length of a substep, s.
+    pub(crate) fn substep(&self) -> f32 {
+        self.time_step / self.substeps as f32
+    }
+
+    /// Shapes that are closer than this have a contact, m: they may close their gap in this step, but no more.
+    pub(crate) fn speculative_distance(&self) -> f32 {
+        4.0 * self.slop
+    }
+
     /// # Errors
     ///
     /// The first field that is not finite or out of range.

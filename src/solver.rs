@@ -33,8 +33,8 @@ pub(crate) mod schedule;
 pub(crate) mod verlet;
 
 use crate::body::Bodies;
-use crate::broadphase::CHUNK;
 use crate::contacts::{Contacts, Tile};
+use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
@@ -178,7 +178,7 @@ impl ImpulseSolver {
         let (links, hulls, bodies) = verlet;
         let linked = !links.is_empty() || !hulls.is_empty();
         plan(settings, load.any_restitution, linked, &mut self.plan);
-        let h = settings.time_step / settings.substeps as f32;
+        let h = settings.substep();
         let frequency = settings.contact_frequency_ratio / h;
         let softness = |damping: f32| {
             [1.0, STIFFER].map(|factor| {

@@ -2,91 +2,45 @@
 //! reads in `world/view.rs`, and how a difference is planted in `world/fault.rs`.
 
 mod bodies;
+mod compare;
+mod drawing;
 mod edits;
 mod fault;
 mod links;
+mod pairs;
+mod quality;
+mod query;
+mod solids;
 mod validate;
 mod view;
 
+pub use compare::Difference;
+pub use drawing::{PlacedShape, Role, StoredBody};
+pub use quality::Quality;
 pub use view::{Columns, Contact};
 
 use crate::body::{Bodies, BodyHandle, BodyState, Motion};
 use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
-use crate::broadphase::crowd::{MOST_PARTNERS, scatter};
+use crate::broadphase::crowd::MOST_PARTNERS;
 use crate::broadphase::sweep::Pair;
-use crate::broadphase::{Broadphase, LastList, Margins};
-use crate::contacts::{Contacts, List, Tile};
+use crate::broadphase::{Broadphase, Margins};
+use crate::contacts::{Contacts, Tile, update};
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
-use crate::hulls::Hulls;
+use crate::geometry::trig::wrap;
 use crate::lane::with_lanes;
-use crate::links::Links;
-use crate::narrowphase;
+use crate::particles::hulls::Hulls;
+use crate::particles::links::Links;
 use crate::settings::{Lanes, Settings};
 use crate::solver::hulls::HullSolver;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Load};
-use crate::trace::Trace;
-use crate::trig::wrap;
+use crate::timing::{Clock, Stage, Timings, Trace};
 use edits::Edits;
+use fault::Fault;
 use glam::Vec2;
+use pairs::{ListState, list};
 use std::sync::Mutex;
-use std::time::Instant;
-
-/// The stages of a step, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// The solver's copy of the bodies, and the places of their shapes.
-    Bounds,
-    /// Bodies added and removed; those that have left their margins, paired anew; or a new pair list: order of space, margins, pairs.
-    Broadphase,
-    /// Candidates that come near, then normals, separations and points of the contacts.
-    Narrowphase,
-    /// Of a new pair list the blocks: impulses carried over, colours, layout. In each step what begins and ends.
-    Contacts,
-    /// The passes over blocks and links, with the integration; then velocities and positions written back.
-    Solver,
-}
-
-impl Stage {
-    /// All stages, in order.
-    pub const ALL: [Stage; 5] =
-        [Stage::Bounds, Stage::Broadphase, Stage::Narrowphase, Stage::Contacts, Stage::Solver];
-
-    /// As in run records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stage::Bounds => "bounds",
-            Stage::Broadphase => "broadphase",
-            Stage::Narrowphase => "narrowphase",
-            Stage::Contacts => "contacts",
-            Stage::Solver => "solver",
-        }
-    }
-}
-
-impl std::fmt::Display for Stage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// How long each stage of the last step took, in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Timings {
-    /// [`Stage::Bounds`]
-    pub bounds: f64,
-    /// [`Stage::Broadphase`]
-    pub broadphase: f64,
-    /// [`Stage::Narrowphase`]
-    pub narrowphase: f64,
-    /// [`Stage::Contacts`]
-    pub contacts: f64,
-    /// [`Stage::Solver`]
-    pub solver: f64,
-    /// The whole step.
-    pub total: f64,
-}
 
 /// What [`World::advance`] did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,14 +85,10 @@ pub struct World {
     verlet: Verlet,
     pub(crate) hulls: Hulls,
     pub(crate) hull_solver: HullSolver,
-    /// The pair list must be rebuilt before it is used.
-    dirty: bool,
-    /// What it may take in otherwise.
+    /// How far the pair list can be relied on.
+    list: ListState,
+    /// What was done to bodies since the last step, which the list may take in.
     edits: Edits,
-    /// Bounds of the last rebuild hold every body that was there then.
-    pub(crate) bounds_hold: bool,
-    /// They have not outlived their time.
-    bounds_last: bool,
     /// Slots that have left their margin in the last step.
     left: Mutex<Vec<u32>>,
     /// Pairs of those.
@@ -157,13 +107,43 @@ pub struct World {
     fault: Option<Fault>,
 }
 
-/// A difference to be planted in the next step.
-#[derive(Clone, Copy)]
-struct Fault {
+/// A part of the step.
+struct Part {
+    /// Whose time it takes.
     stage: Stage,
-    body: BodyHandle,
-    ulps: i32,
+    run: fn(&mut World, &Crew<'_>),
+    /// It is done only when the pair list is in this state.
+    when: Option<ListState>,
+    /// The stages whose results stand after it.
+    completes: &'static [Stage],
 }
+
+impl Part {
+    const fn of(stage: Stage, run: fn(&mut World, &Crew<'_>)) -> Part {
+        Part { stage, run, when: None, completes: &[] }
+    }
+
+    const fn when(self, state: ListState) -> Part {
+        Part { when: Some(state), ..self }
+    }
+
+    const fn completes(self, stages: &'static [Stage]) -> Part {
+        Part { completes: stages, ..self }
+    }
+}
+
+/// The step: what is done, in order. Each says what it reads and what it writes.
+const STEP: [Part; 9] = [
+    Part::of(Stage::Broadphase, World::take_in_edits),
+    Part::of(Stage::Contacts, World::carry_out).when(ListState::Void),
+    Part::of(Stage::Broadphase, World::find_pairs).when(ListState::Void),
+    Part::of(Stage::Contacts, World::build_contacts).when(ListState::Found),
+    Part::of(Stage::Bounds, World::fill_mirror).completes(&[Stage::Broadphase, Stage::Bounds]),
+    Part::of(Stage::Narrowphase, World::update_contacts).completes(&[Stage::Narrowphase]),
+    Part::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
+    Part::of(Stage::Solver, World::solve),
+    Part::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
+];
 
 impl World {
     /// Largest accepted coordinate, in metres. A body that gets beyond it is quarantined.
@@ -195,15 +175,13 @@ impl World {
             verlet: Verlet::default(),
             hulls: Hulls::default(),
             hull_solver: HullSolver::default(),
-            dirty: true,
+            list: ListState::Void,
             edits: Edits::default(),
-            bounds_hold: false,
-            bounds_last: false,
             left: Mutex::default(),
             loose_pairs: Vec::new(),
             large_moves: false,
             unchecked: false,
-            last_substep: settings.time_step / settings.substeps as f32,
+            last_substep: settings.substep(),
             time_left: 0.0,
             step_count: 0,
             quarantined: Vec::new(),
@@ -225,100 +203,25 @@ impl World {
     /// them needs twice as much as any tile ever did. What is allocated is kept, with such a reserve, until the world is dropped.
     pub fn step(&mut self) {
         let mut trace = self.trace.take();
-        let start = Instant::now();
-        with_crew(trace.as_deref(), |crew| {
-            let mut clock = Clock { last: start, trace: trace.as_deref() };
-            let mut timings = Timings::default();
-            self.check_velocities();
-            self.hulls.refresh(&mut self.bodies);
-            let edited = self.take_edits();
-            let rebuild = edited.is_none_or(|edited| !self.bounds_hold && !self.loosen(edited, crew));
-            timings.broadphase += clock.lap(Stage::Broadphase);
-            if rebuild {
-                self.verlet.slots_moved = true;
-                self.carry_out(crew);
-                timings.contacts += clock.lap(Stage::Contacts);
-                self.find_pairs(crew);
-                timings.broadphase += clock.lap(Stage::Broadphase);
-                self.build_contacts(crew);
-                timings.contacts += clock.lap(Stage::Contacts);
+        let (start, timings) = with_crew(trace.as_deref(), |crew| {
+            let mut clock = Clock::start(STEP[0].stage, trace.as_deref());
+            for part in &STEP {
+                if part.when.is_none_or(|state| state == self.list) {
+                    clock.enter(part.stage);
+                    (part.run)(self, crew);
+                    part.completes.iter().for_each(|&stage| self.plant(stage));
+                }
             }
-            self.plant(Stage::Broadphase);
-            self.fill_mirror(crew);
-            self.plant(Stage::Bounds);
-            timings.bounds += clock.lap(Stage::Bounds);
-            self.update_contacts(rebuild, crew);
-            timings.narrowphase += clock.lap(Stage::Narrowphase);
-            self.find_events();
-            timings.contacts += clock.lap(Stage::Contacts);
-            self.solve(crew);
-            self.finish(crew);
-            timings.solver += clock.lap(Stage::Solver);
-            timings.total = start.elapsed().as_secs_f64();
-            self.timings = timings;
-            self.step_count += 1;
-            self.fault = None;
+            clock.stop()
         });
         if let Some(trace) = &mut trace {
             trace.finish(start);
         }
-        self.trace = trace;
+        (self.trace, self.timings) = (trace, timings);
+        self.step_count += 1;
     }
 
-    /// Pairs the bodies that have left their margin anew, if they are few and nothing else speaks for a new
-    /// list. False if there must be one. So many of them were put there by hand.
-    fn loosen(&mut self, edited: usize, crew: &Crew<'_>) -> bool {
-        let left = self.left.get_mut().expect("no worker panicked");
-        if !self.bounds_last || !self.broadphase.can_loosen(left, edited) {
-            return false;
-        }
-        self.loose_pairs.clear();
-        if self.bodies.any_general {
-            left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
-        }
-        if !self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs) {
-            return false;
-        }
-        let list = list(&self.broadphase, &self.bodies, &self.settings);
-        self.contacts.insert(&list, &mut self.loose_pairs, crew);
-        self.bounds_hold = true;
-        true
-    }
-
-    /// Whether the pair list has every pair that overlaps.
-    pub(crate) fn pairs_hold(&self) -> bool {
-        self.is_listed() && self.bounds_hold
-    }
-
-    /// What the old contacts know, before slots change.
-    fn carry_out(&mut self, crew: &Crew<'_>) {
-        self.contacts.carry_out(&self.bodies, self.broadphase.built, crew);
-    }
-
-    /// Re-orders the bodies and makes a new pair list.
-    fn find_pairs(&mut self, crew: &Crew<'_>) {
-        let margins = Margins::new(&self.settings);
-        let expects_bodies = self.expects_bodies();
-        let last = LastList { pairs: self.contacts.pair_count(), contacts: self.contacts.contact_count() };
-        self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, crew);
-        self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
-        scatter(&mut self.bodies, self.contacts.crowded());
-        // After the rows of the bodies and the padding: see `solver/mirror.rs`.
-        self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
-        self.large_moves = self.broadphase.large_moves(&self.bodies);
-        self.loose_pairs.clear();
-        self.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
-        self.dirty = false;
-        self.edits.clear(&self.bodies, self.broadphase.listed);
-        self.bounds_hold = true;
-    }
-
-    /// Makes the blocks for a new pair list.
-    fn build_contacts(&mut self, crew: &Crew<'_>) {
-        let list = list(&self.broadphase, &self.bodies, &self.settings);
-        self.contacts.build(&list, crew);
-    }
-
+    /// Reads the bodies. Writes the solver's rows.
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
         let tiles = self.contacts.tiles().len();
         let bands = &self.broadphase.bands;
@@ -326,38 +229,39 @@ impl World {
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
     }
 
-    /// Normals and separations of all pairs. Of a new list no candidate is near.
-    fn update_contacts(&mut self, rebuilt: bool, crew: &Crew<'_>) {
-        let step = narrowphase::Step {
+    /// Reads the solver's rows. Writes normals, separations and points of all contacts; candidates that come near become
+    /// contacts. Of a new list none is near.
+    fn update_contacts(&mut self, crew: &Crew<'_>) {
+        let step = update::Step {
             shape: &self.solver.mirror.shape,
             vel: &self.solver.mirror.vel,
             frame: &self.solver.mirror.frame,
             outlines: &self.bodies.outlines.rows,
             time_step: self.settings.time_step,
             slop: self.settings.slop,
-            speculative: 4.0 * self.settings.slop,
+            speculative: self.settings.speculative_distance(),
         };
-        if !rebuilt {
+        if self.list != ListState::New {
             let list = list(&self.broadphase, &self.bodies, &self.settings);
             self.contacts.give_lanes(&list, crew, |tile, born| {
-                with_lanes!(self.settings.lanes, L => narrowphase::find_near::<L>(tile, &step, born));
+                with_lanes!(self.settings.lanes, L => update::find_near::<L>(tile, &step, born));
             });
         }
-        let update = |tile: &mut Tile| {
-            with_lanes!(self.settings.lanes, L => narrowphase::update::<L>(tile, &step));
+        let renew = |tile: &mut Tile| {
+            with_lanes!(self.settings.lanes, L => update::update::<L>(tile, &step));
         };
-        crew.for_each(self.contacts.tiles_mut(), |_, tile| update(tile));
-        update(&mut self.contacts.far);
-        self.plant(Stage::Narrowphase);
+        crew.for_each(self.contacts.tiles_mut(), |_, tile| renew(tile));
+        renew(&mut self.contacts.far);
     }
 
-    fn find_events(&mut self) {
+    /// Reads the contacts. Writes the events of those that begin and end.
+    fn find_events(&mut self, _: &Crew<'_>) {
         self.contacts.find_events(&self.bodies);
-        self.plant(Stage::Contacts);
     }
 
+    /// Reads contacts, links and hulls. Writes their impulses, and the solver's rows.
     fn solve(&mut self, crew: &Crew<'_>) {
-        let substep = self.settings.time_step / self.settings.substeps as f32;
+        let substep = self.settings.substep();
         let impulse_ratio = substep / self.last_substep;
         self.last_substep = substep;
         let load = Load {
@@ -377,7 +281,7 @@ impl World {
         self.verlet.break_links(substep, |link| links.break_link(link));
     }
 
-    /// Takes the solver's result over, and looks for what went bad.
+    /// Reads the solver's rows. Writes the bodies, and whether the list still holds them; quarantines what went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
         let mut strays = std::mem::take(&mut self.broadphase.strays);
@@ -387,12 +291,15 @@ impl World {
         let bad = mirror.finish(&mut self.bodies, bounds, &strays, &self.settings, &mut self.left, crew);
         self.broadphase.strays = strays.into_inner().expect("no worker panicked");
         self.broadphase.strays.end();
-        self.bounds_last = in_time;
-        self.bounds_hold = in_time && self.left.get_mut().expect("no worker panicked").is_empty();
+        let left = !self.left.get_mut().expect("no worker panicked").is_empty();
+        self.list = match (in_time, left) {
+            (false, _) => ListState::Expired,
+            (true, true) => ListState::Left,
+            (true, false) => ListState::Holds,
+        };
         for slot in bad {
             self.quarantine(slot);
         }
-        self.plant(Stage::Solver);
     }
 
     /// After velocities were changed by hand: finds bodies that would go bad before their neighbours are
@@ -442,7 +349,7 @@ impl World {
         self.links.mass_changed(body);
         (self.hulls.changed, self.hulls.renumbered) = (true, true);
         self.quarantined.push(Quarantine { body, step: self.step_count });
-        self.dirty = true;
+        self.list = ListState::Void;
     }
 
     /// The settings.
@@ -458,7 +365,9 @@ impl World {
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
         settings.validate()?;
         let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());
-        self.dirty |= list_settings(&settings) != list_settings(&self.settings);
+        if list_settings(&settings) != list_settings(&self.settings) {
+            self.list = ListState::Void;
+        }
         self.settings = settings;
         Ok(())
     }
@@ -534,29 +443,5 @@ impl World {
             }
         }
         state
-    }
-}
-
-/// The pair list of these bodies.
-fn list<'a>(broadphase: &'a Broadphase, bodies: &'a Bodies, settings: &Settings) -> List<'a> {
-    List { broadphase, bodies, mixing: settings.mixing, speculative: 4.0 * settings.slop }
-}
-
-/// Laps of a stopwatch.
-struct Clock<'a> {
-    last: Instant,
-    trace: Option<&'a Trace>,
-}
-
-impl Clock<'_> {
-    /// The time of the stage that ends.
-    fn lap(&mut self, stage: Stage) -> f64 {
-        let now = Instant::now();
-        if let Some(trace) = self.trace {
-            trace.stage_ends(stage, now);
-        }
-        let lap = now.duration_since(self.last).as_secs_f64();
-        self.last = now;
-        lap
     }
 }

@@ -151,7 +151,7 @@ fn main() {
     println!("# Links\n");
     println!("`cargo bench -p granule-benches --bench links > perf-reports/links.md`\n");
     {
-        use granule::report::{Machine, commit, isa, rustc};
+        use granule_command::report::{Machine, commit, isa, rustc};
         let Machine { cpu, cores, os } = Machine::this();
         println!("{cpu}, {cores} cores, {os}; {}, {}; commit {}.\n", isa(), rustc(), commit());
     }

@@ -116,7 +116,7 @@ fn main() {
     println!("# Time per body and step\n");
     println!("`cargo bench -p granule-benches --bench table > perf-reports/table.md`\n");
     {
-        use granule::report::{Machine, commit, isa, rustc};
+        use granule_command::report::{Machine, commit, isa, rustc};
         let Machine { cpu, cores, os } = Machine::this();
         println!("{cpu}, {cores} cores, {os}; {}, {}; commit {}.\n", isa(), rustc(), commit());
     }

@@ -3,11 +3,11 @@
 //!
 //! `cargo test --workspace` runs these, and builds the command for them with the feature `profile`.
 
-#[path = "../../tests/suite/command.rs"]
+#[path = "../../command/tests/suite/command.rs"]
 mod command;
 
 use command::{exported, exported_json, made_up, record, record_schema, refused, succeeds, temporary, three};
-use granule::report::export::trace::{self, Span};
+use granule_command::report::export::trace::{self, Span};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! All that can be read of a world, and what must hold of it for itself.
 
 use super::known;
-use granule::{BodyHandle, BodyType, Error, ShapeKind, World};
+use granule::{BodyHandle, BodyType, Error, Role, ShapeKind, Vec2, World};
 
 /// Panics with what is wrong with a world.
 pub fn validate(world: &World) {
@@ -22,6 +22,7 @@ pub fn is_measurable(world: &World) -> bool {
 /// Reads everything, and holds that it is sound.
 pub fn read(world: &World) {
     columns(world);
+    stored(world);
     for body in world.handles() {
         of_body(world, body);
     }
@@ -58,6 +59,33 @@ fn columns(world: &World) {
         assert_eq!(state.velocity.to_array(), [columns.vel_x[slot], columns.vel_y[slot]]);
         assert_eq!(state.angular_velocity, columns.omega[slot]);
     }
+}
+
+/// What a renderer reads is what hosts read otherwise.
+fn stored(world: &World) {
+    let mut live = 0;
+    for index in 0..world.storage_len() {
+        let Some(body) = world.stored_body(index) else { continue };
+        live += 1;
+        let state = world.body(body.handle()).expect("a body that is there");
+        assert_eq!((body.position(), body.velocity()), (state.position, state.velocity));
+        let quarantined = world.quarantined().iter().any(|entry| entry.body == body.handle());
+        let role = match world.body_type(body.handle()).expect("a body that is there") {
+            _ if quarantined => Role::Quarantined,
+            BodyType::Static => Role::Static,
+            BodyType::Kinematic => Role::Kinematic,
+            BodyType::Dynamic => Role::Dynamic,
+        };
+        assert_eq!(body.role(), role);
+        let parts = world.parts(body.handle()).expect("a body that is there");
+        assert_eq!(body.kind() == ShapeKind::Compound, parts.len() > 1);
+        assert!(body.shapes().map(|placed| placed.shape).eq(parts.iter().map(|part| part.shape)));
+        assert!(body.half_extents().cmpge(Vec2::ZERO).all());
+    }
+    assert_eq!(live, world.handles().count());
+    let starts: Vec<_> = world.tile_starts().collect();
+    assert!(starts.is_sorted());
+    assert!(world.coloured_contacts().count() <= world.contacts().count());
 }
 
 fn of_body(world: &World, body: BodyHandle) {

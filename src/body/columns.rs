@@ -1,7 +1,10 @@
 //! The columns of bodies, and how all of them are resized, cleared and permuted together.
 
 use super::BodyHandle;
-use crate::shape::ShapeKind;
+use crate::geometry::shape::ShapeKind;
+
+/// In the column `follows`, of a body that is no particle, or that nothing but its velocity moves: see `solver/midpoint.rs`.
+pub(super) const NOT_BEHIND: f32 = -1.0;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

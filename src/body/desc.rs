@@ -1,8 +1,8 @@
 //! What hosts say of bodies, and read of them: descriptions, states, handles, filters.
 
 use crate::error::{Error, check_range, check_vec};
+use crate::geometry::shape::{Shape, ShapeKind};
 use crate::material::Material;
-use crate::shape::{Shape, ShapeKind};
 use bytemuck::{Pod, Zeroable};
 use glam::Vec2;
 

@@ -1,11 +1,11 @@
 //! What bodies have for shapes: outlines, parts, and the mass and extents that come of these.
 
+use super::compound::{Compound, Mass, Part, Placed, turn_of};
 use super::{Bodies, BodyState, Filter, LEAST_MASS, Motion, NO_OUTLINE};
-use crate::compound::{Compound, Mass, Part, Placed, turn_of};
-use crate::crew::{Crew, SharedSlice};
-use crate::outline::Outline;
-use crate::shape::{Shape, ShapeKind};
-use crate::trig::sin_cos;
+use crate::crew::{CHUNK, Crew, SharedSlice};
+use crate::geometry::outline::Outline;
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::trig::sin_cos;
 use glam::Vec2;
 
 impl Bodies {
@@ -228,7 +228,7 @@ impl Bodies {
         let c = &mut self.columns;
         let (kind, angle, outline) = (&c.kind, &c.angle, &c.outline);
         let (ext_x, ext_y) = (SharedSlice::new(&mut c.ext_x), SharedSlice::new(&mut c.ext_y));
-        crew.chunks(self.len, crate::broadphase::CHUNK, |range| {
+        crew.chunks(self.len, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
             let (ext_x, ext_y) = unsafe { (ext_x.range(range.clone()), ext_y.range(range.clone())) };

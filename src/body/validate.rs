@@ -2,9 +2,9 @@
 
 use super::{Bodies, BodyHandle, Filter, Motion, NO_OUTLINE, NO_SLOT, RUNAWAY_SPEED};
 use super::{MAX_COORDINATE, padded};
+use crate::base::ensure;
+use crate::geometry::shape::ShapeKind;
 use crate::material::Material;
-use crate::shape::ShapeKind;
-use crate::validate::ensure;
 
 impl Bodies {
     /// The first thing that is wrong. `checked` says that no velocity was set by hand since the last step.

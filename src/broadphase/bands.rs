@@ -5,10 +5,12 @@
 //! sorted as one number instead.
 
 use super::frames::Frames;
-use super::{CHUNK, Growth, Margins, TileBands, interval, resize};
+use super::{Growth, Margins, TileBands, interval};
+use crate::base::room::resize;
 use crate::body::{Bodies, Kind, Motion};
+use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
-use crate::shape::ShapeKind;
+use crate::geometry::shape::ShapeKind;
 use glam::Vec2;
 use std::ops::Range;
 

@@ -18,7 +18,7 @@
 //! partners were cut are moved by a hundredth of their size, each in a direction of its own.
 
 use crate::body::{Bodies, Motion};
-use crate::trig::sin_cos;
+use crate::geometry::trig::sin_cos;
 use glam::Vec2;
 use std::f32::consts::TAU;
 

@@ -11,7 +11,7 @@
 use super::horizon::FIRST_HORIZON;
 use super::{BASE_FRACTION, Growth, Margins};
 use crate::body::Bodies;
-use crate::shape::ShapeKind;
+use crate::geometry::shape::ShapeKind;
 use glam::Vec2;
 
 /// So many fixed bodies may always have large bounds, and one for so many that move.

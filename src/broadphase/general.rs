@@ -5,13 +5,13 @@
 //! pair has to be, which the narrowphase finds out by lanes.
 
 use super::Broadphase;
+use crate::body::compound::Compound;
 use crate::body::{Bodies, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
-use crate::compound::Compound;
+use crate::geometry::outline::Outlines;
+use crate::geometry::shape::ShapeKind;
+use crate::geometry::trig::sin_cos;
 use crate::narrowphase::PairKind;
-use crate::outline::Outlines;
-use crate::shape::ShapeKind;
-use crate::trig::sin_cos;
 use glam::Vec2;
 
 /// In place of a part's number, for a body that has one shape.

@@ -21,7 +21,7 @@ use super::Broadphase;
 use super::bands::{Band, LIMIT, ordered_bits, sort_coherent};
 use super::resize;
 use crate::body::Bodies;
-use crate::shape::ShapeKind;
+use crate::geometry::shape::ShapeKind;
 use std::ops::Range;
 
 /// Bodies whose bounds are as high as `height` or half of it, and of like length along the bands.

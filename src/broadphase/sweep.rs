@@ -22,9 +22,9 @@ use super::crowd::{Crowd, MOST_PARTNERS, size};
 use super::general::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
+use crate::geometry::shape::ShapeKind;
 use crate::lane::{Lane, MAX_WIDTH, Mask};
 use crate::narrowphase::{PairKind, Touch, touch_one};
-use crate::shape::ShapeKind;
 use std::ops::Range;
 
 /// Two slots whose grown shapes are close, a < b.

@@ -29,18 +29,19 @@
 
 use super::candidates::CANDIDATE_KINDS;
 use super::carry::{Carried, Carry, GeneralCarried, Kept};
-use super::room::at_least;
 use super::{
     Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, Limits, NO_LANE, NOT_GENERAL,
     NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
 };
+use crate::base::room::at_least;
+use crate::base::room::resize;
+use crate::base::room::{make_room, refill};
 use crate::body::Bodies;
 use crate::broadphase::general::ShapeRef;
-use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
+use crate::geometry::shape::ShapeKind;
 use crate::material::{Mix, Mixing};
 use crate::narrowphase::{FAR, KINDS, PairKind};
-use crate::shape::ShapeKind;
 use std::sync::Mutex;
 
 /// One lane in reserve for so many near pairs of a kind, for candidates that come near. (With twice as many, 2 to 5 % more time in all
@@ -419,20 +420,6 @@ fn needs(shape: &ShapeRef) -> u8 {
         _ if shape.vertices <= 2 => 2,
         _ if shape.vertices <= 4 => 4,
         _ => 8,
-    }
-}
-
-/// Sets a vector to `len` copies of `value`.
-pub(super) fn refill<T: Copy>(vec: &mut Vec<T>, len: usize, value: T) {
-    make_room(vec, len);
-    vec.resize(len, value);
-}
-
-/// Empties a vector, and lets it hold `len` values: twice as many when it has to grow, so that this is rare.
-fn make_room<T>(vec: &mut Vec<T>, len: usize) {
-    vec.clear();
-    if len > vec.capacity() {
-        at_least(vec, 2 * len + 16);
     }
 }
 

@@ -8,6 +8,7 @@
 use super::build::Build;
 use super::places::RowLimit;
 use super::{BLOCK, Limits, Places, Tile};
+use crate::base::room::refill;
 use crate::body::{Bodies, NO_OUTLINE};
 use crate::broadphase::general::NO_PART;
 use crate::broadphase::sweep::Pair;
@@ -116,7 +117,7 @@ impl Build<'_> {
             pair: [u32::MAX; BLOCK],
             alive: 0,
         };
-        super::build::refill(candidates, blocks, none);
+        refill(candidates, blocks, none);
         let mut next: [u32; CANDIDATE_KINDS] = std::array::from_fn(|kind| start[kind] * BLOCK as u32);
         for ((index, pair), &lane) in found.pairs.iter().enumerate().zip(&*lane_of) {
             if lane != super::NO_LANE {

@@ -5,14 +5,14 @@
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
 use super::events::Changed;
-use super::room::at_least;
 use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NOT_GENERAL, Tile};
+use crate::base::room::at_least;
+use crate::base::room::resize;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::NO_PART;
-use crate::broadphase::resize;
 use crate::broadphase::sweep::Pair;
 use crate::crew::{Crew, SharedSlice};
-use crate::shape::ShapeKind;
+use crate::geometry::shape::ShapeKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a new contact starts with.

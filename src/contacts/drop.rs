@@ -7,10 +7,11 @@
 use super::candidates::CandidateBlock;
 use super::events::Changed;
 use super::{BounceBlock, ContactEvent, Contacts, NO_LANE, Tile, key};
+use crate::base::room::at_least;
 use crate::body::{Bodies, Motion};
 use crate::broadphase::general::NO_PART;
+use crate::geometry::shape::ShapeKind;
 use crate::narrowphase::FAR;
-use crate::shape::ShapeKind;
 
 /// What has ended with the bodies that were removed, until the step's events are found.
 #[derive(Default)]
@@ -23,8 +24,8 @@ impl Dropped {
     /// Room for what the removal of so many bodies may end.
     fn reserve(&mut self, bodies: &Bodies, removed: usize) {
         let room = 8 * removed + 64;
-        super::room::at_least(&mut self.end, room);
-        super::room::at_least(&mut self.changed, if bodies.compounds.is_empty() { 0 } else { room });
+        at_least(&mut self.end, room);
+        at_least(&mut self.changed, if bodies.compounds.is_empty() { 0 } else { room });
     }
 }
 

@@ -5,8 +5,8 @@
 //! tile's [`Limits`], and whoever hands rows to the kernels compares their number with that, once a tile.
 
 use super::BLOCK;
+use crate::geometry::outline::OUTLINE_ROWS;
 use crate::lane::{Row, RowOffset};
-use crate::outline::OUTLINE_ROWS;
 use std::ops::Deref;
 
 /// The rows that sixteen contacts name. All are below the limit that they were set with.

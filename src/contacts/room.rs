@@ -14,6 +14,7 @@
 //! the first list on took 24 ms at once.)
 
 use super::{BLOCK, Tile};
+use crate::base::room::at_least;
 use crate::body::Bodies;
 
 /// Lengths of a tile's vectors.
@@ -92,16 +93,6 @@ const FEW: usize = 32;
 /// takes time. (With sixteen at once of 65, a step took 36 ms where 20,000 boxes came down, and 15 with four.)
 pub(super) fn share(tiles: usize) -> usize {
     if tiles <= 16 { tiles } else { (tiles / 16).max(4) }
-}
-
-/// Lets a vector hold so many values. What it holds is moved to new memory: the allocator, asked to enlarge the old, copies all of it, and so
-/// touches for the first time what was only held ready. (4,000 boxes in a tumbler: 30 ms, once.)
-pub(super) fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
-    if vec.capacity() < capacity {
-        let mut roomy = Vec::with_capacity(capacity);
-        roomy.append(vec);
-        *vec = roomy;
-    }
 }
 
 impl Tile {

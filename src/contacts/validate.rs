@@ -2,11 +2,11 @@
 
 use super::candidates::CANDIDATE_KINDS;
 use super::{BLOCK, BounceBlock, Contacts, Key, NO_LANE, NOT_GENERAL, SERIAL, Tile, key};
+use crate::base::ensure;
 use crate::body::Bodies;
+use crate::geometry::outline::OUTLINE_ROWS;
 use crate::lane::RowOffset;
 use crate::narrowphase::{FAR, PairKind};
-use crate::outline::OUTLINE_ROWS;
-use crate::validate::ensure;
 
 /// How many rows there are of each sort.
 pub(crate) struct Rows {

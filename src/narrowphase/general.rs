@@ -1,74 +1,32 @@
-//! Contacts of shapes that turn: manifolds, and the arms by which they turn their bodies.
+//! Manifolds of shapes that turn: one kernel for each kind of pair, one or two points.
 //!
-//! ```text
-//! for each general kind, for each block, WIDTH contacts at a time:
-//!     frames, outlines → manifold: normal, two points
-//!     features as last step? → impulses stay with their points
-//!     points → arms about the bodies' centres, effective masses → into the block
-//! ```
-//!
-//! An *arm* is what a unit impulse at the point does to a body's spin: r × n along the normal, r × t = r · n along
-//! the tangent, over the length in which that body's spin is measured (see `Bodies::radius`): with spin u = ω·k and
-//! k² = 2·I/m, an impulse λ changes u by 2·arm·λ/m, and the point moves at arm·u. So the solver needs no moments of
-//! inertia, and its rows stay four numbers.
-//!
-//! A block in which all shapes are boxes reads their half extents and nothing else; the others gather outlines of
-//! as many vertices as their largest has (2, 4 or 8). Which it is does not change results.
+//! Boxes are made of their half extents and nothing else; other shapes gather outlines of as many vertices as the largest of
+//! their block has (2, 4 or 8). Which it is does not change results.
 
 use super::chain::{self, Chain};
 use super::manifold::{Frame, Manifold, Outline, OutlineRows, Point, V};
-use super::{FAR, PairKind, Step, gather, hull_hull, hull_plane, round_hull};
-use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
-use crate::lane::{Lane, Mask, Row, RowOffset, pair};
-use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
-use crate::prefetch::{GENERAL_AHEAD, prefetch};
-
-/// Updates all general contacts of a tile.
-///
-/// # Safety
-///
-/// The step has the rows that the tile's blocks name.
-#[allow(unsafe_code)]
-pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
-    for kind in PairKind::GENERAL {
-        for index in tile.blocks_of(kind) {
-            let ahead = index + GENERAL_AHEAD;
-            prefetch(&tile.normal, ahead);
-            prefetch(&tile.friction, ahead);
-            if let Some(info) = tile.info.get(ahead) {
-                prefetch(&tile.general, info.general as usize);
-            }
-            // SAFETY: passed on.
-            unsafe {
-                match tile.info[index].capacity {
-                    0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
-                    2 => update_block::<L, Hulls, 2>(tile, step, kind, index),
-                    3..8 => update_block::<L, Hulls, 4>(tile, step, kind, index),
-                    _ => update_block::<L, Hulls, 8>(tile, step, kind, index),
-                }
-            }
-        }
-    }
-}
+use super::{FAR, PairKind, hull_hull, hull_plane, round_hull};
+use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
+use crate::lane::{Lane, Row, RowOffset};
 
 /// The rows of `WIDTH` shapes.
 #[derive(Clone, Copy)]
-struct Shapes<'a, L: Lane> {
+pub(crate) struct Shapes<'a, L: Lane> {
     /// `[x, y, half_x, half_y]`, of a round one `[x, y, radius, radius]`, of a half-space `[normal, offset]`.
-    size: [L; 4],
-    frame: Frame<L>,
-    outlines: OutlineRows<'a>,
+    pub size: [L; 4],
+    pub frame: Frame<L>,
+    pub outlines: OutlineRows<'a>,
 }
 
 /// How outlines of `N` vertices are had.
-trait Load<const N: usize> {
+pub(crate) trait Load<const N: usize> {
     fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, N>;
 }
 
 /// From half extents.
-struct Boxes;
+pub(crate) struct Boxes;
 /// From the world's outlines.
-struct Hulls;
+pub(crate) struct Hulls;
 
 impl Load<4> for Boxes {
     #[inline(always)]
@@ -93,7 +51,7 @@ impl<L: Lane> Shapes<'_, L> {
 
 /// The manifold, turned as the world is; its places are from A's shape's centre.
 #[inline(always)]
-fn touch<L: Lane, F: Load<N>, const N: usize>(
+pub(crate) fn touch<L: Lane, F: Load<N>, const N: usize>(
     kind: PairKind,
     a: &Shapes<'_, L>,
     b: &Shapes<'_, L>,
@@ -163,9 +121,9 @@ fn round<L: Lane>(normal: V<L>, radius: L, separation: L, flat: L::Mask) -> Mani
 /// What a general contact reads of a shape, at width 1.
 #[derive(Clone, Copy)]
 pub(crate) struct ShapeRows {
-    /// As in [`Step::shape`].
+    /// `[x, y, ext_x, ext_y]`, a half-space's `[normal_x, normal_y, offset, 0]`.
     pub size: Row,
-    /// As in [`Step::frame`].
+    /// `[x, y, cos, sin]`
     pub frame: Row,
     /// As in `outline.rs`. A shape that the kind of its pair takes for a hull has one; for others any will do.
     pub outline: [Row; OUTLINE_ROWS],
@@ -185,258 +143,5 @@ pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
     manifold.points[0].separation.min(manifold.points[1].separation)
 }
 
-/// One of the two points of the contacts at hand: what of it is kept.
-struct Kept<'a> {
-    separation: &'a mut [f32],
-    normal_impulse: &'a mut [f32],
-    normal_mass: &'a mut [f32],
-}
-
-/// The two bodies' share in the effective mass.
-#[derive(Clone, Copy)]
-struct Weights<L: Lane> {
-    inv_mass: [L; 2],
-    /// From the bodies' centres to A's shape's, and one over the lengths of their spins.
-    offset: [V<L>; 2],
-    inv_spin: [L; 2],
-}
-
-/// # Safety
-///
-/// As for [`update`].
-#[allow(unsafe_code)]
-unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
-    tile: &mut Tile,
-    step: &Step<'_>,
-    kind: PairKind,
-    index: usize,
-) {
-    let block = &mut tile.normal[index];
-    let friction = &mut tile.friction[index];
-    let info = &mut tile.info[index];
-    let general = &mut tile.general[info.general as usize];
-    let (time_step, slop) = (L::splat(step.time_step), L::splat(step.slop));
-    let (speculative, far, zero) = (L::splat(step.speculative), L::splat(FAR), L::splat(0.0));
-    let (mut touching, mut active) = (0, 0);
-    for i in BlockInfo::vectors::<L>(info.used()) {
-        let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-        let shapes = |shape: &[RowOffset; BLOCK]| {
-            let at = &shape[i..i + L::WIDTH];
-            // SAFETY: passed on.
-            unsafe { (gather::<L>(step.shape, at), Frame::new(gather::<L>(step.frame, at))) }
-        };
-        let ((size_a, frame_a), (size_b, frame_b)) = (shapes(&general.shape_a), shapes(&general.shape_b));
-        // SAFETY: passed on.
-        let (vel_a, vel_b) = unsafe { (gather::<L>(step.vel, a), gather::<L>(step.vel, b)) };
-        // SAFETY: passed on.
-        let body_centre = |at: &[RowOffset]| Frame::new(unsafe { gather::<L>(step.frame, at) }).centre;
-        let weights = Weights {
-            inv_mass: [vel_a[3], vel_b[3]],
-            offset: [frame_a.centre.sub(body_centre(a)), frame_a.centre.sub(body_centre(b))],
-            inv_spin: [L::load(&general.inv_spin_a[i..]), L::load(&general.inv_spin_b[i..])],
-        };
-        // Most pairs of a list are too far apart to touch in this step, whatever their outlines: these are told from
-        // their centres. (Of 150,000 pairs of a tumbling load 20,000 were near, and the others' manifolds took 3 ms.)
-        let reach = L::load(&general.reach[i..]);
-        let mut margin = speculative;
-        if kind.is_fixed() {
-            margin = margin + time_step * weights.approach(&vel_a, &vel_b, reach);
-        }
-        let way = frame_b.centre.sub(frame_a.centre);
-        let possible = way.dot(way).lt((reach + margin) * (reach + margin));
-        if possible.bits() == 0 {
-            store_far::<L>(block, friction, general, i);
-            continue;
-        }
-        let (of_a, of_b) = (&general.outline_a[i..i + L::WIDTH], &general.outline_b[i..i + L::WIDTH]);
-        // SAFETY: passed on.
-        let [of_a, of_b] = [of_a, of_b].map(|at| unsafe { OutlineRows::new_unchecked(step.outlines, at) });
-        let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
-        let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
-        let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
-
-        // What is too far is the same at every width, whichever lanes are beside it.
-        manifold.normal = V::select(possible, manifold.normal, V::splat(1.0, 0.0));
-        for point in &mut manifold.points {
-            point.separation = L::select(possible, point.separation, far);
-            point.feature = L::select(possible, point.feature, L::splat(NO_FEATURE));
-        }
-        let normal = manifold.normal;
-        normal.x.store(&mut block.normal_x[i..]);
-        normal.y.store(&mut block.normal_y[i..]);
-        let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
-
-        keep_impulses::<L>(&manifold, block, &mut friction.tangent_impulse, general, i);
-        let nowhere = zero.gt(zero);
-        let (mut near_any, mut touch_any) = (nowhere, nowhere);
-        let (mut tangent_arms, mut nears) = ([[zero; 2]; 2], [nowhere; 2]);
-        for p in 0..if kind.has_two_points() { 2 } else { 1 } {
-            let Point { place, separation, feature } = &mut manifold.points[p];
-            feature.store(&mut general.feature[p][i..]);
-            place.x.store(&mut general.place[p][0][i..]);
-            place.y.store(&mut general.place[p][1][i..]);
-            let second = &mut general.second;
-            let kept = if p == 0 {
-                Kept {
-                    separation: &mut block.separation[i..],
-                    normal_impulse: &mut block.normal_impulse[i..],
-                    normal_mass: &mut block.normal_mass[i..],
-                }
-            } else {
-                Kept {
-                    separation: &mut second.separation[i..],
-                    normal_impulse: &mut second.normal_impulse[i..],
-                    normal_mass: &mut second.normal_mass[i..],
-                }
-            };
-            let levers = weights.levers(*place);
-            let [arm_a, arm_b] = weights.along(&levers, normal);
-            arm_a.store(&mut general.arms.normal[p][0][i..]);
-            arm_b.store(&mut general.arms.normal[p][1][i..]);
-            L::select(possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
-            tangent_arms[p] = weights.along(&levers, normal.left());
-            if kind.is_fixed() {
-                // Friction acts on A's surface: what is yet to close its gap does not slide at the middle of it.
-                let gap = L::select(separation.lt(far), separation.max(zero), zero);
-                tangent_arms[p][0] = tangent_arms[p][0] - L::splat(0.5) * gap * weights.inv_spin[0];
-            }
-            let spins = vel_b[2] * arm_b - vel_a[2] * arm_a;
-            let predicted = *separation + time_step * (along_normal + spins);
-            let mut near = separation.lt(speculative);
-            if kind.is_fixed() {
-                near = near.or(predicted.lt(zero).and(manifold.flat).and(separation.lt(far)));
-            }
-            L::select(near, *separation, far).store(kept.separation);
-            if near.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
-                L::select(near, L::load(kept.normal_impulse), zero).store(kept.normal_impulse);
-            }
-            nears[p] = near;
-            near_any = near_any.or(near);
-            touch_any = touch_any.or(separation.le(slop).or(predicted.le(zero)).and(near));
-        }
-        let arms = tangent_arm(tangent_arms, nears);
-        arms[0].store(&mut general.arms.tangent[0][i..]);
-        arms[1].store(&mut general.arms.tangent[1][i..]);
-        L::select(possible, weights.mass(arms), zero).store(&mut friction.tangent_mass[i..]);
-        if near_any.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
-            let impulse = L::load(&friction.tangent_impulse[i..]);
-            L::select(near_any, impulse, zero).store(&mut friction.tangent_impulse[i..]);
-        }
-        touching |= touch_any.bits() << i;
-        active |= near_any.bits() << i;
-    }
-    info.touching = touching as u16 & info.used();
-    info.active = active as u16 & info.used();
-}
-
 /// The number of a point that is not there.
-const NO_FEATURE: f32 = -1.0;
-
-/// Pairs that cannot touch in this step.
-#[inline(always)]
-fn store_far<L: Lane>(
-    block: &mut NormalBlock,
-    friction: &mut FrictionBlock,
-    general: &mut GeneralBlock,
-    i: usize,
-) {
-    let (zero, far) = (L::splat(0.0), L::splat(FAR));
-    L::splat(1.0).store(&mut block.normal_x[i..]);
-    zero.store(&mut block.normal_y[i..]);
-    let second = &mut general.second;
-    for separation in [&mut block.separation, &mut second.separation] {
-        far.store(&mut separation[i..]);
-    }
-    for value in [
-        &mut block.normal_impulse,
-        &mut block.normal_mass,
-        &mut friction.tangent_impulse,
-        &mut friction.tangent_mass,
-        &mut second.normal_impulse,
-        &mut second.normal_mass,
-    ] {
-        zero.store(&mut value[i..]);
-    }
-    for feature in &mut general.feature {
-        L::splat(NO_FEATURE).store(&mut feature[i..]);
-    }
-}
-
-impl<L: Lane> Weights<L> {
-    /// No less than the speed at which any point of one of the two shapes nears the other.
-    #[inline(always)]
-    fn approach(&self, vel_a: &[L; 4], vel_b: &[L; 4], reach: L) -> L {
-        let omega = [vel_a[2] * self.inv_spin[0], vel_b[2] * self.inv_spin[1]];
-        let at_centre = |vel: &[L; 4], body: usize| {
-            V::new(vel[0], vel[1]).add(self.offset[body].left().scaled(omega[body]))
-        };
-        let relative = at_centre(vel_b, 1).sub(at_centre(vel_a, 0));
-        relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
-    }
-
-    /// From both bodies' centres to a point, which is so far from A's shape's centre.
-    #[inline(always)]
-    fn levers(&self, place: V<L>) -> [V<L>; 2] {
-        self.offset.map(|offset| place.add(offset))
-    }
-
-    /// The arms of an impulse along a direction, of unit length.
-    #[inline(always)]
-    fn along(&self, levers: &[V<L>; 2], direction: V<L>) -> [L; 2] {
-        let arm = |body: usize| {
-            let lever = levers[body];
-            (lever.x * direction.y - lever.y * direction.x) * self.inv_spin[body]
-        };
-        [arm(0), arm(1)]
-    }
-
-    /// The effective mass of an impulse with these arms.
-    #[inline(always)]
-    fn mass(&self, arms: [L; 2]) -> L {
-        let (one, two) = (L::splat(1.0), L::splat(2.0));
-        let weight = |body: usize| self.inv_mass[body] * (one + two * (arms[body] * arms[body]));
-        one / (weight(0) + weight(1))
-    }
-}
-
-/// The arms of friction: those in the middle of both points, or of the one that is near.
-#[inline(always)]
-fn tangent_arm<L: Lane>(arms: [[L; 2]; 2], near: [L::Mask; 2]) -> [L; 2] {
-    let half = L::splat(0.5);
-    let of_body = |body: usize| {
-        let (first, second) = (arms[0][body], arms[1][body]);
-        let with_second = L::select(near[0], half * (first + second), second);
-        L::select(near[1], with_second, first)
-    };
-    [of_body(0), of_body(1)]
-}
-
-/// Impulses stay with their points, by the points' features.
-#[inline(always)]
-fn keep_impulses<L: Lane>(
-    manifold: &Manifold<L>,
-    block: &mut NormalBlock,
-    tangent_impulse: &mut [f32; BLOCK],
-    general: &mut GeneralBlock,
-    i: usize,
-) {
-    let zero = L::splat(0.0);
-    let old = pair(|p| L::load(&general.feature[p][i..]));
-    let new = pair(|p| manifold.points[p].feature);
-    let equal = |a: L, b: L| a.le(b).and(a.ge(b));
-    let same = equal(old[0], new[0]).and(equal(old[1], new[1]));
-    if same.bits() == ((1u64 << L::WIDTH) - 1) as u32 {
-        return;
-    }
-    let second = &mut general.second;
-    let impulses = [L::load(&block.normal_impulse[i..]), L::load(&second.normal_impulse[i..])];
-    for (p, to) in [&mut block.normal_impulse, &mut second.normal_impulse].into_iter().enumerate() {
-        let crossed = L::select(equal(old[1 - p], new[p]), impulses[1 - p], zero);
-        L::select(equal(old[p], new[p]), impulses[p], crossed).store(&mut to[i..]);
-    }
-    // A point that is not there is on no side.
-    let there = |feature: L| feature.ge(zero);
-    let stays = |p: usize| there(new[p]).and(equal(old[0], new[p]).or(equal(old[1], new[p])));
-    let tangent = L::load(&tangent_impulse[i..]);
-    L::select(stays(0).or(stays(1)), tangent, zero).store(&mut tangent_impulse[i..]);
-}
+pub(crate) const NO_FEATURE: f32 = -1.0;

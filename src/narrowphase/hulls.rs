@@ -6,8 +6,8 @@
 use super::chain::Chain;
 use super::manifold::{Frame, Manifold, Outline, OutlineRows, V};
 use super::{FAR, hull_hull, round_hull};
+use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
-use crate::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
 use glam::Vec2;
 
 /// Where two shapes touch, or nearly.

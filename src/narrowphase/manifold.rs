@@ -4,85 +4,85 @@
 //! All is computed in the axes of one of the two shapes, with that shape's centre as the origin: small numbers,
 //! however far from the world's origin the pair is.
 
+use crate::geometry::outline::{NEIGHBOUR_ROW, NORMAL_ROWS, OUTLINE_ROWS, VERTEX_ROWS};
 use crate::lane::{Lane, Row, RowOffset};
-use crate::outline::{NEIGHBOUR_ROW, NORMAL_ROWS, OUTLINE_ROWS, VERTEX_ROWS};
 
 /// A vector a lane.
 #[derive(Clone, Copy)]
-pub(super) struct V<L: Lane> {
+pub(crate) struct V<L: Lane> {
     pub x: L,
     pub y: L,
 }
 
 impl<L: Lane> V<L> {
     #[inline(always)]
-    pub(super) fn new(x: L, y: L) -> Self {
+    pub(crate) fn new(x: L, y: L) -> Self {
         V { x, y }
     }
 
     #[inline(always)]
-    pub(super) fn splat(x: f32, y: f32) -> Self {
+    pub(crate) fn splat(x: f32, y: f32) -> Self {
         V { x: L::splat(x), y: L::splat(y) }
     }
 
     #[inline(always)]
-    pub(super) fn dot(self, other: Self) -> L {
+    pub(crate) fn dot(self, other: Self) -> L {
         self.x * other.x + self.y * other.y
     }
 
     #[inline(always)]
-    pub(super) fn add(self, other: Self) -> Self {
+    pub(crate) fn add(self, other: Self) -> Self {
         V { x: self.x + other.x, y: self.y + other.y }
     }
 
     #[inline(always)]
-    pub(super) fn sub(self, other: Self) -> Self {
+    pub(crate) fn sub(self, other: Self) -> Self {
         V { x: self.x - other.x, y: self.y - other.y }
     }
 
     #[inline(always)]
-    pub(super) fn scaled(self, by: L) -> Self {
+    pub(crate) fn scaled(self, by: L) -> Self {
         V { x: self.x * by, y: self.y * by }
     }
 
     #[inline(always)]
-    pub(super) fn neg(self) -> Self {
+    pub(crate) fn neg(self) -> Self {
         V { x: -self.x, y: -self.y }
     }
 
     /// A quarter turn counter-clockwise.
     #[inline(always)]
-    pub(super) fn left(self) -> Self {
+    pub(crate) fn left(self) -> Self {
         V { x: -self.y, y: self.x }
     }
 
     #[inline(always)]
-    pub(super) fn select(mask: L::Mask, yes: Self, no: Self) -> Self {
+    pub(crate) fn select(mask: L::Mask, yes: Self, no: Self) -> Self {
         V { x: L::select(mask, yes.x, no.x), y: L::select(mask, yes.y, no.y) }
     }
 }
 
 /// A rotation.
 #[derive(Clone, Copy)]
-pub(super) struct Turn<L: Lane> {
+pub(crate) struct Turn<L: Lane> {
     pub cos: L,
     pub sin: L,
 }
 
 impl<L: Lane> Turn<L> {
     #[inline(always)]
-    pub(super) fn apply(self, v: V<L>) -> V<L> {
+    pub(crate) fn apply(self, v: V<L>) -> V<L> {
         V { x: self.cos * v.x - self.sin * v.y, y: self.sin * v.x + self.cos * v.y }
     }
 
     #[inline(always)]
-    pub(super) fn undo(self, v: V<L>) -> V<L> {
+    pub(crate) fn undo(self, v: V<L>) -> V<L> {
         V { x: self.cos * v.x + self.sin * v.y, y: self.cos * v.y - self.sin * v.x }
     }
 
     /// First `other`, then back by this.
     #[inline(always)]
-    pub(super) fn relative(self, other: Self) -> Self {
+    pub(crate) fn relative(self, other: Self) -> Self {
         Turn {
             cos: self.cos * other.cos + self.sin * other.sin,
             sin: self.cos * other.sin - self.sin * other.cos,
@@ -92,7 +92,7 @@ impl<L: Lane> Turn<L> {
 
 /// Where shapes are: centre and rotation.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<L: Lane> {
+pub(crate) struct Frame<L: Lane> {
     pub centre: V<L>,
     pub turn: Turn<L>,
 }
@@ -100,20 +100,20 @@ pub(super) struct Frame<L: Lane> {
 impl<L: Lane> Frame<L> {
     /// From `[x, y, cos, sin]`.
     #[inline(always)]
-    pub(super) fn new([x, y, cos, sin]: [L; 4]) -> Self {
+    pub(crate) fn new([x, y, cos, sin]: [L; 4]) -> Self {
         Frame { centre: V { x, y }, turn: Turn { cos, sin } }
     }
 
     /// Its rotation and centre in another frame's axes.
     #[inline(always)]
-    pub(super) fn seen_from(&self, other: &Self) -> (Turn<L>, V<L>) {
+    pub(crate) fn seen_from(&self, other: &Self) -> (Turn<L>, V<L>) {
         (other.turn.relative(self.turn), other.turn.undo(self.centre.sub(other.centre)))
     }
 }
 
 /// Outlines of `N` vertices; shapes with fewer repeat their first vertex and edge.
 #[derive(Clone, Copy)]
-pub(super) struct Outline<L: Lane, const N: usize> {
+pub(crate) struct Outline<L: Lane, const N: usize> {
     pub vertex: [V<L>; N],
     /// Of the edge from this vertex to the next.
     pub normal: [V<L>; N],
@@ -125,7 +125,7 @@ pub(super) struct Outline<L: Lane, const N: usize> {
 impl<L: Lane> Outline<L, 4> {
     /// Boxes of these half extents.
     #[inline(always)]
-    pub(super) fn boxes(half_x: L, half_y: L) -> Self {
+    pub(crate) fn boxes(half_x: L, half_y: L) -> Self {
         Outline {
             vertex: [
                 V::new(-half_x, -half_y),
@@ -143,7 +143,7 @@ impl<L: Lane> Outline<L, 4> {
 impl<L: Lane, const N: usize> Outline<L, N> {
     /// As seen from another frame.
     #[inline(always)]
-    pub(super) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
+    pub(crate) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
         let mut seen = *self;
         for (vertex, normal) in seen.vertex.iter_mut().zip(&mut seen.normal) {
             *vertex = turn.apply(*vertex).add(centre);
@@ -154,7 +154,7 @@ impl<L: Lane, const N: usize> Outline<L, N> {
 
     /// Where along a direction its first vertex is.
     #[inline(always)]
-    pub(super) fn least_along(&self, direction: V<L>) -> L {
+    pub(crate) fn least_along(&self, direction: V<L>) -> L {
         let mut least = direction.dot(self.vertex[0]);
         for vertex in &self.vertex[1..] {
             least = L::min(least, direction.dot(*vertex));
@@ -163,7 +163,7 @@ impl<L: Lane, const N: usize> Outline<L, N> {
     }
 
     #[inline(always)]
-    pub(super) fn select(mask: L::Mask, yes: &Self, no: &Self) -> Self {
+    pub(crate) fn select(mask: L::Mask, yes: &Self, no: &Self) -> Self {
         let mut outline = Outline {
             radius: L::select(mask, yes.radius, no.radius),
             count: L::select(mask, yes.count, no.count),
@@ -180,7 +180,7 @@ impl<L: Lane, const N: usize> Outline<L, N> {
 /// Outlines in rows of the layout of `outline.rs`, one a lane. There are as many rows from each offset on as an outline
 /// has: who makes one of these sees to it.
 #[derive(Clone, Copy)]
-pub(super) struct OutlineRows<'a> {
+pub(crate) struct OutlineRows<'a> {
     rows: &'a [Row],
     at: &'a [RowOffset],
 }
@@ -190,7 +190,7 @@ impl<'a> OutlineRows<'a> {
     ///
     /// When the rows end before one of the outlines does.
     #[inline(always)]
-    pub(super) fn new(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
+    pub(crate) fn new(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
         assert!(Self::are_all_there(rows, at), "an outline is not in these rows");
         OutlineRows { rows, at }
     }
@@ -202,7 +202,7 @@ impl<'a> OutlineRows<'a> {
     /// From each offset on there are [`OUTLINE_ROWS`] rows.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub(super) unsafe fn new_unchecked(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
+    pub(crate) unsafe fn new_unchecked(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
         debug_assert!(Self::are_all_there(rows, at));
         OutlineRows { rows, at }
     }
@@ -222,7 +222,7 @@ impl<'a> OutlineRows<'a> {
 
     /// Of at most `N` vertices.
     #[inline(always)]
-    pub(super) fn outlines<L: Lane, const N: usize>(&self) -> Outline<L, N> {
+    pub(crate) fn outlines<L: Lane, const N: usize>(&self) -> Outline<L, N> {
         let zero = V::splat(0.0, 0.0);
         let [_, _, radius, count] = self.row::<L>(0);
         let mut outline = Outline { vertex: [zero; N], normal: [zero; N], radius, count };
@@ -238,14 +238,14 @@ impl<'a> OutlineRows<'a> {
 
     /// Of chains' segments: see [`Chain::new`](super::chain::Chain::new).
     #[inline(always)]
-    pub(super) fn neighbours<L: Lane>(&self) -> [L; 4] {
+    pub(crate) fn neighbours<L: Lane>(&self) -> [L; 4] {
         self.row::<L>(NEIGHBOUR_ROW)
     }
 }
 
 /// A point at which two shapes touch, or are about to.
 #[derive(Clone, Copy)]
-pub(super) struct Point<L: Lane> {
+pub(crate) struct Point<L: Lane> {
     /// Midway between the surfaces, from A's shape's centre; in A's axes, in the end in the world's.
     pub place: V<L>,
     /// Negative when the shapes overlap; [`FAR`](super::FAR) if there is no such point.
@@ -256,7 +256,7 @@ pub(super) struct Point<L: Lane> {
 
 /// What two shapes touch at.
 #[derive(Clone, Copy)]
-pub(super) struct Manifold<L: Lane> {
+pub(crate) struct Manifold<L: Lane> {
     /// From A to B.
     pub normal: V<L>,
     pub points: [Point<L>; 2],
@@ -267,7 +267,7 @@ pub(super) struct Manifold<L: Lane> {
 impl<L: Lane> Manifold<L> {
     /// From the axes of A's shape, or B's, to the world's.
     #[inline(always)]
-    pub(super) fn turned(mut self, turn: Turn<L>) -> Self {
+    pub(crate) fn turned(mut self, turn: Turn<L>) -> Self {
         self.normal = turn.apply(self.normal);
         for point in &mut self.points {
             point.place = turn.apply(point.place);
@@ -277,7 +277,7 @@ impl<L: Lane> Manifold<L> {
 
     /// Places from another centre, which is `by` before the present one.
     #[inline(always)]
-    pub(super) fn shift(&mut self, by: V<L>) {
+    pub(crate) fn shift(&mut self, by: V<L>) {
         for point in &mut self.points {
             point.place = point.place.add(by);
         }

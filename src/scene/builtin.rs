@@ -475,7 +475,7 @@ fn slope(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
 mod tests {
     use super::*;
     use crate::BodyType;
-    use crate::outline::Outline;
+    use crate::geometry::outline::Outline;
     use glam::DVec2;
 
     /// How many dynamic bodies a scene of shapes has that is asked for so many.

@@ -7,7 +7,7 @@
 
 use super::builtin::{Pieces, body, centred, falling, grid, pile_columns, push_box, wall};
 use super::random::Random;
-use crate::trig::sin_cos;
+use crate::geometry::trig::sin_cos;
 use crate::{BodyDesc, Filter, Material, Part, Polygon, Shape};
 use glam::Vec2;
 use std::f32::consts::{PI, TAU};

@@ -26,11 +26,11 @@
 mod impact;
 
 use super::impulse::{Pass, Rows, Velocities, begin_step};
+use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, GeneralBlock, LANDED, NormalBlock, RoughBlock, Tile,
 };
 use crate::lane::{Lane, Mask, RowOffset, pair};
-use crate::prefetch::{GENERAL_AHEAD, prefetch};
 use std::marker::PhantomData;
 use std::ops::Range;
 

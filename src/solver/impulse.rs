@@ -29,10 +29,10 @@
 //! (1 %, at 1,000,000 bodies too: the passes do not wait for the blocks' lines).
 
 use super::{Integrate, general};
+use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset};
-use crate::prefetch::{AHEAD, prefetch};
 use std::ops::Range;
 
 /// What a pass does to each contact.

@@ -12,9 +12,6 @@
 
 use crate::lane::{Lane, Mask};
 
-/// [`follows`](Midpoint::behind) of a body that is no particle, or one that nothing but its velocity moves.
-pub(crate) const NOT_BEHIND: f32 = -1.0;
-
 /// Gravity and the length of a step and its substep.
 #[derive(Clone, Copy)]
 pub(super) struct Midpoint {

@@ -5,16 +5,18 @@
 //! its end.
 
 use super::midpoint::Midpoint;
+use crate::base::room::resize;
+use crate::body::compound::Compound;
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::strays::Strays;
-use crate::broadphase::{Bounds, CHUNK, Margins, resize, shape_row};
-use crate::compound::Compound;
+use crate::broadphase::{Bounds, Margins, shape_row};
+use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
+use crate::geometry::outline::Outlines;
+use crate::geometry::shape::ShapeKind;
+use crate::geometry::trig::{sin_cos, wrap};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
-use crate::outline::Outlines;
 use crate::settings::Settings;
-use crate::shape::ShapeKind;
-use crate::trig::{sin_cos, wrap};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -240,8 +242,8 @@ fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
 
 /// How particles' velocities in the columns differ from those in the rows.
 fn midpoint(settings: &Settings) -> Midpoint {
-    let Settings { gravity, time_step, substeps, .. } = *settings;
-    Midpoint { gravity: gravity.to_array(), time_step, substep: time_step / substeps as f32 }
+    let Settings { gravity, time_step, .. } = *settings;
+    Midpoint { gravity: gravity.to_array(), time_step, substep: settings.substep() }
 }
 
 /// Columns to rows for a range of slots.

@@ -36,7 +36,8 @@
 //! everybody's next pass for it; the order is then pass by pass. It has tasks only where a large body
 //! moves, or one of its contacts is active.
 
-use crate::crew::{Backoff, Crew, MAX_SHARES};
+use crate::crew::{Backoff, Crew};
+use crate::timing::MAX_SHARES;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};

@@ -33,13 +33,14 @@
 
 use super::impulse::Rows;
 use super::schedule::Schedule;
+use crate::base::room::resize;
 use crate::body::Bodies;
-use crate::broadphase::{CHUNK, resize};
+use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
+use crate::geometry::trig::sin_cos;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Pair, pair, with_lanes};
-use crate::links::{LinkDesc, LinkHandle, LinkKind, Links};
+use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, Links};
 use crate::settings::Lanes;
-use crate::trig::sin_cos;
 use glam::Vec2;
 use std::ops::Range;
 

@@ -1,15 +1,16 @@
 //! Adding, removing, reading and changing single bodies.
 
 use super::World;
+use super::pairs::ListState;
+use crate::body::compound::Part;
 use crate::body::{
     BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED, Motion,
 };
-use crate::compound::Part;
 use crate::error::{Error, check_range, check_vec};
+use crate::geometry::shape::Shape;
+use crate::geometry::trig::{sin_cos, wrap};
 use crate::lane::Row;
 use crate::material::Material;
-use crate::shape::Shape;
-use crate::trig::{sin_cos, wrap};
 use glam::Vec2;
 
 impl World {
@@ -311,7 +312,7 @@ impl World {
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
         self.bodies.set_filter(slot, filter);
-        self.dirty = true;
+        self.list = ListState::Void;
         Ok(())
     }
 

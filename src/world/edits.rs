@@ -9,9 +9,10 @@
 //! become loose in its life.
 
 use super::World;
+use super::pairs::ListState;
 use crate::body::Bodies;
 use crate::broadphase::loose::edits_per_list;
-use crate::shape::ShapeKind;
+use crate::geometry::shape::ShapeKind;
 
 /// What was done since the last step, and what room there is for it.
 #[derive(Default)]
@@ -70,12 +71,12 @@ impl Edits {
 impl World {
     /// Whether the pair list is that of the present bodies, where they were when it was made or were paired anew.
     pub(super) fn is_listed(&self) -> bool {
-        !self.dirty && self.edits.is_empty() && self.broadphase.built == self.bodies.len
+        self.list != ListState::Void && self.edits.is_empty() && self.broadphase.built == self.bodies.len
     }
 
     /// Whether the list has all that the bodies ask for that there are now.
     pub(super) fn list_suits(&self) -> bool {
-        !self.dirty && self.edits.made_for == Features::of(&self.bodies)
+        self.list != ListState::Void && self.edits.made_for == Features::of(&self.bodies)
     }
 
     /// Whether a list that is made now should have slots to spare.
@@ -90,7 +91,7 @@ impl World {
 
     /// A body is not where its bounds are, not all of it, or will not be at the end of the next step.
     pub(super) fn note_move(&mut self, slot: usize) {
-        self.bounds_hold = false;
+        self.list.note_left();
         self.note(slot, |edits| &mut edits.moved);
     }
 
@@ -108,15 +109,15 @@ impl World {
                 slots.push(slot as u32);
             }
         } else {
-            self.dirty = true;
+            self.list = ListState::Void;
         }
     }
 
     /// Takes the edits since the last step into the list: how many bodies are to be paired anew for them. `None` if there has to
     /// be a new list.
     pub(super) fn take_edits(&mut self) -> Option<usize> {
-        if self.dirty || self.is_listed() {
-            return (!self.dirty).then_some(0);
+        if self.list == ListState::Void || self.is_listed() {
+            return (self.list != ListState::Void).then_some(0);
         }
         let built = self.broadphase.built;
         let edits = &mut self.edits;
@@ -130,7 +131,7 @@ impl World {
         let left = self.left.get_mut().expect("no worker panicked");
         // One more than these shows that there are others.
         if left.len() > self.broadphase.bounds.allowance.per_step
-            || !self.bounds_last
+            || self.list == ListState::Expired
             || !simple
             || added > room
             || anew > edits_per_list(built)
@@ -170,7 +171,7 @@ impl World {
         left.sort_unstable();
         left.dedup();
         left.retain(|&slot| bodies.columns.kind[slot as usize].is_solid());
-        self.bounds_hold = left.is_empty();
+        self.list = if left.is_empty() { ListState::Holds } else { ListState::Left };
         Some(edited)
     }
 }

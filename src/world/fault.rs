@@ -1,7 +1,16 @@
 //! Planting a difference, to see that it is found.
 
-use super::{Fault, Stage, World};
+use super::World;
 use crate::body::BodyHandle;
+use crate::timing::Stage;
+
+/// A difference to be planted in the next step.
+#[derive(Clone, Copy)]
+pub(super) struct Fault {
+    stage: Stage,
+    body: BodyHandle,
+    ulps: i32,
+}
 
 impl World {
     /// In the next step, after `stage`, changes a number of this body by this many units in the last
@@ -11,8 +20,9 @@ impl World {
         self.fault = Some(Fault { stage, body, ulps });
     }
 
+    /// Now that the result of this stage stands.
     pub(super) fn plant(&mut self, stage: Stage) {
-        let Some(fault) = self.fault.filter(|fault| fault.stage == stage) else { return };
+        let Some(fault) = self.fault.take_if(|fault| fault.stage == stage) else { return };
         let Ok(slot) = self.bodies.slot_of(fault.body) else { return };
         let nudge = |v: &mut f32| *v = add_ulps(*v, fault.ulps);
         let lane = self.lane_of_body(slot).map(|(tile, pair)| {

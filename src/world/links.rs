@@ -1,12 +1,13 @@
 //! Links and hulls of a world, and particles where they differ from other bodies.
 
 use super::World;
+use super::pairs::ListState;
 use crate::body::BodyHandle;
 use crate::error::Error;
-use crate::hulls::{HullHandle, check_loop};
-use crate::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
-use crate::shape::Shape;
-use crate::trig::sin_cos;
+use crate::geometry::shape::Shape;
+use crate::geometry::trig::sin_cos;
+use crate::particles::hulls::{HullHandle, check_loop};
+use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
 use glam::Vec2;
 
 impl World {
@@ -127,7 +128,7 @@ impl World {
         if self.hulls.len() >= MAX_LINKS {
             return Err(Error::TooMany { max: MAX_LINKS });
         }
-        self.dirty = true;
+        self.list = ListState::Void;
         Ok(self.hulls.insert(&points))
     }
 
@@ -138,7 +139,7 @@ impl World {
     /// [`Error::StaleHandle`]
     pub fn remove_hull(&mut self, hull: HullHandle) -> Result<(), Error> {
         self.hulls.remove(hull)?;
-        self.dirty = true;
+        self.list = ListState::Void;
         Ok(())
     }
 

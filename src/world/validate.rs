@@ -1,9 +1,10 @@
 //! What holds of a world after any call.
 
+use super::solids::solids;
 use super::{Quarantine, World};
+use crate::base::ensure;
 use crate::body::Motion;
 use crate::contacts::Rows;
-use crate::validate::{ensure, solids};
 
 impl World {
     /// Checks every invariant of the world, and names the first that does not hold. It holds after any call, whatever the
@@ -74,7 +75,7 @@ impl World {
             next = tile.slots.end;
         }
         ensure!(next == banded, "the tiles end at {next}, and the bands at {banded}");
-        if self.bounds_hold { self.validate_pairs() } else { Ok(()) }
+        if self.list.holds() { self.validate_pairs() } else { Ok(()) }
     }
 
     /// Every pair that overlaps is in the list, and every body is found where it is.

@@ -1,10 +1,11 @@
 //! What a host reads of a world: columns, contacts, events, counts.
 
-use super::{Quarantine, Timings, World};
+use super::{Quarantine, World};
 use crate::body::{BodyHandle, Kind, Motion};
-use crate::contacts::{ContactEvent, Tile};
+use crate::contacts::{ContactEvent, SERIAL, Tile};
+use crate::geometry::shape::ShapeKind;
 use crate::narrowphase::FAR;
-use crate::shape::ShapeKind;
+use crate::timing::{Span, Timings, Trace};
 use glam::Vec2;
 
 /// The bodies' state as columns, without a copy: element i of each belongs to `handle[i]`.
@@ -52,6 +53,20 @@ pub struct Contact {
 }
 
 impl World {
+    /// Whether steps record their [`spans`](World::spans): some microseconds a step, and memory that grows with them.
+    /// Off at first. No effect on results.
+    pub fn set_tracing(&mut self, on: bool) {
+        if on != self.trace.is_some() {
+            self.trace = on.then(|| Box::new(Trace::new()));
+        }
+    }
+
+    /// Who was busy with what in the last step, worker by worker, in order of time; nothing unless
+    /// [`World::set_tracing`] was called before it.
+    pub fn spans(&self) -> &[Span] {
+        self.trace.as_ref().map_or(&[], |trace| &trace.spans)
+    }
+
     /// Steps taken since the start.
     pub fn step_count(&self) -> u64 {
         self.step_count
@@ -101,11 +116,13 @@ impl World {
         })
     }
 
-    /// The same, each with the colour in which it was solved.
-    pub(crate) fn coloured_contacts(&self) -> impl Iterator<Item = (u8, Contact)> + '_ {
+    /// The contacts of bodies, each with the colour in which it was solved: contacts of one colour share no body that moves, and are
+    /// solved at the same time. `None`: one after the other.
+    pub fn coloured_contacts(&self) -> impl Iterator<Item = (Option<u8>, Contact)> + '_ {
         self.contacts.all().flat_map(|tile| {
             (0..tile.info.len() * crate::contacts::BLOCK).flat_map(|lane| {
                 let colour = tile.info[lane / crate::contacts::BLOCK].colour;
+                let colour = (usize::from(colour) != SERIAL).then_some(colour);
                 let points = [self.contact(tile, lane), self.second_contact(tile, lane)];
                 points.into_iter().flatten().map(move |contact| (colour, contact))
             })

@@ -3,17 +3,12 @@
 
 mod api;
 mod broadphase;
-mod browser;
-mod cli;
-#[cfg(feature = "cli")]
-mod command;
 mod common;
-mod compare;
 mod events;
-mod exports;
 mod fuzz_corpus;
 mod hulls;
 mod laws;
+mod layers;
 mod manifolds;
 mod memory;
 mod oracle;
@@ -22,8 +17,6 @@ mod physics;
 mod quality;
 mod queries;
 mod reference;
-mod render;
 mod scene_file;
-mod sweep;
 mod turning;
 mod verlet;

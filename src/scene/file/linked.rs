@@ -6,7 +6,7 @@
 use super::{
     BodyFile, SceneError, decimal, filter_of, narrow, narrow_vector, out_of_range, pair, pick, value, vector,
 };
-use crate::hulls::check_places;
+use crate::particles::hulls::check_places;
 use crate::scene::Scene;
 use crate::{BodyDesc, BodyType, LinkDesc, LinkKind, Material, Shape};
 use glam::Vec2;

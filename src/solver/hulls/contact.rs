@@ -103,7 +103,7 @@ impl Contact {
         };
         let speed = contact.relative(state.vel, 0);
         let touches = gap + rows.step * speed < 0.0;
-        if gap > 4.0 * settings.slop && !touches {
+        if gap > settings.speculative_distance() && !touches {
             return None;
         }
         contact.masses = pair(|axis| {

@@ -24,8 +24,8 @@
 
 use super::{Contact, State};
 use crate::body::Bodies;
-use crate::hulls::Hulls;
-use crate::links::{LinkDesc, LinkKind, Links};
+use crate::particles::hulls::Hulls;
+use crate::particles::links::{LinkDesc, LinkKind, Links};
 use glam::DVec2;
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -2,16 +2,16 @@
 
 use super::contact::State;
 use super::{Contact, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
+use crate::body::compound::Compound;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::{NO_PART, ShapeRef};
-use crate::compound::Compound;
+use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
+use crate::geometry::shape::ShapeKind;
+use crate::geometry::trig::sin_cos;
 use crate::lane::Row;
 use crate::narrowphase::FAR;
 use crate::narrowphase::hulls::{Around, LoopTouch, Other, touch_other};
-use crate::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::settings::Settings;
-use crate::shape::ShapeKind;
-use crate::trig::sin_cos;
 use glam::Vec2;
 
 impl Maker<'_> {
@@ -119,7 +119,7 @@ impl Hull {
             hull.fixed &= c.inv_mass[slot] == 0.0;
         }
         hull.more[..hull.count].iter_mut().for_each(|more| *more -= hull.radius);
-        let margin = Vec2::splat(thickest + 4.0 * settings.slop);
+        let margin = Vec2::splat(thickest + settings.speculative_distance());
         (hull.lower, hull.upper) = (hull.lower - margin, hull.upper + margin);
         Some(hull)
     }
@@ -190,8 +190,8 @@ impl Hull {
         shift: Shift,
     ) -> (Side, f32) {
         let around = around.corners();
-        let vertex = |i: usize| corner(outline, crate::outline::VERTEX_ROWS, i);
-        let normal = |i: usize| corner(outline, crate::outline::NORMAL_ROWS, i);
+        let vertex = |i: usize| corner(outline, crate::geometry::outline::VERTEX_ROWS, i);
+        let normal = |i: usize| corner(outline, crate::geometry::outline::NORMAL_ROWS, i);
         let mut edge = 0;
         let mut best = f32::NEG_INFINITY;
         for i in 0..around.len() {

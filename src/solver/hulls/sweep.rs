@@ -10,7 +10,7 @@
 
 use super::contact::State;
 use super::{CLOSING, Contact, HullSolver, PUSH, SLIPPING, Surface, sweeps};
-use crate::broadphase::resize;
+use crate::base::room::resize;
 use crate::contacts::BLOCK;
 use crate::lane::{Lane, Row, RowOffset, with_lanes};
 use crate::settings::{Lanes, Settings};

@@ -1,0 +1,250 @@
+//! `granule run`: warm up, measure, report.
+
+use super::args::{Format, RunArgs};
+use super::input::{self, Input};
+use super::output::{check_new, write_file};
+use super::profile::{self, Profile, Taken};
+use super::progress::Progress;
+use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
+use granule::scene::Scene;
+use granule::{BodyState, Solver, World};
+use granule_command::report::export::trace::{self, Span};
+use granule_command::report::{
+    self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, Samples, StepTimes,
+};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+/// Runs the scene; files the record in `report` if there is one.
+pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
+    input::check_file("--dump", args.dump.as_deref())?;
+    input::check_file("--dump-particles", args.dump_particles.as_deref())?;
+    input::check_dir("--report", report)?;
+    if args.dump.is_some() && args.dump == args.dump_particles {
+        return Err(bad_input("--dump and --dump-particles name the same file"));
+    }
+    profile::check(args)?;
+    if let Some(path) = &args.trace {
+        check_new("--trace", path, args.force)?;
+    }
+    let input = Input::new(&args.scene)?;
+    let mut world = input.world()?;
+    let pool = input::pool(input.threads)?;
+
+    let mut measured = pool.install(|| measure(&mut world, &input, args));
+    let record = record(&input, &world, &mut measured);
+
+    if let Some(path) = &args.dump {
+        dump(path, |out| write_bodies(out, &input.scene, &world))?;
+    }
+    if let Some(path) = &args.dump_particles {
+        dump(path, |out| write_particles(out, &input.scene, &world))?;
+    }
+    if let Some(path) = &args.trace {
+        write_file(path, |out| trace::write(out, &input.scene.name, &measured.spans))?;
+    }
+    if let Some(profile) = measured.profile.take() {
+        profile.write(args)?;
+    }
+    let filed =
+        report.map(|dir| report::write(dir, &record).map_err(|error| bad_file(dir, &error))).transpose()?;
+    match args.format {
+        Format::Human => emit(&summary::text(&record, filed.as_deref()))?,
+        Format::Json => {
+            emit_json(&record)?;
+            if let Some(path) = filed {
+                note(&format!("record written to {}", path.display()));
+            }
+        }
+    }
+    check(&world)
+}
+
+/// What is measured: sums over the measured steps, and the time of each.
+struct Measured {
+    step_ms: Vec<f64>,
+    phases_ms: PhaseTimes,
+    samples: Samples,
+    allocations: u64,
+    profile: Option<Taken>,
+    /// With `--trace`.
+    spans: Vec<Span>,
+}
+
+fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
+    let progress = Progress::new(u64::from(input.warmup) + u64::from(input.steps));
+    progress.phase("warm-up");
+    for _ in 0..input.warmup {
+        let start = Instant::now();
+        world.step();
+        let elapsed = start.elapsed();
+        progress.step();
+        progress.figures(world, elapsed);
+    }
+    progress.phase("measuring");
+    let mut measured = Measured {
+        step_ms: Vec::with_capacity(input.steps as usize),
+        phases_ms: PhaseTimes::default(),
+        samples: Samples::with_capacity(input.steps as usize),
+        allocations: 0,
+        profile: None,
+        spans: Vec::new(),
+    };
+    world.set_tracing(args.trace.is_some());
+    let profile = Profile::start(args);
+    let begin = Instant::now();
+    for _ in 0..input.steps {
+        // The progress bar allocates, too: what is counted is the step alone.
+        let before = alloc::count();
+        let start = Instant::now();
+        world.step();
+        let elapsed = start.elapsed();
+        measured.allocations += alloc::count() - before;
+        let step_ms = 1e3 * elapsed.as_secs_f64();
+        let phases = phases(world);
+        measured.step_ms.push(step_ms);
+        measured.phases_ms.add(&phases);
+        measured.samples.push(step_ms, &phases);
+        if args.trace.is_some() {
+            let start_us = 1e6 * start.duration_since(begin).as_secs_f64();
+            measured.spans.push(Span { name: "step", worker: 0, start_us, duration_us: 1e3 * step_ms });
+            measured.spans.extend(world.spans().iter().map(|span| Span {
+                name: span.stage.name(),
+                worker: span.worker,
+                start_us: start_us + 1e6 * span.start,
+                duration_us: 1e6 * span.duration,
+            }));
+        }
+        progress.step();
+        progress.figures(world, elapsed);
+    }
+    measured.profile = profile.map(Profile::stop);
+    measured
+}
+
+/// The last step's stages.
+fn phases(world: &World) -> PhaseTimes {
+    let step = world.timings();
+    PhaseTimes {
+        bounds: 1e3 * step.bounds,
+        broadphase: 1e3 * step.broadphase,
+        narrowphase: 1e3 * step.narrowphase,
+        contacts: 1e3 * step.contacts,
+        solver: 1e3 * step.solver,
+    }
+}
+
+fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
+    let settings = world.settings();
+    let quality = world.quality();
+    let links = world.link_quality();
+    let step_ms = StepTimes::of(&mut measured.step_ms);
+    // No step, no time: 0 / 1.
+    let steps = f64::from(input.steps.max(1));
+    RunRecord {
+        schema: SCHEMA.to_owned(),
+        scene: input.scene.name.clone(),
+        bodies: world.body_count(),
+        static_bodies: world.static_count(),
+        particles: world.particle_count(),
+        links: links.links,
+        link_iterations: settings.link_iterations,
+        steps: input.steps,
+        warmup: input.warmup,
+        substeps: settings.substeps,
+        iterations: settings.iterations,
+        solver: match settings.solver {
+            Solver::Soft => "soft".to_owned(),
+            Solver::Projection => "projection".to_owned(),
+        },
+        threads: input.threads,
+        lanes: settings.lanes.width(),
+        isa: report::isa().to_owned(),
+        seed: input.seed,
+        step_ms,
+        phases_ms: measured.phases_ms.divided(steps),
+        pairs: world.pair_count(),
+        contacts: world.contact_count(),
+        ns_per_body_step: 1e6 * step_ms.mean / (world.body_count() + world.particle_count()).max(1) as f64,
+        quality: QualityRecord {
+            mean_penetration: quality.mean_penetration,
+            max_penetration: quality.max_penetration,
+            kinetic_energy: quality.kinetic_energy,
+            momentum: quality.momentum,
+            mean_stretch: links.mean_stretch,
+            max_stretch: links.max_stretch,
+        },
+        quarantined: world.quarantined().len(),
+        state_hash: format!("{:016x}", world.state_hash()),
+        peak_rss_bytes: report::peak_rss_bytes(),
+        allocations_per_step: measured.allocations as f64 / steps,
+        machine: Machine::this(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: report::commit().to_owned(),
+        rustc: report::rustc().to_owned(),
+        unix_time: report::unix_time(),
+        samples_ms: std::mem::take(&mut measured.samples),
+    }
+}
+
+fn dump(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Outcome {
+    let written = File::create(path).map(BufWriter::new).and_then(|mut out| {
+        write(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| bad_file(path, &error))
+}
+
+/// One line a body, in the scene's order. Rust prints the shortest decimal that reads back as the same
+/// number.
+fn write_bodies(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
+    writeln!(out, "id,x,y,angle,vx,vy,omega")?;
+    for (id, place) in places(scene, false) {
+        let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
+        let BodyState { position, angle, turns, velocity, angular_velocity } = state;
+        let (x, y, vx, vy) = (position.x, position.y, velocity.x, velocity.y);
+        // In all, with whole turns; and in as few digits as it has where there are none.
+        let angle = if turns == 0 { angle.to_string() } else { state.total_angle().to_string() };
+        writeln!(out, "{id},{x},{y},{angle},{vx},{vy},{angular_velocity}")?;
+    }
+    Ok(())
+}
+
+/// The same for the particles.
+fn write_particles(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
+    writeln!(out, "id,x,y,vx,vy")?;
+    for (id, place) in places(scene, true) {
+        let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
+        let (x, y, vx, vy) = (state.position.x, state.position.y, state.velocity.x, state.velocity.y);
+        writeln!(out, "{id},{x},{y},{vx},{vy}")?;
+    }
+    Ok(())
+}
+
+/// The places in the scene of its particles, or of its other bodies, numbered as in a scene file.
+fn places(scene: &Scene, particles: bool) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let chosen = move |place: &usize| scene.bodies[*place].is_particle() == particles;
+    (0..scene.bodies.len()).filter(chosen).enumerate()
+}
+
+/// The state must be finite, and every body still in the world.
+fn check(world: &World) -> Outcome {
+    let quarantined = world.quarantined();
+    if let Some(first) = quarantined.first() {
+        let (count, body, step) = (quarantined.len(), first.body.index(), first.step);
+        return Err(check_failed(format!(
+            "{count} bodies quarantined, the first is body {body} in step {step}"
+        )));
+    }
+    let bad = world.handles().find(|&handle| !world.body(handle).is_ok_and(|state| is_finite(&state)));
+    bad.map_or(Ok(()), |handle| {
+        Err(check_failed(format!("the state of body {} is not finite", handle.index())))
+    })
+}
+
+fn is_finite(state: &BodyState) -> bool {
+    let scalars_are = state.angle.is_finite() && state.angular_velocity.is_finite();
+    scalars_are && state.position.is_finite() && state.velocity.is_finite()
+}

@@ -1,0 +1,218 @@
+//! `granule sweep`: a grid of runs, a record a line.
+//!
+//! Each cell of the grid is a process of its own, `granule run … --format json`: a record's peak memory is then that
+//! of its run alone, and a run that dies takes no other with it. Its line is written at once and in one piece, so that
+//! the sweep may be stopped at any time. Cells run in a shuffled order: whatever drifts on the machine (heat, other
+//! people's work) is then not mistaken for the effect of a setting.
+
+mod file;
+mod grid;
+
+use super::args::{count, lanes};
+use super::style::Style;
+use super::{Failure, Outcome, bad_input, check_failed, emit, input, note};
+use clap::Args;
+use file::Output;
+use granule::Lanes;
+use granule::scene::{BUILTIN, DEFAULT, MAX_BODIES};
+use granule_command::report::RunRecord;
+use grid::{Cell, Grid};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Lists are separated by commas; each combination is a cell of the grid.
+#[derive(Args)]
+pub struct SweepArgs {
+    /// Built-in scenes and scene files
+    #[arg(long, value_name = "SCENE,…", value_delimiter = ',', default_value = DEFAULT)]
+    scenes: Vec<String>,
+    /// Moving bodies [default: the scene's]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = count(1, MAX_BODIES as u64))]
+    bodies: Vec<u32>,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "T,…", value_delimiter = ',', value_parser = count(1, 1024))]
+    threads: Vec<u32>,
+    /// Lane widths: 1, 4, 8 or 16 [default: 8]
+    #[arg(long, value_name = "L,…", value_delimiter = ',', value_parser = lanes)]
+    lanes: Vec<Lanes>,
+    /// Substeps of a step [default: the scene's]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = count(1, 1024))]
+    substeps: Vec<u32>,
+    /// How often each is run
+    #[arg(long, value_name = "R", default_value = "1", value_parser = count(1, 10_000))]
+    repeats: u32,
+    /// Steps that are measured [default: the scene's]
+    #[arg(long, value_name = "S", value_parser = count(0, 10_000_000))]
+    steps: Option<u32>,
+    /// Steps before those [default: the scene's]
+    #[arg(long, value_name = "W", value_parser = count(0, 10_000_000))]
+    warmup: Option<u32>,
+    /// Seed of the built-in scenes and of the order in which the cells are run
+    #[arg(long, value_name = "X", default_value = "1")]
+    seed: u64,
+    /// Where the records go, one a line
+    #[arg(long, value_name = "FILE.jsonl", required_unless_present = "list")]
+    out: Option<PathBuf>,
+    /// Go on with a file that is there: run the cells that it lacks
+    #[arg(long)]
+    resume: bool,
+    /// Run this cell alone, from 0 (see --list); with --of, this part of the sweep
+    #[arg(long, value_name = "I")]
+    index: Option<usize>,
+    /// Number of parts
+    #[arg(long, value_name = "N", requires = "index")]
+    of: Option<usize>,
+    /// Print the cells and their indices instead of running them, a JSON object a line
+    #[arg(long)]
+    list: bool,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    index: usize,
+    #[serde(flatten)]
+    cell: &'a Cell,
+}
+
+pub fn main(args: &SweepArgs) -> Outcome {
+    check_scenes(args)?;
+    let cells = Grid::of(args).cells();
+    let chosen = choose(args, cells.len())?;
+    if args.list {
+        return list(&cells, chosen);
+    }
+    let path = args.out.as_deref().unwrap_or(Path::new(""));
+    input::check_file("--out", Some(path))?;
+    let mut out = Output::open(path, args.resume)?;
+    let left: Vec<usize> = chosen.iter().copied().filter(|&index| !out.has(&cells[index])).collect();
+    let failed = run_cells(&cells, &left, &mut out)?;
+    let (here, before) = (left.len() - failed, chosen.len() - left.len());
+    let before = if args.resume { format!(", {before} were there") } else { String::new() };
+    emit(&format!("{}: {here} records written{before}, {failed} failed\n", path.display()))?;
+    if failed > 0 {
+        return Err(check_failed(format!("sweep: {failed} of {} cells failed", left.len())));
+    }
+    Ok(())
+}
+
+/// A name that is mistyped is found before the first run, not after the last but one.
+fn check_scenes(args: &SweepArgs) -> Outcome {
+    for scene in &args.scenes {
+        if BUILTIN.iter().any(|builtin| builtin.name == scene) {
+            continue;
+        }
+        if !Path::new(scene).is_file() {
+            let names: Vec<&str> = BUILTIN.iter().map(|builtin| builtin.name).collect();
+            let names = names.join(", ");
+            return Err(bad_input(format!("--scenes {scene}: neither a scene file nor one of {names}")));
+        }
+        if !args.bodies.is_empty() {
+            return Err(bad_input(format!("--bodies: {scene} is a scene file and has its own")));
+        }
+    }
+    Ok(())
+}
+
+/// The cells that this process is for, in the order in which they are run.
+fn choose(args: &SweepArgs, cells: usize) -> Result<Vec<usize>, Failure> {
+    match (args.index, args.of) {
+        (None, _) => Ok(grid::shuffled(cells, args.seed)),
+        (Some(index), None) if index < cells => Ok(vec![index]),
+        (Some(index), None) => Err(bad_input(format!("--index {index}: the grid has {cells} cells, from 0"))),
+        (Some(index), Some(parts)) if index < parts => {
+            Ok(grid::shuffled(cells, args.seed).into_iter().skip(index).step_by(parts).collect())
+        }
+        (Some(index), Some(parts)) => Err(bad_input(format!("--index {index}: not below --of {parts}"))),
+    }
+}
+
+fn list(cells: &[Cell], mut chosen: Vec<usize>) -> Outcome {
+    chosen.sort_unstable();
+    let mut text = String::new();
+    for index in chosen {
+        let json = serde_json::to_string(&Listed { index, cell: &cells[index] });
+        let _ = writeln!(text, "{}", json.map_err(|error| bad_input(error.to_string()))?);
+    }
+    emit(&text)
+}
+
+/// Runs them one after the other; how many failed.
+fn run_cells(cells: &[Cell], order: &[usize], out: &mut Output) -> Result<usize, Failure> {
+    let work: Vec<f64> = order.iter().map(|&index| cells[index].work()).collect();
+    let progress = Progress::new(order.len() as u64);
+    let mut failed = 0;
+    for (place, &index) in order.iter().enumerate() {
+        let cell = &cells[index];
+        progress.start(cell, work[..place].iter().sum(), work[place..].iter().sum());
+        match run(cell) {
+            Ok(record) => out.add(&record, cell)?,
+            Err(reason) => {
+                failed += 1;
+                progress.bar.suspend(|| note(&format!("cell {index} ({cell}): {reason}")));
+            }
+        }
+        progress.bar.inc(1);
+    }
+    Ok(failed)
+}
+
+/// The record of a cell, as the text that the process printed; or why there is none.
+fn run(cell: &Cell) -> Result<String, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program).args(cell.arguments()).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.lines().last().unwrap_or_default();
+        let reason = last.strip_prefix("granule: ").unwrap_or(last);
+        return Err(if reason.is_empty() { output.status.to_string() } else { reason.to_owned() });
+    }
+    let text = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
+    let parsed = serde_json::from_str::<RunRecord>(&text);
+    parsed.map(|_| text).map_err(|error| format!("no record: {error}"))
+}
+
+/// The bar and an estimate of the time left: on standard error, and only when that is a terminal.
+struct Progress {
+    bar: ProgressBar,
+    begin: Instant,
+}
+
+impl Progress {
+    fn new(cells: u64) -> Progress {
+        let stderr = io::stderr();
+        let target =
+            if stderr.is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(cells), target);
+        let colours = if Style::of(&stderr).is_on() { ".cyan/dim" } else { "" };
+        let template = format!("{{bar:30{colours}}} {{pos}}/{{len}} cells, {{elapsed}}, {{msg}}");
+        // The template is constant but for the colours; a bar without it is still a bar.
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_secs(1));
+        Progress { bar, begin: Instant::now() }
+    }
+
+    /// Cells differ a thousandfold: what is left is by the work done so far, not by their number.
+    fn start(&self, cell: &Cell, done: f64, left: f64) {
+        let left = if done > 0.0 {
+            let seconds = self.begin.elapsed().as_secs_f64() * left / done;
+            format!("about {} left", indicatif::HumanDuration(Duration::from_secs(seconds as u64)))
+        } else {
+            "time left unknown".to_owned()
+        };
+        self.bar.set_message(format!("{left}: {cell}"));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,156 @@
+//! Pictures of a world: frames for a clip or a page, drawn without a display.
+//!
+//! ```text
+//! Survey    what a clip's frames span: bounds, fastest body, largest impulse     render/camera.rs
+//!   │ view     one camera and one scale for all of them
+//!   ▼
+//! draw      bodies, links, contacts → stamps                                     render/gather.rs
+//!   │ paint    stamps → pixels, a band of rows a task                            render/raster.rs
+//!   ▼
+//! Image     PNG, GIF, raw RGBA                                                   render/encode.rs
+//! ```
+//!
+//! All that is drawn is a *stamp*: a disc, box, capsule or convex hull in a frame of its own, whose coverage of a
+//! pixel follows from the signed distance of the pixel's centre. That is what makes 50,000 bodies cheap: a body of
+//! six pixels costs some sixty distances, and no path, no edge list, no allocation. The outline comes with
+//! it: it is where the distance is between −border and 0.
+//!
+//! Measured with 50,000 bodies at 1920 × 1080 on two threads: `packed` 21 ms a frame, `pyramid` 12, `mixed_shapes` 18;
+//! on one 42, 20 and 31. `granule render packed --bodies 50000 --size 1920x1080 --frames 15 --every 1 --out - >/dev/null`
+//! says it again. 50,000 paths of circles of six pixels, without outlines, take tiny-skia 0.12 some 200 ms on the
+//! same machine.
+//!
+//! A picture depends on the state alone: stamps are in the order of storage, a band draws all of its own in that
+//! order, and bands are cut by the picture's height, so threads cannot change a byte.
+//!
+//! ```
+//! use granule::render::{Image, Look, Survey, draw};
+//! use granule::scene;
+//!
+//! let mut world = scene::builtin("pile", 50, 1).expect("a built-in scene").build()?;
+//! world.step();
+//! let mut survey = Survey::default();
+//! survey.add(&world);
+//! let mut image = Image::new(320, 180);
+//! draw(&world, &survey.view(320, 180), &Look::default(), &mut image);
+//! assert!(image.png().starts_with(b"\x89PNG"));
+//! # Ok::<(), granule::Error>(())
+//! ```
+
+mod camera;
+mod colour;
+mod encode;
+mod gather;
+mod raster;
+mod text;
+
+pub use camera::{Camera, Survey, View};
+pub use colour::{By, Palette, Rgb, Theme};
+pub use encode::{Gif, delays};
+pub use text::{GLYPH_HEIGHT, GLYPH_WIDTH, caption, caption_height};
+
+use granule::World;
+
+/// What a picture shows, and in which colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// What the colour of a body says.
+    pub by: By,
+    /// Dark or light.
+    pub theme: Theme,
+    /// Contact points, and the normal impulses there.
+    pub contacts: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look { by: By::Speed, theme: Theme::Dark, contacts: false }
+    }
+}
+
+/// Rows of pixels, top row first. Nothing in it is translucent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    width: usize,
+    height: usize,
+    /// Red, green, blue and 255.
+    pixels: Vec<[u8; 4]>,
+}
+
+impl Image {
+    /// Widest and highest picture, in pixels.
+    pub const MAX_SIDE: usize = 16_384;
+
+    /// A black picture; each side from 1 to [`Image::MAX_SIDE`], larger ones are cut to that.
+    pub fn new(width: usize, height: usize) -> Image {
+        let (width, height) = (width.clamp(1, Self::MAX_SIDE), height.clamp(1, Self::MAX_SIDE));
+        Image { width, height, pixels: vec![[0, 0, 0, 255]; width * height] }
+    }
+
+    /// In pixels.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// In pixels.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Row after row: element y·width + x is the pixel x from the left and y from the top.
+    pub fn pixels(&self) -> &[[u8; 4]] {
+        &self.pixels
+    }
+
+    /// The same as bytes, four a pixel: what `ffmpeg -f rawvideo -pix_fmt rgba` reads.
+    pub fn bytes(&self) -> &[u8] {
+        self.pixels.as_flattened()
+    }
+
+    /// All of it in one colour.
+    pub fn fill(&mut self, colour: Rgb) {
+        self.pixels.fill(opaque(colour));
+    }
+
+    /// Copies a picture into this one, its top left corner at (x, y); what does not fit is cut off.
+    pub fn paste(&mut self, other: &Image, x: usize, y: usize) {
+        let width = other.width.min(self.width.saturating_sub(x));
+        for (row, source) in other.pixels.chunks_exact(other.width).enumerate() {
+            let start = (y + row) * self.width + x;
+            if y + row < self.height && width > 0 {
+                self.pixels[start..start + width].copy_from_slice(&source[..width]);
+            }
+        }
+    }
+}
+
+fn opaque([red, green, blue]: Rgb) -> [u8; 4] {
+    [red, green, blue, 255]
+}
+
+impl Look {
+    /// Of what is not drawn on.
+    pub fn background(&self) -> Rgb {
+        self.theme.colours().background
+    }
+
+    /// Of captions.
+    pub fn text(&self) -> Rgb {
+        self.theme.colours().text
+    }
+
+    /// The colours that do for all pictures of this look.
+    pub fn palette(&self) -> Palette {
+        Palette::new(self.by, self.theme)
+    }
+}
+
+/// Draws the world over all of the picture.
+///
+/// Work is shared among the threads of the rayon pool that the caller runs in, if any, as in
+/// [`World::step`](granule::World::step); the picture does not depend on them.
+pub fn draw(world: &World, view: &View, look: &Look, image: &mut Image) {
+    image.fill(look.theme.colours().background);
+    let stamps = gather::stamps(world, view, look);
+    raster::paint(&stamps, image);
+}

@@ -1,0 +1,267 @@
+//! A world's bodies, links and contacts as stamps.
+
+use super::colour::{self, Colours};
+use super::raster::{Form, Hull, MIN_HALF, Stamp};
+use super::{By, Look, Rgb, View};
+use granule::{BodyType, LinkKind, PlacedShape, Polygon, Role, Shape, ShapeKind, StoredBody, Vec2, World};
+use std::ops::Range;
+
+/// Slots a task.
+const CHUNK: usize = 512;
+/// Width of an outline: this part of the body's smaller half extent, and at most so many pixels.
+const BORDER: f32 = 0.24;
+const MAX_BORDER: f32 = 1.4;
+/// A body larger than this, from its centre, in pixels, has an outline.
+const OUTLINED: f32 = 1.2;
+/// A disc from this radius on, in pixels, has a mark that shows how it has turned.
+const MARKED: f32 = 4.0;
+/// A polygon that is smaller than this, in pixels, is drawn as the disc of its area.
+const TINY: f32 = 1.75;
+/// Half the width of a segment and of a link, in pixels.
+const LINE: f32 = 0.75;
+/// Half the width of a line that shows a contact's colour, in metres, and in pixels at least and at most.
+const EDGE: f32 = 0.06;
+const EDGE_PIXELS: [f32; 2] = [0.6, 3.0];
+/// Longest line of an impulse, as part of the picture's height.
+const IMPULSE: f32 = 0.04;
+
+/// All stamps, what is below first.
+pub(super) fn stamps(world: &World, view: &View, look: &Look) -> Vec<Stamp> {
+    let gather = Gather { world, view, look, colours: look.theme.colours() };
+    let mut stamps = Vec::with_capacity(world.storage_len() + world.link_count());
+    gather.bodies(|role| role == Role::Static, &mut stamps);
+    gather.links(&mut stamps);
+    gather.bodies(|role| role != Role::Static, &mut stamps);
+    if look.by == By::Colour {
+        gather.colours(&mut stamps);
+    }
+    if look.contacts {
+        gather.contacts(&mut stamps);
+    }
+    stamps
+}
+
+struct Gather<'a> {
+    world: &'a World,
+    view: &'a View,
+    look: &'a Look,
+    colours: Colours,
+}
+
+impl Gather<'_> {
+    /// The bodies that are chosen, in the order of storage.
+    fn bodies(&self, choose: impl Fn(Role) -> bool + Sync, stamps: &mut Vec<Stamp>) {
+        let tiles = self.tiles();
+        let gather = |slots: Range<usize>| {
+            let mut stamps = Vec::with_capacity(slots.len());
+            for slot in slots {
+                if let Some(body) = self.world.stored_body(slot).filter(|body| choose(body.role())) {
+                    self.body(&body, slot, &tiles, &mut stamps);
+                }
+            }
+            stamps
+        };
+        let len = self.world.storage_len();
+        let chunks = len.div_ceil(CHUNK);
+        let chunk = |number: usize| number * CHUNK..((number + 1) * CHUNK).min(len);
+        // Outside any pool this would build the global one.
+        if rayon::current_thread_index().is_some() {
+            use rayon::prelude::*;
+            let parts: Vec<_> = (0..chunks).into_par_iter().map(|number| gather(chunk(number))).collect();
+            parts.into_iter().for_each(|part| stamps.extend(part));
+        } else {
+            (0..chunks).for_each(|number| stamps.extend(gather(chunk(number))));
+        }
+    }
+
+    /// Where the slots of each tile begin, if that is asked for.
+    fn tiles(&self) -> Vec<usize> {
+        if self.look.by == By::Tile { self.world.tile_starts().collect() } else { Vec::new() }
+    }
+
+    fn body(&self, body: &StoredBody<'_>, slot: usize, tiles: &[usize], stamps: &mut Vec<Stamp>) {
+        let fill = self.fill(body, slot, tiles);
+        let edge = self.colours.edge(fill);
+        let shapes = body.shapes();
+        if body.kind() != ShapeKind::Compound {
+            stamps.extend(shapes.map(|placed| {
+                let mut stamp = self.stamp(&placed);
+                let smaller = stamp.half.min_element();
+                stamp.border = if smaller > OUTLINED { (BORDER * smaller).min(MAX_BORDER) } else { 0.0 };
+                Stamp { fill, edge, ..stamp }
+            }));
+            return;
+        }
+        // The outlines of all parts, then their insides over them: one outline around the whole.
+        let first = stamps.len();
+        let count = shapes.len();
+        stamps.extend(shapes.map(|placed| {
+            let mut stamp = self.stamp(&placed);
+            if let Form::MarkedDisc(_) = stamp.form {
+                stamp.form = Form::Disc;
+            }
+            Stamp { fill: edge, edge, ..stamp }
+        }));
+        for index in first..first + count {
+            let stamp = stamps[index];
+            let inset = (BORDER * stamp.half.min_element()).min(MAX_BORDER);
+            stamps.push(Stamp { inset, fill, edge: fill, ..stamp });
+        }
+    }
+
+    fn fill(&self, body: &StoredBody<'_>, slot: usize, tiles: &[usize]) -> Rgb {
+        let plain = match body.role() {
+            Role::Static => return self.colours.fixed,
+            Role::Kinematic => return self.colours.kinematic,
+            Role::Quarantined => return self.colours.quarantined,
+            Role::Dynamic => match self.look.by {
+                By::Speed => self.colours.speed(body.velocity().length() / self.view.top_speed),
+                By::Shape => colour::shape(body.kind()),
+                By::Tile => colour::category(tiles.partition_point(|&start| start <= slot)),
+                By::Colour => self.colours.plain,
+            },
+        };
+        colour::varied(plain, body.handle().index())
+    }
+
+    /// The shape, without colours.
+    fn stamp(&self, placed: &PlacedShape) -> Stamp {
+        let camera = &self.view.camera;
+        let (sin, cos) = placed.turn;
+        let px = |length: f32| camera.scale * length;
+        let at_least = |half: Vec2| half.max(Vec2::splat(MIN_HALF));
+        let mut stamp = Stamp {
+            centre: camera.place(placed.position),
+            // y is down in the picture.
+            axes: [Vec2::new(cos, -sin), Vec2::new(-sin, -cos)],
+            half: Vec2::splat(MIN_HALF),
+            form: Form::Disc,
+            inset: 0.0,
+            border: 0.0,
+            fill: [0; 3],
+            edge: [0; 3],
+        };
+        match placed.shape {
+            Shape::Circle { radius } => {
+                stamp.half = at_least(Vec2::splat(px(radius)));
+                if stamp.half.x >= MARKED {
+                    stamp.form = Form::MarkedDisc((0.1 * stamp.half.x).clamp(0.5, 1.5));
+                }
+            }
+            Shape::Particle { radius } => stamp.half = at_least(Vec2::splat(px(radius))),
+            Shape::Aabb { half_extents } | Shape::Box { half_extents } => {
+                stamp.form = Form::Box;
+                stamp.half = at_least(px(1.0) * half_extents);
+            }
+            Shape::Capsule { half_length, radius } => {
+                stamp.form = Form::Capsule;
+                stamp.half = at_least(Vec2::new(px(half_length + radius), px(radius)));
+            }
+            Shape::Segment { half_length } | Shape::ChainSegment { half_length, .. } => {
+                stamp.form = Form::Capsule;
+                stamp.half = Vec2::new(px(half_length) + LINE, LINE);
+            }
+            Shape::Polygon(polygon) => self.polygon(&polygon, &mut stamp),
+            Shape::HalfSpace { normal, offset } => {
+                // A box whose upper side is the surface, and whose other sides are beyond the picture: as near to the
+                // picture as can be, so that floats do.
+                let normal = normal.normalize_or_zero();
+                let surface = placed.position + offset * normal;
+                let middle = camera.centre - normal.dot(camera.centre - surface) * normal;
+                let far = 8.0 * camera.middle.max_element();
+                let out = Vec2::new(normal.x, -normal.y);
+                stamp.form = Form::Box;
+                stamp.axes = [Vec2::new(-out.y, out.x), out];
+                stamp.half = Vec2::splat(far);
+                stamp.centre = camera.place(middle) - far * out;
+            }
+        }
+        stamp
+    }
+
+    fn polygon(&self, polygon: &Polygon, stamp: &mut Stamp) {
+        let scale = self.view.camera.scale;
+        let corners = polygon.vertices();
+        let radius = scale * polygon.radius();
+        let half = corners.iter().fold(Vec2::ZERO, |most, corner| most.max(scale * corner.abs()));
+        stamp.half = half + Vec2::splat(radius);
+        if stamp.half.max_element() < TINY {
+            let area = Shape::Polygon(*polygon).area();
+            stamp.half = Vec2::splat((scale * (area / std::f32::consts::PI).sqrt()).max(MIN_HALF));
+            return;
+        }
+        let mut vertices = [Vec2::ZERO; Polygon::MAX_VERTICES];
+        vertices.iter_mut().zip(corners).for_each(|(vertex, corner)| *vertex = scale * *corner);
+        stamp.form = Form::Hull(Hull { vertices, count: corners.len() as u8, radius });
+    }
+
+    /// Limits are no strings: what keeps two points apart is left out.
+    fn links(&self, stamps: &mut Vec<Stamp>) {
+        for (_, link) in self.world.links().filter(|(_, link)| link.kind != LinkKind::Min) {
+            let ends = [(link.a, link.anchor_a), (link.b, link.anchor_b)].map(|(body, anchor)| {
+                let state = self.world.body(body).ok()?;
+                Some(state.position + Vec2::from_angle(state.angle).rotate(anchor))
+            });
+            if let [Some(a), Some(b)] = ends {
+                let [a, b] = [a, b].map(|end| self.view.camera.place(end));
+                stamps.push(line(a, b, LINE, self.colours.link));
+            }
+        }
+    }
+
+    /// Lines from the centres of bodies that move to their contact points, in the contacts' colours.
+    fn colours(&self, stamps: &mut Vec<Stamp>) {
+        let camera = &self.view.camera;
+        let [least, most] = EDGE_PIXELS;
+        let half_width = (EDGE * camera.scale).clamp(least, most);
+        for (number, contact) in self.world.coloured_contacts() {
+            let colour = number.map_or(self.colours.quarantined, |number| colour::category(number.into()));
+            let point = camera.place(contact.point);
+            for body in [contact.a, contact.b] {
+                let Ok(state) = self.world.body(body) else { continue };
+                if self.world.body_type(body) == Ok(BodyType::Dynamic) {
+                    let centre = camera.place(state.position);
+                    stamps.push(line(centre, point, half_width, colour));
+                }
+            }
+        }
+    }
+
+    /// Points, and lines along the normals about them, as long as the impulse is large.
+    fn contacts(&self, stamps: &mut Vec<Stamp>) {
+        let camera = &self.view.camera;
+        let longest = 2.0 * IMPULSE * camera.middle.y;
+        let mut points = Vec::new();
+        for contact in self.world.contacts() {
+            let at = camera.place(contact.point);
+            let along = Vec2::new(contact.normal.x, -contact.normal.y);
+            let length = longest * (contact.normal_impulse / self.view.top_impulse).min(1.0);
+            if length > 0.5 {
+                let half = 0.5 * length * along;
+                stamps.push(line(at - half, at + half, 0.6, self.colours.impulse));
+            }
+            // About to touch, but not yet: smaller.
+            let radius = if contact.normal_impulse > 0.0 { 1.5 } else { 0.8 };
+            points.push(Stamp {
+                half: Vec2::splat(radius),
+                form: Form::Disc,
+                ..line(at, at, 1.0, self.colours.contact)
+            });
+        }
+        stamps.append(&mut points);
+    }
+}
+
+fn line(a: Vec2, b: Vec2, half_width: f32, colour: Rgb) -> Stamp {
+    let along = (b - a).try_normalize().unwrap_or(Vec2::X);
+    Stamp {
+        centre: 0.5 * (a + b),
+        axes: [along, along.perp()],
+        half: Vec2::new(0.5 * (b - a).length() + half_width, half_width),
+        form: Form::Capsule,
+        inset: 0.0,
+        border: 0.0,
+        fill: colour,
+        edge: colour,
+    }
+}

@@ -1,0 +1,8 @@
+//! What every layer may use and what knows nothing of physics.
+
+mod ensure;
+pub(crate) mod interner;
+pub(crate) mod prefetch;
+pub(crate) mod room;
+
+pub(crate) use ensure::ensure;

@@ -1,0 +1,154 @@
+//! Compounds: bodies of several shapes.
+//!
+//! A body has one slot, one mass and one velocity, however many shapes it has. The broadphase sees the bounds
+//! of all of them together; a pair of bodies that come near each other has a contact for each pair of their
+//! parts that do.
+
+use crate::body::Filter;
+use crate::error::{Error, check_range, check_vec};
+use crate::geometry::outline::Outline;
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::trig::sin_cos;
+use crate::material::Material;
+use glam::{DVec2, Vec2};
+
+/// One shape of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// A circle, box, capsule, segment or polygon.
+    pub shape: Shape,
+    /// Of the shape's centre from the body's, in the body's own axes, m. A body's centre is that of its mass: it moves
+    /// with each part that is added, and [`World::parts`](crate::World::parts) says where its shapes are then.
+    pub position: Vec2,
+    /// Against the body's, counter-clockwise, rad.
+    pub angle: f32,
+    /// Surface and density.
+    pub material: Material,
+    /// Which others it touches.
+    pub filter: Filter,
+}
+
+impl Part {
+    /// A shape at a place of a body, of the default material.
+    pub fn new(shape: Shape, position: Vec2) -> Part {
+        Part { shape, position, angle: 0.0, material: Material::default(), filter: Filter::default() }
+    }
+
+    /// # Errors
+    ///
+    /// The first field that is not finite or out of range; a shape that cannot turn with a body.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.shape.validate()?;
+        self.material.validate()?;
+        check_vec("part.position", self.position, Shape::MAX_EXTENT)?;
+        check_range("part.angle", self.angle, -1.0e3, 1.0e3)?;
+        match self.shape.kind() {
+            ShapeKind::Circle
+            | ShapeKind::Box
+            | ShapeKind::Capsule
+            | ShapeKind::Segment
+            | ShapeKind::Polygon => Ok(()),
+            _ => Err(Error::Invalid {
+                field: "part.shape",
+                reason: "only a circle, box, capsule, segment or polygon can be a part of a body",
+            }),
+        }
+    }
+}
+
+/// A part as the engine keeps it.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed {
+    pub part: Part,
+    /// Into the world's outlines.
+    pub outline: u32,
+    /// Into the table of distinct materials.
+    pub material: u32,
+    /// Sine and cosine of the part's angle.
+    pub turn: (f32, f32),
+    /// Distance from the part's centre to its furthest point.
+    pub reach: f32,
+}
+
+/// The parts of one body.
+#[derive(Clone, Default)]
+pub(crate) struct Compound {
+    pub parts: Vec<Placed>,
+    /// Of its parts in the rows by shape, as of the last pair list.
+    pub first_row: u32,
+}
+
+/// Mass, centre of mass and moment of inertia about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mass {
+    pub mass: f64,
+    pub centre: DVec2,
+    pub inertia: f64,
+}
+
+impl Mass {
+    /// Of a part, in its body's axes.
+    pub(crate) fn of(part: &Part) -> Mass {
+        let Some(outline) = Outline::of(&part.shape) else {
+            return Mass { mass: 0.0, centre: DVec2::ZERO, inertia: 0.0 };
+        };
+        let properties = outline.mass_properties();
+        let density = f64::from(part.material.density);
+        Mass {
+            mass: density * properties.area,
+            centre: part.position.as_dvec2(),
+            inertia: density * properties.inertia,
+        }
+    }
+
+    /// Of both together, by the parallel axis theorem.
+    pub(crate) fn with(self, other: Mass) -> Mass {
+        let mass = self.mass + other.mass;
+        if mass <= 0.0 {
+            return self;
+        }
+        let centre = (self.mass * self.centre + other.mass * other.centre) / mass;
+        let about = |one: Mass| one.inertia + one.mass * one.centre.distance_squared(centre);
+        Mass { mass, centre, inertia: about(self) + about(other) }
+    }
+}
+
+impl Compound {
+    /// Where a part is in the axes of a body that is turned by (sin, cos): offset from the body's centre, and
+    /// the part's own (sin, cos).
+    pub(crate) fn place(placed: &Placed, (sin, cos): (f32, f32)) -> (Vec2, (f32, f32)) {
+        let offset = Vec2::new(cos, sin).rotate(placed.part.position);
+        let (part_sin, part_cos) = placed.turn;
+        (offset, (sin * part_cos + cos * part_sin, cos * part_cos - sin * part_sin))
+    }
+
+    /// Moves the centre, in the body's axes: the parts stay where they are in the world.
+    pub(crate) fn shift_centre(&mut self, by: Vec2) {
+        for placed in &mut self.parts {
+            placed.part.position -= by;
+        }
+    }
+
+    /// Distance from the centre to the furthest point.
+    pub(crate) fn reach(&self) -> f32 {
+        let reach = |placed: &Placed| {
+            let outline = Outline::of(&placed.part.shape);
+            placed.part.position.length() + outline.map_or(0.0, |outline| outline.reach())
+        };
+        self.parts.iter().map(reach).fold(0.0, f32::max)
+    }
+
+    /// Half extents about the centre of a body that is turned by (sin, cos).
+    pub(crate) fn bounds(&self, turn: (f32, f32)) -> Vec2 {
+        self.parts.iter().fold(Vec2::ZERO, |most, placed| {
+            let (offset, turn) = Compound::place(placed, turn);
+            let outline = Outline::of(&placed.part.shape);
+            most.max(outline.map_or(Vec2::ZERO, |outline| outline.bounds(turn, offset)))
+        })
+    }
+}
+
+/// Sine and cosine of a part's angle.
+pub(crate) fn turn_of(part: &Part) -> (f32, f32) {
+    if part.angle == 0.0 { (0.0, 1.0) } else { sin_cos(part.angle) }
+}

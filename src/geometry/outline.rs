@@ -1,0 +1,401 @@
+//! Outlines: every shape that turns as a convex polygon of one to eight vertices with a rounding radius.
+//!
+//! A circle is a point with a radius, a segment two points, a capsule two points with a radius. What follows
+//! from the outline alone (area, centroid, moment of inertia, extents) is computed here once for all of them;
+//! the narrowphase reads outlines from the rows of [`Outlines`].
+
+use crate::base::interner::{Interner, put};
+use crate::geometry::polygon::Polygon;
+use crate::geometry::shape::Shape;
+use crate::lane::Row;
+use glam::{DVec2, Vec2};
+
+/// Most vertices of an outline.
+pub(crate) const MAX_VERTICES: usize = Polygon::MAX_VERTICES;
+
+/// A convex polygon, counter-clockwise, with rounded corners.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Outline {
+    pub vertices: [Vec2; MAX_VERTICES],
+    pub count: usize,
+    pub radius: f32,
+}
+
+/// Of a shape of density 1, in f64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MassProperties {
+    /// m²
+    pub area: f64,
+    pub centroid: DVec2,
+    /// Second moment of area about the centroid, m⁴.
+    pub inertia: f64,
+}
+
+impl Outline {
+    fn new(vertices: &[Vec2], radius: f32) -> Outline {
+        let mut outline = Outline { vertices: [Vec2::ZERO; MAX_VERTICES], count: vertices.len(), radius };
+        outline.vertices[..vertices.len()].copy_from_slice(vertices);
+        outline
+    }
+
+    pub(crate) fn of_polygon(polygon: &Polygon) -> Outline {
+        Outline::new(polygon.vertices(), polygon.radius())
+    }
+
+    /// `None` for a half-space, which has none.
+    pub(crate) fn of(shape: &Shape) -> Option<Outline> {
+        Some(match shape {
+            Shape::Circle { radius } | Shape::Particle { radius } => Outline::new(&[Vec2::ZERO], *radius),
+            Shape::Aabb { half_extents } | Shape::Box { half_extents } => {
+                let Vec2 { x, y } = *half_extents;
+                let corners = [Vec2::new(-x, -y), Vec2::new(x, -y), Vec2::new(x, y), Vec2::new(-x, y)];
+                Outline::new(&corners, 0.0)
+            }
+            Shape::Capsule { half_length, radius } => {
+                Outline::new(&[Vec2::new(-half_length, 0.0), Vec2::new(*half_length, 0.0)], *radius)
+            }
+            Shape::Segment { half_length } | Shape::ChainSegment { half_length, .. } => {
+                Outline::new(&[Vec2::new(-half_length, 0.0), Vec2::new(*half_length, 0.0)], 0.0)
+            }
+            Shape::Polygon(polygon) => Outline::of_polygon(polygon),
+            Shape::HalfSpace { .. } => return None,
+        })
+    }
+
+    pub(crate) fn vertices(&self) -> &[Vec2] {
+        &self.vertices[..self.count]
+    }
+
+    /// Outward normal of the edge from vertex `i` to the next; zero for a point.
+    fn normal(&self, i: usize) -> Vec2 {
+        let edge = (self.vertices[(i + 1) % self.count] - self.vertices[i]).as_dvec2();
+        DVec2::new(edge.y, -edge.x).normalize_or_zero().as_vec2()
+    }
+
+    /// Half extents of the smallest box about the origin, with the axes, that holds the unrounded outline.
+    fn half_extents(&self) -> Vec2 {
+        self.vertices().iter().fold(Vec2::ZERO, |most, vertex| most.max(vertex.abs()))
+    }
+
+    /// Distance from the origin to the furthest point.
+    pub(crate) fn reach(&self) -> f32 {
+        self.vertices().iter().fold(0.0f32, |most, vertex| most.max(vertex.length())) + self.radius
+    }
+
+    /// Area, centroid and second moment of area, exactly: the polygon by triangles from a corner, a
+    /// rectangle along each edge and a sector at each vertex for the rounding.
+    pub(crate) fn mass_properties(&self) -> MassProperties {
+        let (n, r) = (self.count, f64::from(self.radius));
+        // From the first corner, as far from the origin the sums would lose what they are made of.
+        let origin = self.vertices[0].as_dvec2();
+        let vertex = |i: usize| self.vertices[i % n].as_dvec2() - origin;
+        let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
+        let mut add = |part: f64, centroid: DVec2, about_centroid: f64| {
+            area += part;
+            first += part * centroid;
+            second += about_centroid + part * centroid.length_squared();
+        };
+        for i in 0..n {
+            let (a, b) = (vertex(i), vertex(i + 1));
+            let triangle = 0.5 * a.perp_dot(b);
+            let centroid = (a + b) / 3.0;
+            // A triangle's second moment about its vertex at the origin, less that of its centroid.
+            let about_origin = triangle / 6.0 * (a.length_squared() + a.dot(b) + b.length_squared());
+            add(triangle, centroid, about_origin - triangle * centroid.length_squared());
+        }
+        if r > 0.0 {
+            let direction = |i: usize| (vertex(i + 1) - vertex(i)).normalize_or_zero();
+            for i in 0..n {
+                let length = vertex(i + 1).distance(vertex(i));
+                let edge = direction(i);
+                let outward = DVec2::new(edge.y, -edge.x);
+                let middle = 0.5 * (vertex(i) + vertex(i + 1)) + 0.5 * r * outward;
+                let strip = length * r;
+                add(strip, middle, strip * (length * length + r * r) / 12.0);
+
+                let before = direction(i + n - 1);
+                let turn = match n {
+                    1 => std::f64::consts::TAU,
+                    2 => std::f64::consts::PI,
+                    _ => before.perp_dot(edge).atan2(before.dot(edge)),
+                };
+                let bisector = match n {
+                    1 => DVec2::ZERO,
+                    2 => -edge,
+                    _ => (DVec2::new(before.y, -before.x) + outward).normalize_or_zero(),
+                };
+                let sector = 0.5 * turn * r * r;
+                let distance = 4.0 * r * (0.5 * turn).sin() / (3.0 * turn);
+                let about_apex = 0.5 * sector * r * r;
+                add(sector, vertex(i) + distance * bisector, about_apex - sector * distance * distance);
+            }
+        }
+        let centroid = if area > 0.0 { first / area } else { DVec2::ZERO };
+        let inertia = (second - area * centroid.length_squared()).max(0.0);
+        MassProperties { area, centroid: origin + centroid, inertia }
+    }
+
+    /// As [`Outlines`] keeps it.
+    pub(crate) fn rows(&self, neighbours: [f32; 4]) -> [Row; OUTLINE_ROWS] {
+        let half = self.half_extents();
+        let mut rows = [Row::default(); OUTLINE_ROWS];
+        rows[0] = Row([half.x, half.y, self.radius, self.count as f32]);
+        rows[NEIGHBOUR_ROW] = Row(neighbours);
+        // After the last vertex comes the first again; and its edge, so that it wins no comparison.
+        let around = |i: usize| if i < self.count { i } else { 0 };
+        for pair in 0..MAX_VERTICES / 2 {
+            let [a, b] = [2 * pair, 2 * pair + 1].map(|i| self.vertices[around(i)]);
+            rows[VERTEX_ROWS + pair] = Row([a.x, a.y, b.x, b.y]);
+            let [a, b] = [2 * pair, 2 * pair + 1].map(|i| self.normal(around(i)));
+            rows[NORMAL_ROWS + pair] = Row([a.x, a.y, b.x, b.y]);
+        }
+        rows
+    }
+
+    /// Whether a point, in the outline's own axes, is in it; edges included.
+    pub(crate) fn contains(&self, point: Vec2) -> bool {
+        let vertices = self.vertices();
+        let edge = |i: usize| (vertices[i], vertices[(i + 1) % vertices.len()]);
+        let inside = vertices.len() > 2
+            && (0..vertices.len()).all(|i| {
+                let (a, b) = edge(i);
+                (b - a).perp_dot(point - a) >= 0.0
+            });
+        inside
+            || (0..vertices.len()).any(|i| {
+                let (a, b) = edge(i);
+                let along = (b - a).length_squared();
+                let t = if along > 0.0 { ((point - a).dot(b - a) / along).clamp(0.0, 1.0) } else { 0.0 };
+                (a + t * (b - a)).distance_squared(point) <= self.radius * self.radius
+            })
+    }
+
+    /// Whether the outline, turned to the direction `turn`, overlaps a box, which is finite and may be a point; edges
+    /// included.
+    ///
+    /// The unrounded outline and the box are convex: they are apart if and only if they are so along an axis of the
+    /// box or the normal of an edge. If they are, their nearest points are a corner of one and a side of the other.
+    pub(crate) fn overlaps_box(&self, turn: DVec2, lower: DVec2, upper: DVec2) -> bool {
+        let mut vertices = [DVec2::ZERO; MAX_VERTICES];
+        for (turned, vertex) in vertices.iter_mut().zip(self.vertices()) {
+            *turned = turn.rotate(vertex.as_dvec2());
+        }
+        let vertices = &vertices[..self.count];
+        let corners = [lower, DVec2::new(upper.x, lower.y), upper, DVec2::new(lower.x, upper.y)];
+        let least = vertices.iter().copied().fold(vertices[0], DVec2::min);
+        let most = vertices.iter().copied().fold(vertices[0], DVec2::max);
+        let edges = || (0..self.count).map(|i| (vertices[i], vertices[(i + 1) % self.count]));
+        let beyond = |(a, b): (DVec2, DVec2)| {
+            let outside = |point: DVec2| (b - a).perp_dot(point - a) < 0.0;
+            // A segment has two, there and back, and so either side is outside of one.
+            self.count > 1 && corners.into_iter().all(outside)
+        };
+        if least.cmple(upper).all() && most.cmpge(lower).all() && !edges().any(beyond) {
+            return true;
+        }
+        let radius = f64::from(self.radius);
+        let near = |a: DVec2, b: DVec2| a.distance_squared(b) <= radius * radius;
+        radius > 0.0
+            && (vertices.iter().any(|&vertex| near(vertex, vertex.clamp(lower, upper)))
+                || edges()
+                    .any(|(a, b)| corners.into_iter().any(|corner| near(corner, nearest(a, b, corner)))))
+    }
+
+    /// Half extents, about the origin and with the axes, of the outline turned by (sin, cos) and moved.
+    pub(crate) fn bounds(&self, (sin, cos): (f32, f32), offset: Vec2) -> Vec2 {
+        let turned = self.vertices().iter().map(|v| offset + Vec2::new(cos, sin).rotate(*v));
+        turned.fold(Vec2::ZERO, |most, vertex| most.max(vertex.abs())) + self.radius
+    }
+}
+
+/// The point of the segment from `a` to `b` nearest to another.
+fn nearest(a: DVec2, b: DVec2, to: DVec2) -> DVec2 {
+    let along = (b - a).length_squared();
+    let t = if along > 0.0 { ((to - a).dot(b - a) / along).clamp(0.0, 1.0) } else { 0.0 };
+    a + t * (b - a)
+}
+
+/// Rows of one outline: see [`Outlines`].
+pub(crate) const OUTLINE_ROWS: usize = 2 + MAX_VERTICES;
+/// Of these the one of a chain's neighbours, the first with vertices, and the first with normals.
+pub(crate) const NEIGHBOUR_ROW: usize = 1;
+/// See [`NEIGHBOUR_ROW`].
+pub(crate) const VERTEX_ROWS: usize = 2;
+/// See [`NEIGHBOUR_ROW`].
+pub(crate) const NORMAL_ROWS: usize = VERTEX_ROWS + MAX_VERTICES / 2;
+
+/// What tells outlines apart: bits of vertex count, kind, radius, vertices and a chain's neighbours.
+type Key = [u32; 3 + 2 * MAX_VERTICES + 4];
+
+fn key(shape: &Shape, outline: &Outline) -> Key {
+    let mut key = [0; 3 + 2 * MAX_VERTICES + 4];
+    let head = [outline.count as f32, f32::from(shape.kind() as u8), outline.radius];
+    let vertices = outline.vertices.into_iter().flat_map(|vertex| [vertex.x, vertex.y]);
+    let values = head.into_iter().chain(vertices).chain(shape.chain_directions());
+    for (word, value) in key.iter_mut().zip(values) {
+        *word = value.to_bits();
+    }
+    key
+}
+
+/// The distinct outlines of a world, as rows that the narrowphase gathers:
+///
+/// ```text
+/// [half_x, half_y, radius, count]      half extents of the unrounded outline
+/// [before, after]                      of a chain's segment: directions of its neighbours
+/// [x0, y0, x1, y1] × 4                 vertices; after the last one comes the first again
+/// [x0, y0, x1, y1] × 4                 normals of the edges that begin there
+/// ```
+///
+/// Number 0 is a point, which stands for what has no outline: a lane of a kernel reads one whatever its shape.
+pub(crate) struct Outlines {
+    pub(crate) rows: Vec<Row>,
+    shapes: Vec<Shape>,
+    outlines: Vec<Outline>,
+    numbers: Interner<Key>,
+    /// Whether there ever was one that is no box.
+    pub(crate) any_hull: bool,
+}
+
+impl Default for Outlines {
+    fn default() -> Self {
+        let mut outlines = Outlines {
+            rows: Vec::new(),
+            shapes: Vec::new(),
+            outlines: Vec::new(),
+            numbers: Interner::default(),
+            any_hull: false,
+        };
+        outlines.acquire(&Shape::particle(0.0));
+        outlines
+    }
+}
+
+impl Outlines {
+    /// The number of a shape's outline, for a user more; see [`Outlines::release`]. Equal shapes share one.
+    ///
+    /// # Panics
+    ///
+    /// For a half-space, which has none.
+    pub(crate) fn acquire(&mut self, shape: &Shape) -> u32 {
+        let outline = Outline::of(shape).expect("a shape that has an outline");
+        let (number, new) = self.numbers.acquire(key(shape, &outline));
+        if new {
+            self.any_hull |=
+                !matches!(shape, Shape::Box { .. } | Shape::Aabb { .. } | Shape::Particle { .. });
+            put(&mut self.shapes, number, *shape);
+            put(&mut self.outlines, number, outline);
+            let rows = outline.rows(shape.chain_directions());
+            match self.rows.get_mut(Self::first_row(number) as usize..) {
+                Some(place) if !place.is_empty() => place[..OUTLINE_ROWS].copy_from_slice(&rows),
+                _ => self.rows.extend(rows),
+            }
+        }
+        number
+    }
+
+    /// A user of an outline goes. The rows of one that nobody uses stay until the next new outline takes them: the blocks of
+    /// contacts that were, which nobody solves, name them until the next pair list.
+    pub(crate) fn release(&mut self, number: u32) {
+        self.numbers.release(number);
+    }
+
+    /// How many outlines there is room for, and how many are in use.
+    pub(crate) fn counts(&self) -> [usize; 2] {
+        [self.numbers.len(), self.numbers.used()]
+    }
+
+    pub(crate) fn shape(&self, id: u32) -> Shape {
+        self.shapes[id as usize]
+    }
+
+    /// The same, if there is such a number and its rows are all there.
+    pub(crate) fn shape_of(&self, id: u32) -> Option<Shape> {
+        let rows = Self::first_row(id) as usize + OUTLINE_ROWS;
+        self.shapes.get(id as usize).copied().filter(|_| rows <= self.rows.len())
+    }
+
+    pub(crate) fn outline(&self, id: u32) -> &Outline {
+        &self.outlines[id as usize]
+    }
+
+    /// Half extents of the smallest box about the centre, in the outline's own axes, rounding included.
+    pub(crate) fn half_extents(&self, id: u32) -> Vec2 {
+        let [x, y, radius, _] = self.rows[Self::first_row(id) as usize].0;
+        Vec2::new(x + radius, y + radius)
+    }
+
+    /// The rounding radius and the number of vertices. (From the rows, which the kernels read as well: the outlines themselves are
+    /// in no cache when a pair list is made.)
+    pub(crate) fn rounding(&self, id: u32) -> (f32, usize) {
+        let [.., radius, count] = self.rows[Self::first_row(id) as usize].0;
+        (radius, count as usize)
+    }
+
+    /// The first of an outline's rows.
+    pub(crate) const fn first_row(id: u32) -> u32 {
+        id * OUTLINE_ROWS as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Area, centroid and second moment by summing small squares.
+    fn by_squares(outline: &Outline, cells: usize) -> (f64, DVec2, f64) {
+        let reach = f64::from(outline.reach()) * 1.01;
+        let side = 2.0 * reach / cells as f64;
+        let inside = |p: DVec2| {
+            let n = outline.count;
+            let v = |i: usize| outline.vertices[i % n].as_dvec2();
+            let near = (0..n).any(|i| {
+                let edge = v(i + 1) - v(i);
+                let t = ((p - v(i)).dot(edge) / edge.length_squared().max(1e-30)).clamp(0.0, 1.0);
+                p.distance(v(i) + t * edge) <= f64::from(outline.radius)
+            });
+            near || (n > 2 && (0..n).all(|i| (v(i + 1) - v(i)).perp_dot(p - v(i)) >= 0.0))
+        };
+        let (mut count, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
+        for i in 0..cells {
+            for j in 0..cells {
+                let p = DVec2::new(i as f64 + 0.5, j as f64 + 0.5) * side - DVec2::splat(reach);
+                if inside(p) {
+                    count += 1.0;
+                    first += p;
+                    second += p.length_squared();
+                }
+            }
+        }
+        let centroid = first / count;
+        let area = count * side * side;
+        (area, centroid, second * side * side - area * centroid.length_squared())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// Contract: area, centroid and inertia of any outline are those that summing small squares gives.
+        #[test]
+        fn mass_properties_equal_the_sum_of_squares(
+            angles in proptest::collection::btree_set(0u32..24, 3..=8),
+            kind in 0..4,
+            radius in 0.0f32..0.8,
+        ) {
+            let points: Vec<Vec2> =
+                angles.iter().map(|&step| Vec2::from_angle(step as f32 * 0.2618) * Vec2::new(1.5, 0.8)).collect();
+            let shape = match kind {
+                0 => Shape::circle(radius + 0.1),
+                1 => Shape::capsule(radius + 0.2, 0.3),
+                2 => Shape::oriented_box(0.7, 0.2 + radius),
+                _ => Shape::Polygon(Polygon::rounded(&points, radius).expect("a convex polygon").0),
+            };
+            let outline = Outline::of(&shape).expect("an outline");
+            let exact = outline.mass_properties();
+            let (area, centroid, inertia) = by_squares(&outline, 500);
+            prop_assert!((exact.area - area).abs() < 0.02 * area, "area {} {area}", exact.area);
+            prop_assert!(exact.centroid.distance(centroid) < 0.01);
+            prop_assert!((exact.inertia - inertia).abs() < 0.02 * inertia, "inertia {} {inertia}", exact.inertia);
+        }
+    }
+}

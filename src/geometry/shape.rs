@@ -1,0 +1,297 @@
+//! Shapes: their mass properties and extents.
+//!
+//! A shape that does not turn, or is round, is stored as two scalars, `ext_x` and `ext_y`: the radius twice for a
+//! circle, the half extents for an axis-aligned box, the unit normal for a half-space (whose `ext_z` holds the
+//! offset). Of the others the columns hold the extents at the angle of the last pair list, and the shape
+//! itself is in the world's table of outlines (`outline.rs`).
+
+use crate::error::{Error, check_range, check_vec};
+use crate::geometry::outline::{MassProperties, Outline};
+use crate::geometry::polygon::Polygon;
+use glam::Vec2;
+
+/// A shape, centred on its body's position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// A disc.
+    Circle {
+        /// In metres.
+        radius: f32,
+    },
+    /// A box that stays aligned with the axes: it never rotates.
+    Aabb {
+        /// Half the width and half the height, in metres.
+        half_extents: Vec2,
+    },
+    /// All points p with `normal · p ≤ offset + normal · position`: static only, of any direction.
+    HalfSpace {
+        /// Outward, away from the solid side. Any length but zero; it is normalised.
+        normal: Vec2,
+        /// Distance of the surface from the body's position along the unit normal, in metres.
+        offset: f32,
+    },
+    /// A disc that does not turn: a point of a rope, a cloth, a ragdoll (see `links.rs`), or a grain.
+    Particle {
+        /// In metres.
+        radius: f32,
+    },
+    /// A box that turns.
+    Box {
+        /// Half the width and half the height, in metres.
+        half_extents: Vec2,
+    },
+    /// All points within the radius of a segment from (−half_length, 0) to (half_length, 0).
+    Capsule {
+        /// Of the segment, without the round ends, in metres.
+        half_length: f32,
+        /// In metres.
+        radius: f32,
+    },
+    /// The segment from (−half_length, 0) to (half_length, 0). It has no area, so a dynamic body needs a mass.
+    Segment {
+        /// In metres.
+        half_length: f32,
+    },
+    /// A convex polygon of up to eight vertices, about its centroid.
+    Polygon(Polygon),
+    /// A segment of a chain, for terrain: solid on its right only (below, when it runs to the right), and smooth
+    /// where the next one begins. Static or kinematic only. [`Assembly::chain`](crate::Assembly::chain) makes
+    /// them.
+    ChainSegment {
+        /// In metres.
+        half_length: f32,
+        /// The chain's vertex before this segment, in the segment's own axes. `None` at an end.
+        before: Option<Vec2>,
+        /// The one after it.
+        after: Option<Vec2>,
+    },
+}
+
+/// The kinds of [`Shape`], in the order in which a pair of shapes is sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ShapeKind {
+    /// [`Shape::Circle`]
+    Circle = 0,
+    /// [`Shape::Aabb`]
+    Aabb = 1,
+    /// [`Shape::HalfSpace`]
+    HalfSpace = 2,
+    /// [`Shape::Particle`]
+    Particle = 3,
+    /// [`Shape::Box`]
+    Box = 4,
+    /// [`Shape::Capsule`]
+    Capsule = 5,
+    /// [`Shape::Segment`]
+    Segment = 6,
+    /// [`Shape::Polygon`]
+    Polygon = 7,
+    /// [`Shape::ChainSegment`]
+    ChainSegment = 8,
+    /// A body of several parts.
+    Compound = 9,
+}
+
+impl ShapeKind {
+    /// The kind with this number.
+    pub(crate) const fn from_number(number: u8) -> ShapeKind {
+        match number {
+            0 => ShapeKind::Circle,
+            1 => ShapeKind::Aabb,
+            2 => ShapeKind::HalfSpace,
+            3 => ShapeKind::Particle,
+            4 => ShapeKind::Box,
+            5 => ShapeKind::Capsule,
+            6 => ShapeKind::Segment,
+            7 => ShapeKind::Polygon,
+            8 => ShapeKind::ChainSegment,
+            _ => ShapeKind::Compound,
+        }
+    }
+
+    /// Whether its place in the world depends on the body's angle.
+    pub(crate) const fn turns(self) -> bool {
+        self as u8 >= ShapeKind::Box as u8
+    }
+}
+
+impl Shape {
+    /// Smallest accepted radius or half extent, in metres.
+    pub const MIN_EXTENT: f32 = 1.0e-4;
+    /// Largest accepted radius or half extent, in metres.
+    pub const MAX_EXTENT: f32 = 1.0e6;
+
+    /// A circle of this radius.
+    pub const fn circle(radius: f32) -> Self {
+        Shape::Circle { radius }
+    }
+
+    /// A particle of this radius.
+    pub const fn particle(radius: f32) -> Self {
+        Shape::Particle { radius }
+    }
+
+    /// An axis-aligned box of these half extents.
+    pub const fn aabb(half_width: f32, half_height: f32) -> Self {
+        Shape::Aabb { half_extents: Vec2::new(half_width, half_height) }
+    }
+
+    /// A half-space with this outward normal.
+    pub const fn half_space(normal: Vec2, offset: f32) -> Self {
+        Shape::HalfSpace { normal, offset }
+    }
+
+    /// A box that turns, of these half extents.
+    pub const fn oriented_box(half_width: f32, half_height: f32) -> Self {
+        Shape::Box { half_extents: Vec2::new(half_width, half_height) }
+    }
+
+    /// A capsule along the body's x axis: `half_length` without the round ends.
+    pub const fn capsule(half_length: f32, radius: f32) -> Self {
+        Shape::Capsule { half_length, radius }
+    }
+
+    /// A segment along the body's x axis.
+    pub const fn segment(half_length: f32) -> Self {
+        Shape::Segment { half_length }
+    }
+
+    /// The polygon with these corners, about its centroid. See [`Polygon::new`], which also says where that is.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Polygon::new`].
+    pub fn polygon(points: &[Vec2]) -> Result<Self, Error> {
+        Ok(Shape::Polygon(Polygon::new(points)?.0))
+    }
+
+    /// Which kind of shape this is.
+    pub const fn kind(&self) -> ShapeKind {
+        match self {
+            Shape::Box { .. } => ShapeKind::Box,
+            Shape::Capsule { .. } => ShapeKind::Capsule,
+            Shape::Segment { .. } => ShapeKind::Segment,
+            Shape::Polygon(_) => ShapeKind::Polygon,
+            Shape::ChainSegment { .. } => ShapeKind::ChainSegment,
+            Shape::Circle { .. } => ShapeKind::Circle,
+            Shape::Aabb { .. } => ShapeKind::Aabb,
+            Shape::HalfSpace { .. } => ShapeKind::HalfSpace,
+            Shape::Particle { .. } => ShapeKind::Particle,
+        }
+    }
+
+    /// # Errors
+    ///
+    /// The field and its value, when a dimension is not finite, not positive or out of range, or a
+    /// normal has no length.
+    pub fn validate(&self) -> Result<(), Error> {
+        match *self {
+            Shape::Circle { radius } => {
+                check_range("shape.circle.radius", radius, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            Shape::Particle { radius } => {
+                check_range("shape.particle.radius", radius, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            Shape::Aabb { half_extents } => {
+                let field = "shape.aabb.half_extents";
+                check_range(field, half_extents.x, Self::MIN_EXTENT, Self::MAX_EXTENT)?;
+                check_range(field, half_extents.y, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            Shape::Box { half_extents } => {
+                let field = "shape.box.half_extents";
+                check_range(field, half_extents.x, Self::MIN_EXTENT, Self::MAX_EXTENT)?;
+                check_range(field, half_extents.y, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            Shape::Capsule { half_length, radius } => {
+                check_range("shape.capsule.half_length", half_length, Self::MIN_EXTENT, Self::MAX_EXTENT)?;
+                check_range("shape.capsule.radius", radius, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            Shape::Segment { half_length } => {
+                check_range("shape.segment.half_length", half_length, Self::MIN_EXTENT, Self::MAX_EXTENT)
+            }
+            // Checked when it was made.
+            Shape::Polygon(_) => Ok(()),
+            Shape::ChainSegment { half_length, before, after } => {
+                let field = "shape.chain_segment.half_length";
+                check_range(field, half_length, Self::MIN_EXTENT, Self::MAX_EXTENT)?;
+                for (field, neighbour) in
+                    [("shape.chain_segment.before", before), ("shape.chain_segment.after", after)]
+                {
+                    if let Some(point) = neighbour {
+                        check_vec(field, point, Self::MAX_EXTENT)?;
+                    }
+                }
+                Ok(())
+            }
+            Shape::HalfSpace { normal, offset } => {
+                check_vec("shape.half_space.normal", normal, Self::MAX_EXTENT)?;
+                check_range("shape.half_space.offset", offset, -1.0e7, 1.0e7)?;
+                if normal.length_squared() > 1.0e-20 {
+                    Ok(())
+                } else {
+                    Err(Error::ZeroNormal { field: "shape.half_space.normal" })
+                }
+            }
+        }
+    }
+
+    /// Area in m². Infinite for a half-space, 0 for a segment.
+    pub fn area(&self) -> f32 {
+        match *self {
+            Shape::Circle { radius } | Shape::Particle { radius } => std::f32::consts::PI * radius * radius,
+            Shape::Aabb { half_extents } => 4.0 * half_extents.x * half_extents.y,
+            Shape::HalfSpace { .. } => f32::INFINITY,
+            _ => self.mass_properties().area as f32,
+        }
+    }
+
+    /// Moment of inertia about the centre of a body of this shape and `mass`: ½mr² for a disc, m(w² + h²)/12 for a
+    /// box, ml²/12 for a segment, and of the others that of their triangles, strips and sectors together. An `Aabb`
+    /// and a `Particle` do not rotate, so their inertia is infinite.
+    pub fn inertia(&self, mass: f32) -> f32 {
+        match *self {
+            Shape::Circle { radius } => 0.5 * mass * radius * radius,
+            Shape::Aabb { .. }
+            | Shape::HalfSpace { .. }
+            | Shape::Particle { .. }
+            | Shape::ChainSegment { .. } => f32::INFINITY,
+            Shape::Segment { half_length } => mass * half_length * half_length / 3.0,
+            _ => {
+                let MassProperties { area, inertia, .. } = self.mass_properties();
+                (f64::from(mass) * inertia / area) as f32
+            }
+        }
+    }
+
+    fn mass_properties(&self) -> MassProperties {
+        let nothing = MassProperties { area: 0.0, centroid: glam::DVec2::ZERO, inertia: 0.0 };
+        Outline::of(self).map_or(nothing, |outline| outline.mass_properties())
+    }
+
+    /// The two stored scalars, see the module's head; of a shape that turns the half extents at angle 0.
+    pub(crate) fn extents(&self) -> Vec2 {
+        match *self {
+            Shape::Circle { radius } | Shape::Particle { radius } => Vec2::splat(radius),
+            Shape::Aabb { half_extents } => half_extents,
+            Shape::HalfSpace { normal, .. } => {
+                // In f64, so that a normal of length 1e-10 keeps its direction.
+                let n = normal.as_dvec2();
+                (n / n.length()).as_vec2()
+            }
+            _ => Outline::of(self).map_or(Vec2::ZERO, |outline| outline.bounds((0.0, 1.0), Vec2::ZERO)),
+        }
+    }
+
+    /// Directions of the chain's segments before and after this one, in its own axes: those of a segment that goes
+    /// straight on, where there is none; zero for other shapes.
+    pub(crate) fn chain_directions(&self) -> [f32; 4] {
+        let Shape::ChainSegment { half_length, before, after } = *self else { return [0.0; 4] };
+        let from = |point: Option<Vec2>, sign: f32| {
+            let end = Vec2::new(sign * half_length, 0.0);
+            point.map_or(Vec2::ZERO, |point| (sign * (point - end)).normalize_or_zero())
+        };
+        let (before, after) = (from(before, -1.0), from(after, 1.0));
+        [before.x, before.y, after.x, after.y]
+    }
+}

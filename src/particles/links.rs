@@ -1,0 +1,302 @@
+//! Links: what keeps two bodies at a distance, and what ropes, cloth and ragdolls are made of.
+//!
+//! A link joins two points, each fixed to a body: the centre of a particle, or an anchor on a body that may
+//! turn. It is solved as a constraint on positions (`solver/verlet.rs`), and acts on both of its bodies, by
+//! their masses. Links are kept here as hosts gave them; the solver's own blocks are made from them when
+//! links or bodies come or go.
+
+use crate::base::ensure;
+use crate::body::{Bodies, BodyHandle};
+use crate::error::{Error, check_range, check_vec};
+use glam::Vec2;
+
+/// What a link asks of the distance between its two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// To be the length.
+    Distance,
+    /// To be no less than the length: a limit of an angle, when it joins the far ends of two limbs.
+    Min,
+    /// To be no more than the length: a rope that may hang slack.
+    Max,
+}
+
+/// A link between two bodies, named by handles, or by places in a list where there is no world yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkDesc<B = BodyHandle> {
+    /// One body.
+    pub a: B,
+    /// The other.
+    pub b: B,
+    /// Where it holds A: from the centre, in A's own axes, m. Default the centre.
+    pub anchor_a: Vec2,
+    /// Where it holds B.
+    pub anchor_b: Vec2,
+    /// What it asks for.
+    pub kind: LinkKind,
+    /// m
+    pub length: f32,
+    /// How far it gives under a force, m/N. 0, the default, is as stiff as the iterations can make it.
+    pub compliance: f32,
+    /// The part of the error that an iteration removes, in 0..=1. Default 1.
+    pub stiffness: f32,
+    /// Force that breaks it, N. Default infinite.
+    pub break_force: f32,
+}
+
+impl<B> LinkDesc<B> {
+    /// A link of this kind between two centres.
+    pub const fn new(kind: LinkKind, a: B, b: B, length: f32) -> Self {
+        LinkDesc {
+            a,
+            b,
+            anchor_a: Vec2::ZERO,
+            anchor_b: Vec2::ZERO,
+            kind,
+            length,
+            compliance: 0.0,
+            stiffness: 1.0,
+            break_force: f32::INFINITY,
+        }
+    }
+
+    /// A link that keeps two centres at this distance.
+    pub const fn distance(a: B, b: B, length: f32) -> Self {
+        Self::new(LinkKind::Distance, a, b, length)
+    }
+
+    /// A link that fixes the centre of `a` to a point of `b`, given from b's centre in b's own axes.
+    pub const fn attach(a: B, b: B, anchor: Vec2) -> Self {
+        let mut link = Self::new(LinkKind::Distance, a, b, 0.0);
+        link.anchor_b = anchor;
+        link
+    }
+
+    /// Largest accepted length, m.
+    pub const MAX_LENGTH: f32 = 1.0e6;
+
+    /// The same link between bodies that are named otherwise.
+    pub fn map<C>(self, mut name: impl FnMut(B) -> C) -> LinkDesc<C> {
+        let LinkDesc { a, b, anchor_a, anchor_b, kind, length, compliance, stiffness, break_force } = self;
+        LinkDesc {
+            a: name(a),
+            b: name(b),
+            anchor_a,
+            anchor_b,
+            kind,
+            length,
+            compliance,
+            stiffness,
+            break_force,
+        }
+    }
+}
+
+impl<B: PartialEq> LinkDesc<B> {
+    /// # Errors
+    ///
+    /// The first field that is not finite or out of range; a link of a body with itself.
+    pub fn validate(&self) -> Result<(), Error> {
+        check_range("length", self.length, 0.0, Self::MAX_LENGTH)?;
+        check_vec("anchor_a", self.anchor_a, Self::MAX_LENGTH)?;
+        check_vec("anchor_b", self.anchor_b, Self::MAX_LENGTH)?;
+        check_range("compliance", self.compliance, 0.0, 1.0e12)?;
+        check_range("stiffness", self.stiffness, 0.0, 1.0)?;
+        if self.break_force.is_nan() || self.break_force < 0.0 {
+            return Err(Error::OutOfRange {
+                field: "break_force",
+                value: self.break_force,
+                min: 0.0,
+                max: f32::INFINITY,
+            });
+        }
+        if self.a == self.b {
+            return Err(Error::Invalid { field: "b", reason: "a link needs two different bodies" });
+        }
+        Ok(())
+    }
+}
+
+/// Names a link for as long as it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkHandle {
+    pub(crate) index: u32,
+    pub(crate) generation: u32,
+}
+
+impl LinkHandle {
+    /// The place in the handle table: in a world from which no link was removed, the order of adding.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+}
+
+/// How well the links of a world are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkQuality {
+    /// Links.
+    pub links: usize,
+    /// Mean over all links of the violation over the length. (The error counts in metres where the length is
+    /// zero.)
+    pub mean_stretch: f64,
+    /// The largest.
+    pub max_stretch: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    generation: u32,
+    link: Option<LinkDesc>,
+}
+
+/// All links of a world.
+#[derive(Default)]
+pub(crate) struct Links {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    live: usize,
+    /// Whether a body, by its handle's index, ever had a link.
+    linked: Vec<bool>,
+    /// Links came or went since the solver's blocks were made.
+    pub(crate) changed: bool,
+    /// Those that broke in the last step.
+    pub(crate) broken: Vec<LinkHandle>,
+}
+
+/// Links are counted in 32 bits.
+pub(crate) const MAX_LINKS: usize = 1 << 28;
+
+impl Links {
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Handle indices there are, free ones included.
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn insert(&mut self, link: LinkDesc) -> LinkHandle {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry { generation: 0, link: None });
+            // For those that break in a step.
+            self.free.reserve(self.entries.len());
+            (self.entries.len() - 1) as u32
+        });
+        for body in [link.a, link.b] {
+            let index = body.index as usize;
+            if self.linked.len() <= index {
+                self.linked.resize(index + 1, false);
+            }
+            self.linked[index] = true;
+        }
+        let entry = &mut self.entries[index as usize];
+        entry.link = Some(link);
+        self.live += 1;
+        self.changed = true;
+        LinkHandle { index, generation: entry.generation }
+    }
+
+    pub(crate) fn get(&self, handle: LinkHandle) -> Result<&LinkDesc, Error> {
+        self.entries
+            .get(handle.index as usize)
+            .filter(|entry| entry.generation == handle.generation)
+            .and_then(|entry| entry.link.as_ref())
+            .ok_or(Error::StaleHandle { index: handle.index, generation: handle.generation })
+    }
+
+    pub(crate) fn remove(&mut self, handle: LinkHandle) -> Result<(), Error> {
+        self.get(handle)?;
+        self.drop_entry(handle.index);
+        self.changed = true;
+        Ok(())
+    }
+
+    fn drop_entry(&mut self, index: u32) {
+        let entry = &mut self.entries[index as usize];
+        entry.link = None;
+        self.live -= 1;
+        if let Some(next) = entry.generation.checked_add(1) {
+            entry.generation = next;
+            self.free.push(index);
+        }
+    }
+
+    /// Takes out a link that the solver has found broken: its lane there is dead already.
+    pub(crate) fn break_link(&mut self, index: u32) {
+        self.broken.push(LinkHandle { index, generation: self.entries[index as usize].generation });
+        self.drop_entry(index);
+    }
+
+    /// A body is gone: its links are dropped before the next step.
+    pub(crate) fn body_removed(&mut self, body: BodyHandle) {
+        if let Some(linked) = self.linked.get_mut(body.index as usize) {
+            self.changed |= std::mem::take(linked);
+        }
+    }
+
+    /// A body's mass is another from now on.
+    pub(crate) fn mass_changed(&mut self, body: BodyHandle) {
+        self.changed |= self.linked.get(body.index as usize).is_some_and(|&linked| linked);
+    }
+
+    /// A body's centre has moved by this in its own axes, and its mass has changed: what holds it holds it where it did.
+    pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {
+        if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
+            return;
+        }
+        self.changed = true;
+        for link in self.entries.iter_mut().filter_map(|entry| entry.link.as_mut()) {
+            if link.a == body {
+                link.anchor_a -= by;
+            }
+            if link.b == body {
+                link.anchor_b -= by;
+            }
+        }
+    }
+
+    /// All links with their handles, by index.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (LinkHandle, &LinkDesc)> {
+        self.entries.iter().enumerate().filter_map(|(index, entry)| {
+            let handle = LinkHandle { index: index as u32, generation: entry.generation };
+            entry.link.as_ref().map(|link| (handle, link))
+        })
+    }
+
+    /// Drops the links of bodies that are gone.
+    pub(crate) fn forget_removed(&mut self, bodies: &Bodies) {
+        for index in 0..self.entries.len() {
+            let lives = |handle| bodies.slot_of(handle).is_ok();
+            if self.entries[index].link.is_some_and(|link| !lives(link.a) || !lives(link.b)) {
+                self.drop_entry(index as u32);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// The first thing that is wrong.
+    pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
+        let live = self.iter().count();
+        ensure!(live == self.live, "{} links counted, there are {live}", self.live);
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        ensure!(free.windows(2).all(|two| two[0] < two[1]), "a link's index is free twice");
+        ensure!(
+            free.iter().all(|&index| self.entries[index as usize].link.is_none()),
+            "a link's index is free and in use"
+        );
+        for (handle, link) in self.iter() {
+            for body in [link.a, link.b] {
+                let known = bodies.slot_of(body).is_ok() || self.changed;
+                ensure!(known, "{handle:?} names {body:?}, which is gone");
+                let linked = self.linked.get(body.index as usize).is_some_and(|&linked| linked);
+                ensure!(linked || self.changed, "{handle:?}: {body:?} does not know that it is linked");
+            }
+            ensure!(link.a != link.b, "{handle:?} links a body with itself");
+        }
+        let there = self.broken.iter().find(|&&handle| self.get(handle).is_ok());
+        ensure!(there.is_none(), "{there:?} broke and is there");
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! The stages of a step, how long each took, and which worker was busy with it when. Spans are recorded only while a host asks for them.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Most threads of a crew.
+pub(crate) const MAX_SHARES: usize = 64;
+
+/// The stages of a step, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The solver's copy of the bodies, and the places of their shapes.
+    Bounds,
+    /// Bodies added and removed; those that have left their margins, paired anew; or a new pair list: order of space, margins, pairs.
+    Broadphase,
+    /// Candidates that come near, then normals, separations and points of the contacts.
+    Narrowphase,
+    /// Of a new pair list the blocks: impulses carried over, colours, layout. In each step what begins and ends.
+    Contacts,
+    /// The passes over blocks and links, with the integration; then velocities and positions written back.
+    Solver,
+}
+
+impl Stage {
+    /// All stages, in order.
+    pub const ALL: [Stage; 5] =
+        [Stage::Bounds, Stage::Broadphase, Stage::Narrowphase, Stage::Contacts, Stage::Solver];
+
+    /// As in run records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Bounds => "bounds",
+            Stage::Broadphase => "broadphase",
+            Stage::Narrowphase => "narrowphase",
+            Stage::Contacts => "contacts",
+            Stage::Solver => "solver",
+        }
+    }
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How long each stage of the last step took, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timings {
+    /// [`Stage::Bounds`]
+    pub bounds: f64,
+    /// [`Stage::Broadphase`]
+    pub broadphase: f64,
+    /// [`Stage::Narrowphase`]
+    pub narrowphase: f64,
+    /// [`Stage::Contacts`]
+    pub contacts: f64,
+    /// [`Stage::Solver`]
+    pub solver: f64,
+    /// The whole step.
+    pub total: f64,
+}
+
+impl Timings {
+    fn of_mut(&mut self, stage: Stage) -> &mut f64 {
+        match stage {
+            Stage::Bounds => &mut self.bounds,
+            Stage::Broadphase => &mut self.broadphase,
+            Stage::Narrowphase => &mut self.narrowphase,
+            Stage::Contacts => &mut self.contacts,
+            Stage::Solver => &mut self.solver,
+        }
+    }
+}
+
+/// A time in which a worker was busy with a stage of the last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The stage.
+    pub stage: Stage,
+    /// 0 is the thread that called [`World::step`](crate::World::step); its spans are the stages as they follow each other.
+    pub worker: usize,
+    /// Since the step's begin, s.
+    pub start: f64,
+    /// s
+    pub duration: f64,
+}
+
+/// What the workers of a step write down.
+pub(crate) struct Trace {
+    /// The stages and when each ended.
+    stages: Mutex<Vec<(Stage, Instant)>>,
+    /// When each of the other workers was busy.
+    workers: [Mutex<Vec<(Instant, Instant)>>; MAX_SHARES],
+    /// Of the last step.
+    pub spans: Vec<Span>,
+}
+
+impl Trace {
+    pub(crate) fn new() -> Trace {
+        Trace {
+            stages: Mutex::new(Vec::new()),
+            workers: [const { Mutex::new(Vec::new()) }; MAX_SHARES],
+            spans: Vec::new(),
+        }
+    }
+
+    /// The leading thread is done with a stage.
+    pub(crate) fn stage_ends(&self, stage: Stage, now: Instant) {
+        // A poisoned lock is a panic's, which ends the step anyway; here and below.
+        if let Ok(mut stages) = self.stages.lock() {
+            stages.push((stage, now));
+        }
+    }
+
+    /// A worker was busy until now.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn busy(&self, worker: usize, start: Instant) {
+        if let Ok(mut busy) = self.workers[worker].lock() {
+            busy.push((start, Instant::now()));
+        }
+    }
+
+    /// Makes the spans of a step that began then.
+    pub(crate) fn finish(&mut self, begin: Instant) {
+        let seconds = |time: Instant| time.saturating_duration_since(begin).as_secs_f64();
+        self.spans.clear();
+        let Ok(stages) = self.stages.get_mut() else { return };
+        let mut start = 0.0;
+        for &(stage, end) in stages.iter() {
+            let end = seconds(end);
+            self.spans.push(Span { stage, worker: 0, start, duration: end - start });
+            start = end;
+        }
+        stages.clear();
+        let stages = self.spans.len();
+        for (worker, busy) in self.workers.iter_mut().enumerate() {
+            let Ok(busy) = busy.get_mut() else { continue };
+            for (from, to) in busy.drain(..) {
+                // No stage is begun before the one before it is done: what is longer than one is cut.
+                for index in 0..stages {
+                    let Span { stage, start, duration, .. } = self.spans[index];
+                    let (from, to) = (seconds(from).max(start), seconds(to).min(start + duration));
+                    if from < to {
+                        self.spans.push(Span { stage, worker, start: from, duration: to - from });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A stopwatch for the stages of a step.
+pub(crate) struct Clock<'a> {
+    start: Instant,
+    /// Since when the present stage is at work.
+    since: Instant,
+    stage: Stage,
+    timings: Timings,
+    trace: Option<&'a Trace>,
+}
+
+impl<'a> Clock<'a> {
+    /// A step begins, with this stage.
+    pub(crate) fn start(stage: Stage, trace: Option<&'a Trace>) -> Self {
+        let now = Instant::now();
+        Clock { start: now, since: now, stage, timings: Timings::default(), trace }
+    }
+
+    /// From now on this stage is at work.
+    pub(crate) fn enter(&mut self, stage: Stage) {
+        if stage != self.stage {
+            self.lap();
+            self.stage = stage;
+        }
+    }
+
+    fn lap(&mut self) {
+        let now = Instant::now();
+        if let Some(trace) = self.trace {
+            trace.stage_ends(self.stage, now);
+        }
+        *self.timings.of_mut(self.stage) += now.duration_since(self.since).as_secs_f64();
+        self.since = now;
+    }
+
+    /// The step ends: when it began, and how long its stages took.
+    pub(crate) fn stop(mut self) -> (Instant, Timings) {
+        self.lap();
+        self.timings.total = self.since.duration_since(self.start).as_secs_f64();
+        (self.start, self.timings)
+    }
+}

@@ -1,0 +1,197 @@
+//! Queries: which shapes are at a point, or in a box.
+//!
+//! They look into the bands of the last pair list, those of the large bodies among them. What has left its bounds since, or was moved by
+//! hand, is found all the same: see `broadphase/strays.rs`. Bodies added since are looked at one by one.
+
+use super::World;
+use crate::body::BodyHandle;
+use crate::geometry::shape::{Shape, ShapeKind};
+use glam::{DVec2, Vec2};
+
+impl World {
+    /// Visits the bodies whose shapes hold the point (edges included), until `visit` returns false. In no
+    /// particular order. A coordinate that is not a number is in no shape.
+    pub fn query_point(&self, point: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
+        self.candidates(point, point, |slot| {
+            let offset = point - self.bodies.position(slot);
+            if self.bodies.columns.kind[slot].shape().turns() {
+                let outside = self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
+                    !outline.contains(Vec2::new(cos, -sin).rotate(offset - centre))
+                });
+                return outside || visit(self.bodies.handle(slot));
+            }
+            let inside = match self.bodies.shape(slot) {
+                Shape::Circle { radius } | Shape::Particle { radius } => {
+                    offset.length_squared() <= radius * radius
+                }
+                Shape::HalfSpace { normal, .. } => normal.dot(point) <= self.bodies.columns.ext_z[slot],
+                shape => offset.abs().cmple(shape.extents()).all(),
+            };
+            !inside || visit(self.bodies.handle(slot))
+        });
+    }
+
+    /// Visits the bodies whose shapes overlap the box from `lower` to `upper` (edges included), until `visit` returns
+    /// false. In no particular order. A box with a corner that is not a number, or with its corners swapped, holds
+    /// nothing; its sides may be infinite. [`World::query_aabb_bounds`] is the cheaper question.
+    pub fn query_aabb(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
+        self.query_aabb_slots(lower, upper, |slot| {
+            let inside = self.bounds_overlap(slot, lower, upper) && self.shapes_overlap(slot, lower, upper);
+            !inside || visit(self.bodies.handle(slot))
+        });
+    }
+
+    /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), until
+    /// `visit` returns false. The bounds are the smallest box about the body's centre, with the axes, that holds its
+    /// shapes: so what is visited may be outside of the box, by up to the bounds' corners. A half-space's bounds are the
+    /// half-space. In no particular order. A box with a corner that is not a number, or with its corners swapped, holds
+    /// nothing; its sides may be infinite.
+    pub fn query_aabb_bounds(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
+        self.query_aabb_slots(lower, upper, |slot| {
+            !self.bounds_overlap(slot, lower, upper) || visit(self.bodies.handle(slot))
+        });
+    }
+
+    fn query_aabb_slots(&self, lower: Vec2, upper: Vec2, visit: impl FnMut(usize) -> bool) {
+        // False of a NaN.
+        if lower.cmple(upper).all() {
+            self.candidates(lower, upper, visit);
+        }
+    }
+
+    fn bounds_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
+        if let Shape::HalfSpace { normal, .. } = self.bodies.shape(slot) {
+            // Along the axis that the normal is square to, the box may be infinite.
+            let deepest = |normal: f32, lower: f32, upper: f32| match normal {
+                0.0 => 0.0,
+                _ if normal < 0.0 => normal * upper,
+                _ => normal * lower,
+            };
+            let height = deepest(normal.x, lower.x, upper.x) + deepest(normal.y, lower.y, upper.y);
+            return height <= self.bodies.columns.ext_z[slot];
+        }
+        let (position, half) = (self.bodies.position(slot), self.bodies.bounds(slot));
+        (position - half).cmple(upper).all() && (position + half).cmpge(lower).all()
+    }
+
+    /// Whether a body's shapes overlap a box that its bounds overlap. In f64, so that the edges are where the numbers
+    /// say.
+    fn shapes_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
+        let shape = self.bodies.shape(slot);
+        if matches!(shape, Shape::HalfSpace { .. } | Shape::Aabb { .. }) {
+            return true;
+        }
+        // From the centre, and no further than the bounds: so no side is infinite, and none is far away.
+        let (position, reach) =
+            (self.bodies.position(slot).as_dvec2(), 2.0 * self.bodies.bounds(slot).as_dvec2());
+        let lower = (lower.as_dvec2() - position).max(-reach);
+        let upper = (upper.as_dvec2() - position).min(reach);
+        if !lower.cmple(upper).all() {
+            return false;
+        }
+        if !self.bodies.columns.kind[slot].shape().turns() {
+            let nearest = DVec2::ZERO.clamp(lower, upper);
+            let radius = f64::from(self.bodies.columns.ext_x[slot]);
+            return nearest.length_squared() <= radius * radius;
+        }
+        !self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
+            let turn = DVec2::new(f64::from(cos), f64::from(sin));
+            !outline.overlaps_box(turn, lower - centre.as_dvec2(), upper - centre.as_dvec2())
+        })
+    }
+
+    /// Calls `visit` with the slots of each two bodies whose bounds overlap, once, in an order that does not depend on
+    /// that of storage: a sweep along the axis on which the bodies are spread furthest.
+    pub(crate) fn overlapping_bodies(&self, mut visit: impl FnMut(usize, usize)) {
+        struct Entry {
+            slot: usize,
+            lower: Vec2,
+            upper: Vec2,
+        }
+        let solid = |&(_, slot): &(BodyHandle, usize)| self.bodies.columns.kind[slot].is_solid();
+        let (mut planes, mut entries) = (Vec::new(), Vec::new());
+        for (_, slot) in self.bodies.by_index().filter(solid) {
+            if self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+                planes.push(slot);
+            } else {
+                let (position, half) = (self.bodies.position(slot), self.bodies.bounds(slot));
+                // Some more, lest rounding part what overlaps by a hair.
+                let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
+                entries.push(Entry { slot, lower: position - half, upper: position + half });
+            }
+        }
+        let centre = |entry: &Entry| 0.5 * (entry.lower + entry.upper);
+        let count = entries.len().max(1) as f32;
+        let mean = entries.iter().map(centre).sum::<Vec2>() / count;
+        let spread: Vec2 = entries.iter().map(|entry| (centre(entry) - mean).abs()).sum();
+        let axis = usize::from(spread.y > spread.x);
+        // Stable: in the order of handles where they begin at the same place.
+        entries.sort_by(|a, b| a.lower[axis].total_cmp(&b.lower[axis]));
+        for (i, entry) in entries.iter().enumerate() {
+            for other in entries[i + 1..].iter().take_while(|other| other.lower[axis] <= entry.upper[axis]) {
+                let across = 1 - axis;
+                if other.lower[across] <= entry.upper[across] && entry.lower[across] <= other.upper[across] {
+                    visit(entry.slot, other.slot);
+                }
+            }
+        }
+        for &plane in &planes {
+            for Entry { slot, lower, upper } in &entries {
+                if self.bounds_overlap(plane, *lower, *upper) {
+                    visit(*slot, plane);
+                }
+            }
+        }
+    }
+
+    /// Calls `test` with every solid slot that may overlap the box, until it returns false.
+    pub(crate) fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
+        if self.listed_candidates(true, lower, upper, &mut test) {
+            self.unlisted().all(test);
+        }
+    }
+
+    /// The same of those that are where the list has them. Those in bands only if `banded`. False if `test` was.
+    pub(crate) fn listed_candidates(
+        &self,
+        banded: bool,
+        lower: Vec2,
+        upper: Vec2,
+        mut test: impl FnMut(usize) -> bool,
+    ) -> bool {
+        let broadphase = &self.broadphase;
+        if broadphase.built == 0 {
+            return true;
+        }
+        let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
+        let strays = &broadphase.strays;
+        // The bounds are those of the time when the list was made, and move with the frames.
+        let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
+        let (lower, upper) = (lower - moved, upper + moved);
+        let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
+        let (range_s, range_b) =
+            if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
+        let elsewhere = |slot: usize| broadphase.is_loose(slot) || strays.contains(slot);
+        (!banded || broadphase.visit_bands(range_s, range_b, |slot| elsewhere(slot) || solid(slot)))
+            && broadphase.visit_large(range_s, range_b, |slot| strays.contains(slot) || solid(slot))
+    }
+
+    /// Whether a slot is solid, and where the list has it.
+    pub(crate) fn is_listed_solid(&self, slot: usize) -> bool {
+        let broadphase = &self.broadphase;
+        let elsewhere = broadphase.is_loose(slot) || broadphase.strays.contains(slot);
+        !elsewhere && self.bodies.columns.kind[slot].is_solid()
+    }
+
+    /// The solid slots of the others: they may be anywhere.
+    pub(crate) fn unlisted(&self) -> impl Iterator<Item = usize> {
+        let (strays, built) = (&self.broadphase.strays, self.broadphase.built);
+        let loose = self.broadphase.loose.iter().map(|&slot| slot as usize);
+        let strayed = strays.slots().iter().map(|&slot| slot as usize);
+        loose
+            .filter(|&slot| !strays.contains(slot))
+            .chain(strayed.filter(move |&slot| slot < built))
+            .chain(built..self.bodies.len)
+            .filter(|&slot| self.bodies.columns.kind[slot].is_solid())
+    }
+}

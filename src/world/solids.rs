@@ -1,0 +1,162 @@
+//! An overlap test written from geometry alone, in f64: [`World::validate`](crate::World::validate) checks the pair list by it.
+
+use crate::body::Bodies;
+use crate::broadphase::general::NO_PART;
+use crate::geometry::shape::Shape;
+use glam::{DVec2, Vec2};
+
+/// A shape of a body, where it is in the world.
+pub(crate) struct Solid {
+    /// As in pairs.
+    pub part: u8,
+    region: Region,
+}
+
+enum Region {
+    /// All points p with `normal · p ≤ offset`.
+    HalfSpace { normal: DVec2, offset: f64 },
+    /// All points within the radius of a convex polygon of one to eight corners.
+    Hull { corners: Vec<DVec2>, radius: f64 },
+}
+
+/// All shapes of a body.
+pub(crate) fn solids(bodies: &Bodies, slot: usize) -> Vec<Solid> {
+    let centre = bodies.position(slot);
+    if !bodies.columns.kind[slot].shape().turns() {
+        return vec![Solid { part: NO_PART, region: upright(&bodies.shape(slot), centre) }];
+    }
+    let several = !bodies.parts(slot).is_empty();
+    let mut found = Vec::new();
+    bodies.visit_outlines(slot, |outline, offset, (sin, cos)| {
+        let turn = DVec2::new(cos.into(), sin.into());
+        let at = centre.as_dvec2() + offset.as_dvec2();
+        let corners = outline.vertices().iter().map(|corner| at + turn.rotate(corner.as_dvec2()));
+        let region = Region::Hull { corners: corners.collect(), radius: outline.radius.into() };
+        found.push(Solid { part: if several { found.len() as u8 } else { NO_PART }, region });
+        true
+    });
+    found
+}
+
+/// A shape that does not turn.
+fn upright(shape: &Shape, centre: Vec2) -> Region {
+    let centre = centre.as_dvec2();
+    match *shape {
+        Shape::HalfSpace { normal, offset } => {
+            let normal = normal.as_dvec2().normalize_or_zero();
+            Region::HalfSpace { normal, offset: f64::from(offset) + normal.dot(centre) }
+        }
+        Shape::Aabb { half_extents } => {
+            let corner = |x: f64, y: f64| centre + half_extents.as_dvec2() * DVec2::new(x, y);
+            let corners = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+            Region::Hull { corners, radius: 0.0 }
+        }
+        _ => Region::Hull { corners: vec![centre], radius: shape.extents().x.into() },
+    }
+}
+
+impl Solid {
+    /// By how much two shapes overlap; negative when they are apart.
+    pub(crate) fn depth(&self, other: &Solid) -> f64 {
+        match (&self.region, &other.region) {
+            (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => 0.0,
+            (Region::HalfSpace { normal, offset }, Region::Hull { corners, radius })
+            | (Region::Hull { corners, radius }, Region::HalfSpace { normal, offset }) => {
+                let lowest = corners.iter().map(|corner| normal.dot(*corner)).fold(f64::INFINITY, f64::min);
+                offset - (lowest - radius)
+            }
+            (Region::Hull { corners: a, radius: r }, Region::Hull { corners: b, radius: s }) => {
+                r + s - distance(a, b)
+            }
+        }
+    }
+
+    /// Rounding of the engine's tests of this shape: some units in the last place of its coordinates.
+    pub(crate) fn rounding(&self) -> f64 {
+        let size = match &self.region {
+            Region::HalfSpace { offset, .. } => offset.abs(),
+            Region::Hull { corners, radius } => {
+                corners.iter().map(|corner| corner.abs().max_element()).fold(*radius, f64::max)
+            }
+        };
+        1.0e-4 + 4.0e-6 * size
+    }
+}
+
+/// Between two convex polygons; negative, by the least way out, when they overlap.
+fn distance(a: &[DVec2], b: &[DVec2]) -> f64 {
+    let gap = |axis: DVec2| {
+        let reach =
+            |corners: &[DVec2]| corners.iter().map(|c| axis.dot(*c)).fold(f64::NEG_INFINITY, f64::max);
+        let least = |corners: &[DVec2]| corners.iter().map(|c| axis.dot(*c)).fold(f64::INFINITY, f64::min);
+        least(b) - reach(a)
+    };
+    let edges = |corners: &[DVec2]| {
+        let n = corners.len();
+        let edge = |i: usize| corners[(i + 1) % n] - corners[i];
+        (0..n).map(edge).filter(|edge| edge.length_squared() > 0.0).collect::<Vec<_>>()
+    };
+    // Normals of all edges; along its own direction too where a polygon is a segment.
+    let mut widest = f64::NEG_INFINITY;
+    for (corners, sign) in [(a, 1.0), (b, -1.0)] {
+        for edge in edges(corners) {
+            let outward = sign * DVec2::new(edge.y, -edge.x).normalize();
+            widest = widest.max(gap(outward));
+            if corners.len() == 2 {
+                widest = widest.max(gap(edge.normalize()));
+            }
+        }
+    }
+    if widest <= 0.0 && widest > f64::NEG_INFINITY {
+        return widest;
+    }
+    let from = |points: &[DVec2], corners: &[DVec2]| {
+        let n = corners.len();
+        let mut least = f64::INFINITY;
+        for point in points {
+            for i in 0..n {
+                let (start, way) = (corners[i], corners[(i + 1) % n] - corners[i]);
+                let along = (*point - start).dot(way) / way.length_squared();
+                let along = if along.is_finite() { along.clamp(0.0, 1.0) } else { 0.0 };
+                least = least.min(point.distance(start + along * way));
+            }
+        }
+        least
+    };
+    from(a, b).min(from(b, a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hull(corners: &[(f64, f64)], radius: f64) -> Solid {
+        let corners = corners.iter().map(|&corner| corner.into()).collect();
+        Solid { part: NO_PART, region: Region::Hull { corners, radius } }
+    }
+
+    /// Depths of shapes whose depth is plain: discs, boxes, crossing and collinear segments, a half-space.
+    #[test]
+    fn depths_are_those_of_plain_cases() {
+        let square = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+        let unit = hull(&square, 0.0);
+        let disc = |x: f64, y: f64, radius: f64| hull(&[(x, y)], radius);
+        let floor = Solid { part: NO_PART, region: Region::HalfSpace { normal: DVec2::Y, offset: -0.5 } };
+        let cases = [
+            (&unit, disc(1.5, 0.0, 0.75), 0.25),
+            (&unit, disc(4.0, 5.0, 1.0), -4.0),
+            (&unit, disc(0.0, 0.5, 0.0), 0.5),
+            (&unit, hull(&square, 0.0), 2.0),
+            (&unit, hull(&[(1.5, -9.0), (1.5, 9.0)], 0.0), -0.5),
+            (&unit, hull(&[(0.5, -9.0), (0.5, 9.0)], 0.25), 0.75),
+            (&unit, floor, 0.5),
+        ];
+        for (index, (a, b, depth)) in cases.iter().enumerate() {
+            assert!((a.depth(b) - depth).abs() < 1e-12, "case {index}: {}", a.depth(b));
+            assert!((b.depth(a) - depth).abs() < 1e-12, "case {index} swapped: {}", b.depth(a));
+        }
+        let (flat, next) = (hull(&[(0.0, 0.0), (1.0, 0.0)], 0.0), hull(&[(1.5, 0.0), (2.0, 0.0)], 0.0));
+        assert!((flat.depth(&next) + 0.5).abs() < 1e-12);
+        assert!((disc(0.0, 0.0, 1.0).depth(&disc(0.0, 0.0, 2.0)) - 3.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,120 @@
+//! The layers of the engine: what may use what.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// From the ground up. A module uses those before it, and itself.
+const LAYERS: [&str; 18] = [
+    "base",
+    "error",
+    "material",
+    "settings",
+    "lane",
+    "geometry",
+    "timing",
+    "crew",
+    "body",
+    "particles",
+    "narrowphase",
+    "broadphase",
+    "contacts",
+    "solver",
+    "world",
+    "assembly",
+    "scene",
+    "verify",
+];
+
+/// From here on a module may use what the crate shows to its hosts.
+const FIRST_HOST: &str = "assembly";
+
+fn level(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| *layer == module)
+}
+
+/// All source files below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+/// Without comments, and without unit tests, which may use what they like.
+fn code(text: &str) -> String {
+    let body = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    body.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The first names of all paths that begin with `crate::`.
+fn used(code: &str) -> Vec<String> {
+    let name = |text: &str| {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+    };
+    let mut names = Vec::new();
+    for rest in code.split("crate::").skip(1) {
+        match rest.trim_start().strip_prefix('{') {
+            Some(group) => {
+                let mut depth = 0;
+                let mut first = true;
+                for (at, c) in group.char_indices() {
+                    if first && depth == 0 && c.is_alphabetic() {
+                        names.push(name(&group[at..]));
+                        first = false;
+                    }
+                    match c {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => first = true,
+                        _ => {}
+                    }
+                }
+            }
+            None => names.push(name(rest)),
+        }
+    }
+    names
+}
+
+/// Contract: no module of the engine uses one above it, so that there are no circles between them.
+#[test]
+fn no_module_uses_one_above_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 80, "only {} files are found", files.len());
+    let mut wrong = BTreeMap::new();
+    for file in &files {
+        let inside = file.strip_prefix(&root).expect("below the root");
+        let module = inside.iter().next().and_then(|first| Path::new(first).file_stem()).expect("a name");
+        let module = module.to_str().expect("plain names");
+        if module == "lib" {
+            continue;
+        }
+        let Some(own) = level(module) else {
+            wrong.insert(inside.to_path_buf(), format!("`{module}` is in no layer"));
+            continue;
+        };
+        for name in used(&code(&std::fs::read_to_string(file).expect("text"))) {
+            let allowed = match level(&name) {
+                Some(level) => level <= own,
+                None => level(FIRST_HOST).is_some_and(|host| own >= host),
+            };
+            if !allowed {
+                wrong.insert(inside.to_path_buf(), format!("uses `{name}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Contract: the reader of `use` lines sees each name of a group, and no comment.
+#[test]
+fn paths_are_read_as_they_are_written() {
+    let text = "use crate::{a::{B, C}, d, Error};\nuse crate::lane::Lane; // crate::world\nlet x = crate::solver::X;";
+    assert_eq!(used(&code(text)), ["a", "d", "Error", "lane", "solver"]);
+}
