@@ -75,6 +75,10 @@ const LOADED: f32 = 0.01;
 const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
+/// Of a hull that hangs on a corner which nothing moves: the least part of the inverse mass, at the place that a push moves most, that it
+/// has where it is pushed. Near that corner a push has next to no effect there, and any amount of it elsewhere: a limb that was
+/// dragged into the floor by its pinned end threw its other end out of the world.
+const HUNG: f32 = 0.25;
 /// Bodies that a hull may have near on average before the list of these pairs grows.
 const OTHERS: usize = 8;
 /// Pairs a task takes.
@@ -161,7 +165,7 @@ struct Side {
 }
 
 /// How one side of a contact is moved when what overlaps is moved apart: a hull as a rigid body would be.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Shift {
     /// Of the rows of shifts: a body's slot, or a hull's place after all slots.
     row: u32,
@@ -170,6 +174,8 @@ struct Shift {
     /// By how much a unit moves it, and turns it.
     moves: f32,
     turns: f32,
+    /// The least that its inverse mass counts as.
+    least: f32,
     /// Something moves the row, if not this contact.
     movable: bool,
 }
@@ -177,7 +183,7 @@ struct Shift {
 impl Shift {
     /// Of the point along the normal.
     fn inv_mass(&self) -> f32 {
-        self.moves + self.arm * self.turns
+        (self.moves + self.arm * self.turns).max(self.least)
     }
 }
 
@@ -188,6 +194,8 @@ struct Rigid {
     centre: Vec2,
     inv_mass: f32,
     inv_inertia: f32,
+    /// See [`HUNG`].
+    least: f32,
 }
 
 impl Side {
@@ -551,6 +559,10 @@ impl HullSolver {
                 hulls[hull].meet(hull as u32, slot, bodies, settings, others);
                 true
             });
+        }
+        if self.clusters.any_attached() {
+            let (clusters, indices) = (&self.clusters, &self.indices);
+            others.retain(|pair| !clusters.is_attached(indices[pair.hull as usize], pair.body));
         }
         others.sort_unstable_by_key(|pair| (pair.hull, pair.body, pair.part));
     }

@@ -1,6 +1,7 @@
 //! Verlet hulls: loops of particles that collide as convex polygons, against closed forms and an f64 oracle.
 
 mod friction;
+mod held;
 mod impacts;
 mod reports;
 

@@ -70,6 +70,7 @@ mod friction;
 mod gas;
 mod heap;
 mod impact;
+mod pinched;
 mod rolling;
 mod spin;
 mod weights;
@@ -166,6 +167,10 @@ impl Random {
     fn uniform(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.0 >> 8) as f32 / 16_777_216.0
+    }
+
+    fn within(&mut self, reach: f32) -> f32 {
+        reach * (2.0 * self.uniform() - 1.0)
     }
 
     fn direction(&mut self) -> Vec2 {

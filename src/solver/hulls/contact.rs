@@ -1,6 +1,6 @@
 //! A contact of a hull: how fast its points move, and what its impulses do to the particles.
 
-use super::{Contact, Key, Maker, Side, Surface};
+use super::{Contact, HUNG, Key, Maker, Side, Surface};
 use crate::lane::{Row, pair};
 use glam::Vec2;
 
@@ -38,6 +38,16 @@ impl Side {
         let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
         let [by_first, by_second] = pair(|end| self.shares[end] * self.shares[end]);
         first * (by_first + 2.0 * arm * arm) + second * by_second
+    }
+
+    /// The least that the point's inverse mass counts as, see [`HUNG`].
+    fn least_weight(&self, vel: &[Row]) -> f32 {
+        let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
+        match (first > 0.0, second > 0.0) {
+            (true, false) => HUNG * self.shares[0] * first,
+            (false, true) => HUNG * self.shares[1] * second,
+            _ => 0.0,
+        }
     }
 
     /// What an impulse along a direction adds to the rows of its slots.
@@ -102,12 +112,18 @@ impl Contact {
             noted: false,
         };
         let speed = contact.relative(state.vel, 0);
+        // Of what has gone bad nothing is passed on: it is taken out after this step.
+        if !(gap.is_finite() && speed.is_finite() && point.is_finite() && normal.is_finite()) {
+            return None;
+        }
         let touches = gap + rows.step * speed < 0.0;
         if gap > settings.speculative_distance() && !touches {
             return None;
         }
         contact.masses = pair(|axis| {
             let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
+            let least = sides.iter().map(|side| side.least_weight(state.vel)).fold(0.0, f32::max);
+            let weight = weight.max(least);
             if weight > 0.0 { 1.0 / weight } else { 0.0 }
         });
         contact.coupling = sides.iter().map(|side| side.coupling(state.vel)).sum();

@@ -22,7 +22,7 @@
 //! All in double precision, for a handful of points; links that say the same twice (the sixth of a box) are told apart by a
 //! small compliance.
 
-use super::{Contact, State};
+use super::{Contact, HUNG, State};
 use crate::body::Bodies;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::{LinkDesc, LinkKind, Links};
@@ -60,6 +60,8 @@ pub(super) struct Clusters {
     points: Vec<u32>,
     /// Numbers of points in their cluster.
     links: Vec<[u8; 2]>,
+    /// Hulls by their indices, and particles that are linked to a corner of theirs, in order.
+    attached: Vec<[u32; 2]>,
 }
 
 /// Passes a blow on at once.
@@ -95,6 +97,7 @@ impl Clusters {
             let first = ends.partition_point(|end| end[0] < body);
             ends[first..].iter().take_while(move |end| end[0] == body).map(|end| end[1])
         };
+        self.attach(hulls, links, bodies);
         self.list.clear();
         self.points.clear();
         self.links.clear();
@@ -127,6 +130,35 @@ impl Clusters {
             self.list.resize(handle.index() as usize, Cluster::default());
             self.list.push(Cluster { points, links, rigid });
         }
+    }
+
+    /// Looks for what hangs on the hulls' corners.
+    fn attach(&mut self, hulls: &Hulls, links: &Links, bodies: &Bodies) {
+        let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
+        let mut ends: Vec<[u32; 2]> = Vec::new();
+        for (_, link) in links.iter().filter(|(_, link)| particle(link.a) && particle(link.b)) {
+            ends.extend([[link.a.index, link.b.index], [link.b.index, link.a.index]]);
+        }
+        ends.sort_unstable();
+        self.attached.clear();
+        for (handle, hull) in hulls.iter() {
+            for corner in hull.points() {
+                let first = ends.partition_point(|end| end[0] < corner.index);
+                let others = ends[first..].iter().take_while(|end| end[0] == corner.index);
+                self.attached.extend(others.map(|end| [handle.index(), end[1]]));
+            }
+        }
+        self.attached.sort_unstable();
+    }
+
+    pub(super) fn any_attached(&self) -> bool {
+        !self.attached.is_empty()
+    }
+
+    /// Whether a particle, by its handle's index, hangs on a corner of a hull. These two do not touch: where they are to each other is
+    /// up to the link. (The hub of a polygon, inside of its rim, drove it to 70 kJ.)
+    pub(super) fn is_attached(&self, hull: u32, body: u32) -> bool {
+        self.attached.binary_search(&[hull, body]).is_ok()
     }
 
     /// Whether they have no particle in common.
@@ -187,6 +219,8 @@ pub(super) struct Impact {
     speeds: Vec<f64>,
     impulses: Vec<f64>,
     limits: Vec<f64>,
+    /// A hull has a corner that can't move.
+    hung: bool,
     /// Energy.
     taken: f64,
 }
@@ -278,6 +312,7 @@ impl Impact {
         self.nodes.clear();
         self.members.clear();
         self.bars.clear();
+        self.hung = false;
         let key = pair[0].key;
         let hulls = [Some(key.1), (key.0 == 0).then_some(key.2)];
         let of = |hull: u32| &clusters.list[hull as usize];
@@ -297,7 +332,8 @@ impl Impact {
             }
             let first = self.nodes.len();
             for point in all {
-                self.add_node(slot(point), false, state);
+                let (node, _) = self.add_node(slot(point), false, state);
+                self.hung |= self.nodes[node].inv_masses[0] <= 0.0;
             }
             for &ends in &clusters.links[cluster.links.clone()] {
                 let slots = ends.map(slot);
@@ -426,6 +462,14 @@ impl Impact {
             };
             self.speeds.push(along(&|node| self.nodes[node].velocity));
             self.inv_masses.extend(responses.chunks(nodes).map(|response| along(&|node| response[node])));
+        }
+        if self.hung {
+            for (i, response) in responses.chunks(nodes).enumerate() {
+                let speed = |velocity: &[f64; 3]| velocity[0].hypot(velocity[1]);
+                let fastest = response.iter().map(speed).fold(0.0, f64::max);
+                let own = &mut self.inv_masses[i * rows + i];
+                *own = own.max(f64::from(HUNG) * fastest);
+            }
         }
         self.responses = responses;
         self.impulses.clear();

@@ -1,7 +1,7 @@
 //! What hulls and others are at the start of a substep, where they touch, and the sides of a contact there.
 
 use super::contact::State;
-use super::{Contact, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
+use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
 use crate::body::compound::Compound;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::general::{NO_PART, ShapeRef};
@@ -71,8 +71,7 @@ impl Maker<'_> {
             };
             let shift = rigid.shift(self.row(pair.hull as usize), middle - hull.origin, -normal);
             let a = of(slot as u32, end as u8, shift);
-            let b =
-                of(pair.slot, 0, Shift { row: pair.slot, arm: 0.0, moves: 0.0, turns: 0.0, movable: false });
+            let b = of(pair.slot, 0, Shift { row: pair.slot, ..Shift::default() });
             contacts.extend(Contact::new(key, -normal, [a, b], gap, middle, pair.surface, self));
         }
     }
@@ -220,7 +219,9 @@ impl Hull {
                 .map(|(inv_mass, at)| (*at - centre).length_squared() / inv_mass)
                 .sum();
             let turns = held.next().is_none() && inertia > 0.0;
-            return Rigid { centre, inv_mass: 0.0, inv_inertia: if turns { 1.0 / inertia } else { 0.0 } };
+            let inv_inertia = if turns { 1.0 / inertia } else { 0.0 };
+            let furthest = corners.iter().map(|at| (*at - centre).length_squared()).fold(0.0, f32::max);
+            return Rigid { centre, inv_mass: 0.0, inv_inertia, least: HUNG * HUNG * furthest * inv_inertia };
         }
         let (mut mass, mut centre) = (0.0, Vec2::ZERO);
         for (inv_mass, at) in weighed() {
@@ -230,7 +231,7 @@ impl Hull {
         centre /= mass;
         let inertia: f32 = weighed().map(|(inv_mass, at)| (*at - centre).length_squared() / inv_mass).sum();
         let inv_inertia = if inertia > 0.0 { 1.0 / inertia } else { 0.0 };
-        Rigid { centre, inv_mass: 1.0 / mass, inv_inertia }
+        Rigid { centre, inv_mass: 1.0 / mass, inv_inertia, least: 0.0 }
     }
 }
 
@@ -239,7 +240,7 @@ impl Rigid {
     pub(super) fn shift(&self, row: u32, place: Vec2, normal: Vec2) -> Shift {
         let arm = (place - self.centre).perp_dot(normal);
         let movable = self.inv_mass > 0.0 || self.inv_inertia > 0.0;
-        Shift { row, arm, moves: self.inv_mass, turns: arm * self.inv_inertia, movable }
+        Shift { row, arm, moves: self.inv_mass, turns: arm * self.inv_inertia, least: self.least, movable }
     }
 }
 
@@ -306,6 +307,7 @@ impl OtherPair {
             arm: arms[0],
             moves: inv_mass,
             turns: 2.0 * arms[0] * inv_mass,
+            least: 0.0,
             movable: inv_mass > 0.0,
         };
         Side { slots: [self.slot; 2], ends: [0; 2], shares: [1.0, 0.0], arms, shift }

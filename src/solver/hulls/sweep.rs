@@ -300,15 +300,15 @@ impl Block {
             let rubbed = tangent - tangent_before;
 
             let (x, y) = (pressed * nx - rubbed * ny, pressed * ny + rubbed * nx);
-            for (row, share) in rows.iter_mut().zip(shares) {
-                let by = share * row[3];
-                row[0] = row[0] + by * x;
-                row[1] = row[1] + by * y;
-            }
+            // What nothing moves is shared by lanes, and is written as it was, whatever went bad beside it.
             let two = L::splat(2.0);
-            for (side, arms) in arms.into_iter().enumerate() {
-                let row = &mut rows[2 * side];
-                row[2] = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
+            let spun = |arms: [L; 2]| two * (arms[0] * pressed + arms[1] * rubbed);
+            let spun = [spun(arms[0]), zero, spun(arms[1]), zero];
+            for ((row, share), spun) in rows.iter_mut().zip(shares).zip(spun) {
+                let (by, moves) = (share * row[3], row[3].gt(zero));
+                row[0] = L::select(moves, row[0] + by * x, row[0]);
+                row[1] = L::select(moves, row[1] + by * y, row[1]);
+                row[2] = L::select(moves, row[2] + spun * row[3], row[2]);
             }
             let overlap = (zero - separation - L::splat(push.slop)).max(zero);
             let by = (L::splat(PUSH) * overlap).min(L::splat(push.most));
