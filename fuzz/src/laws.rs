@@ -242,8 +242,9 @@ pub struct Rest {
 const STILL: f64 = 1e-3;
 const STILL_STEPS: u32 = 3;
 const STARTLED: f64 = 0.05;
-/// Overlap of what rests at most, m.
-const DEEP: f64 = 0.05;
+/// Overlap of what rests at most, m. What is deeper is pushed out, and friction works on it while it is: a pentagon whose corners were 24 and
+/// 38 mm deep, not the same, had 0.066 m/s after a step, and none before. (With 0.05 it was found after two million runs.)
+const DEEP: f64 = 0.02;
 
 impl Rest {
     /// The host did something.
