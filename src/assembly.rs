@@ -44,13 +44,13 @@ pub struct Cloth {
     pub rows: usize,
     /// Between neighbours, m.
     pub spacing: f32,
-    /// Of a particle, kg.
+    /// The mass of a particle, kg.
     pub mass: f32,
     /// Links along the diagonals.
     pub shear: bool,
     /// Links to the next but one in row and column, which never shorten the net, only keep it from folding.
     pub bend: bool,
-    /// Of the structural links, N: beyond it the cloth tears.
+    /// The force at which a structural link breaks, N: the cloth tears.
     pub break_force: f32,
     /// Every so many particles of the top row are pinned; 0 for none.
     pub pin_every: usize,

@@ -4,5 +4,6 @@ mod ensure;
 pub(crate) mod interner;
 pub(crate) mod prefetch;
 pub(crate) mod room;
+pub(crate) mod table;
 
 pub(crate) use ensure::ensure;

@@ -86,7 +86,7 @@ struct Massless {
 const LEAST_MASS: f32 = 1.0e-18;
 
 const NO_SLOT: u32 = u32::MAX;
-/// Of a shape that has no outline in the world's table, or not yet.
+/// The outline number of a shape that has no outline in the world's table, or not yet.
 pub(crate) const NO_OUTLINE: u32 = u32::MAX;
 
 impl Bodies {
@@ -270,7 +270,7 @@ impl Bodies {
     ///
     /// [`Error::StaleHandle`]
     pub(crate) fn slot_of(&self, handle: BodyHandle) -> Result<usize, Error> {
-        let stale = Error::StaleHandle { index: handle.index, generation: handle.generation };
+        let stale = Error::StaleHandle { kind: "body", index: handle.index, generation: handle.generation };
         let index = handle.index as usize;
         match self.slot.get(index) {
             Some(&slot) if slot != NO_SLOT && self.generation[index] == handle.generation => {
@@ -300,11 +300,14 @@ impl Bodies {
     /// Whether the filters of two bodies, not of their parts, let them touch.
     #[inline(always)]
     pub(crate) fn filters_meet(&self, a: usize, b: usize) -> bool {
+        !self.any_filter || self.filter(a).touches(&self.filter(b))
+    }
+
+    /// The filter of a slot's body.
+    #[inline(always)]
+    pub(crate) fn filter(&self, slot: usize) -> Filter {
         let c = &self.columns;
-        !self.any_filter
-            || ((c.category[a] & c.mask[b]) != 0
-                && (c.category[b] & c.mask[a]) != 0
-                && (c.group[a] == 0 || c.group[a] != c.group[b]))
+        Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] }
     }
 
     /// The handle of a slot's body.

@@ -85,7 +85,7 @@ pub(crate) struct Present {
 }
 
 impl Default for Present {
-    /// Of bodies without filters.
+    /// What is present where no body has a filter.
     fn default() -> Self {
         Present { categories: u32::MAX, masks: u32::MAX }
     }

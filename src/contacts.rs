@@ -212,11 +212,11 @@ pub(crate) struct BlockInfo {
     pub touched: u16,
     /// Some lane came fast enough to bounce in this step.
     pub bounced: bool,
-    /// Of all its lanes; [`SERIAL`] where they may share bodies.
+    /// The colour of all its lanes; [`SERIAL`] where they may share bodies.
     pub colour: u8,
-    /// Of a general block, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
+    /// What a general block's kernel has to read, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
     pub capacity: u8,
-    /// Of a general block: its place among these.
+    /// The place of a general block among the general blocks.
     pub general: u32,
 }
 
@@ -304,7 +304,7 @@ pub(crate) struct Tile {
     pub normal: Vec<NormalBlock>,
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
-    /// Of the general blocks only, see [`BlockInfo::general`]; so is the next.
+    /// The general blocks, see [`BlockInfo::general`]; `rough` has the same places.
     pub general: Vec<GeneralBlock>,
     pub rough: Vec<RoughBlock>,
     pub info: Vec<BlockInfo>,
@@ -348,7 +348,7 @@ pub(crate) struct Contacts {
     spare: Mutex<Vec<carry::Kept>>,
     /// The far tile's pairs, sorted, and where they are in it.
     far_keys: Vec<(Key, u32)>,
-    /// Of this step, see `events.rs`.
+    /// The pairs whose flags changed in this step, see `events.rs`.
     changed: Vec<events::Changed>,
     /// What tiles have room for, and the far tile.
     room: Room,

@@ -294,7 +294,7 @@ pub(crate) struct SharedSlice<'a, T> {
 
 // SAFETY: the parts handed out are disjoint (see `range`), so this is like sending `&mut T`s.
 unsafe impl<T: Send> Send for SharedSlice<'_, T> {}
-// SAFETY: as above.
+// SAFETY: the parts handed out are disjoint, so sharing the slice is sharing nothing.
 unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 
 impl<'a, T> SharedSlice<'a, T> {

@@ -39,9 +39,11 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A handle whose body was removed, or that never was one of this world's.
-    #[error("stale body handle (index {index}, generation {generation})")]
+    /// A handle whose body, link or hull was removed, or that never was one of this world's.
+    #[error("stale {kind} handle (index {index}, generation {generation})")]
     StaleHandle {
+        /// What it names: `body`, `link` or `hull`.
+        kind: &'static str,
         /// Index part of the handle.
         index: u32,
         /// Generation part of the handle.

@@ -310,22 +310,22 @@ macro_rules! impl_lane {
             }
             #[inline(always)]
             unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
-                // SAFETY: passed on.
+                // SAFETY: the caller vouches for the rows at these offsets.
                 unsafe { $rows::gather(rows, at) }
             }
             #[inline(always)]
             unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [Self; 4]) {
-                // SAFETY: passed on.
+                // SAFETY: the caller vouches for the rows at these offsets.
                 unsafe { $rows::scatter(rows, at, columns) }
             }
             #[inline(always)]
             unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [Self; 2] {
-                // SAFETY: passed on.
+                // SAFETY: the caller vouches for the rows at these offsets.
                 unsafe { $rows::gather_pairs(pairs, at) }
             }
             #[inline(always)]
             unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [Self; 2]) {
-                // SAFETY: passed on.
+                // SAFETY: the caller vouches for the rows at these offsets.
                 unsafe { $rows::scatter_pairs(pairs, at, columns) }
             }
         }
@@ -501,7 +501,7 @@ mod rows8 {
 
     #[inline(always)]
     pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x8; 4] {
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         let (low, high) = unsafe { (rows4::gather(rows, at), rows4::gather(rows, &at[4..])) };
         let join = |i: usize| -> f32x8 { bytemuck::cast([low[i], high[i]]) };
         [join(0), join(1), join(2), join(3)]
@@ -511,7 +511,7 @@ mod rows8 {
     pub(super) unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [f32x8; 4]) {
         let half = |i: usize| -> [f32x4; 2] { bytemuck::cast(columns[i]) };
         let [[a, e], [b, f], [c, g], [d, h]] = [half(0), half(1), half(2), half(3)];
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         unsafe {
             rows4::scatter(rows, at, [a, b, c, d]);
             rows4::scatter(rows, &at[4..], [e, f, g, h]);
@@ -520,7 +520,7 @@ mod rows8 {
 
     #[inline(always)]
     pub(super) unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [f32x8; 2] {
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         let (low, high) = unsafe { (rows4::gather_pairs(pairs, at), rows4::gather_pairs(pairs, &at[4..])) };
         let join = |i: usize| -> f32x8 { bytemuck::cast([low[i], high[i]]) };
         [join(0), join(1)]
@@ -530,7 +530,7 @@ mod rows8 {
     pub(super) unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [f32x8; 2]) {
         let half = |i: usize| -> [f32x4; 2] { bytemuck::cast(columns[i]) };
         let [[a, c], [b, d]] = [half(0), half(1)];
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         unsafe {
             rows4::scatter_pairs(pairs, at, [a, b]);
             rows4::scatter_pairs(pairs, &at[4..], [c, d]);
@@ -544,7 +544,7 @@ mod rows16 {
 
     #[inline(always)]
     pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x16; 4] {
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         let (low, high) = unsafe { (rows8::gather(rows, at), rows8::gather(rows, &at[8..])) };
         let join = |i: usize| -> f32x16 { bytemuck::cast([low[i], high[i]]) };
         [join(0), join(1), join(2), join(3)]
@@ -554,7 +554,7 @@ mod rows16 {
     pub(super) unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [f32x16; 4]) {
         let half = |i: usize| -> [f32x8; 2] { bytemuck::cast(columns[i]) };
         let [[a, e], [b, f], [c, g], [d, h]] = [half(0), half(1), half(2), half(3)];
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         unsafe {
             rows8::scatter(rows, at, [a, b, c, d]);
             rows8::scatter(rows, &at[8..], [e, f, g, h]);
@@ -563,7 +563,7 @@ mod rows16 {
 
     #[inline(always)]
     pub(super) unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [f32x16; 2] {
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         let (low, high) = unsafe { (rows8::gather_pairs(pairs, at), rows8::gather_pairs(pairs, &at[8..])) };
         let join = |i: usize| -> f32x16 { bytemuck::cast([low[i], high[i]]) };
         [join(0), join(1)]
@@ -573,7 +573,7 @@ mod rows16 {
     pub(super) unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [f32x16; 2]) {
         let half = |i: usize| -> [f32x8; 2] { bytemuck::cast(columns[i]) };
         let [[a, c], [b, d]] = [half(0), half(1)];
-        // SAFETY: passed on.
+        // SAFETY: the caller vouches for the rows at these offsets.
         unsafe {
             rows8::scatter_pairs(pairs, at, [a, b]);
             rows8::scatter_pairs(pairs, &at[8..], [c, d]);
@@ -695,7 +695,7 @@ mod tests {
                 }
             }
             let mut copy = vec![Row::default(); 64];
-            // SAFETY: as above.
+            // SAFETY: the caller vouches for the rows at these offsets.
             unsafe { L::scatter(copy.as_mut_ptr(), &at[offset..], columns) };
             for i in 0..L::WIDTH {
                 let row = index[offset + i] as usize;
@@ -717,7 +717,7 @@ mod tests {
                 }
             }
             let mut copy = vec![Pair::default(); 64];
-            // SAFETY: as above.
+            // SAFETY: the caller vouches for the rows at these offsets.
             unsafe { L::scatter_pairs(copy.as_mut_ptr(), at, columns) };
             for &at in at {
                 assert_eq!(copy[at as usize], pairs[at as usize]);

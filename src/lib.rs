@@ -63,6 +63,7 @@ mod broadphase;
 mod contacts;
 mod crew;
 mod error;
+mod formula;
 mod geometry;
 mod lane;
 mod material;
@@ -93,3 +94,12 @@ pub use timing::{Span, Stage, Timings};
 pub use world::{
     Advance, Columns, Contact, Difference, PlacedShape, Quality, Quarantine, Role, StoredBody, World,
 };
+
+/// The examples of the README and of `docs/embedding.md`, as tests.
+#[cfg(doctest)]
+mod examples {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/embedding.md")]
+    struct Embedding;
+}

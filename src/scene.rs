@@ -69,7 +69,7 @@ impl Scene {
             known.and(part.validate()).map_err(|error| Error::Element { index, error: Box::new(error) })?;
             parts.entry(place).or_insert((index, Vec::new())).1.push(part);
         }
-        // Of each body that has parts, where the centre of its own shape is from that of its mass.
+        // For each body that has parts: the centre of its own shape, from the body's centre of mass.
         let mut own_shapes: HashMap<usize, Vec2> = HashMap::new();
         for (place, (index, parts)) in parts {
             let added = world.add_parts(handles[place], &parts);

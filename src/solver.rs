@@ -36,10 +36,11 @@ use crate::body::Bodies;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
+use crate::formula::Softness;
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
 use hulls::HullSolver;
-use impulse::{Pass, Rows, STEADY, Softness};
+use impulse::{Pass, Rows, STEADY};
 use mirror::Mirror;
 use schedule::Schedule;
 use std::ops::Range;
@@ -284,13 +285,13 @@ impl Passes<'_> {
                     // bodies of this tile and the next.
                     let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
                     if group.is_multiple_of(2) {
-                        // SAFETY: as above.
+                        // SAFETY: the schedule gives this tile's bodies to this task alone.
                         unsafe {
                             let slots = tile.slots.start..tile.next_end;
                             with_lanes!(lanes, L => rows.integrate::<L>(slots, integrate));
                         }
                     }
-                    // SAFETY: as above; the tile's blocks name no other bodies that move, and rows that
+                    // SAFETY: the schedule gives this tile's bodies to this task alone; the tile's blocks name no other bodies that move, and rows that
                     // there are (see `ImpulseSolver::solve`).
                     unsafe { run_pass(lanes, tile, rows, pass, elapsed) };
                 }
@@ -313,6 +314,6 @@ impl Passes<'_> {
 /// As for [`impulse::run`].
 #[allow(unsafe_code)]
 unsafe fn run_pass(lanes: Lanes, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
-    // SAFETY: passed on.
+    // SAFETY: the caller has this tile and its bodies to itself.
     with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
 }

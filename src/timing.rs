@@ -15,7 +15,7 @@ pub enum Stage {
     Broadphase,
     /// Candidates that come near, then normals, separations and points of the contacts.
     Narrowphase,
-    /// Of a new pair list the blocks: impulses carried over, colours, layout. In each step what begins and ends.
+    /// The blocks of a new pair list: impulses carried over, colours, layout. In each step the begin and end events.
     Contacts,
     /// The passes over blocks and links, with the integration; then velocities and positions written back.
     Solver,
@@ -92,7 +92,7 @@ pub(crate) struct Trace {
     stages: Mutex<Vec<(Stage, Instant)>>,
     /// When each of the other workers was busy.
     workers: [Mutex<Vec<(Instant, Instant)>>; MAX_SHARES],
-    /// Of the last step.
+    /// The spans of the last step.
     pub spans: Vec<Span>,
 }
 

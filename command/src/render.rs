@@ -24,7 +24,7 @@
 //! order, and bands are cut by the picture's height, so threads cannot change a byte.
 //!
 //! ```
-//! use granule::render::{Image, Look, Survey, draw};
+//! use granule_command::render::{Image, Look, Survey, draw};
 //! use granule::scene;
 //!
 //! let mut world = scene::builtin("pile", 50, 1).expect("a built-in scene").build()?;

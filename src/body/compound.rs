@@ -17,7 +17,7 @@ use glam::{DVec2, Vec2};
 pub struct Part {
     /// A circle, box, capsule, segment or polygon.
     pub shape: Shape,
-    /// Of the shape's centre from the body's, in the body's own axes, m. A body's centre is that of its mass: it moves
+    /// Position of the shape's centre, from the body's centre and in the body's own axes, m. A body's centre is that of its mass: it moves
     /// with each part that is added, and [`World::parts`](crate::World::parts) says where its shapes are then.
     pub position: Vec2,
     /// Against the body's, counter-clockwise, rad.
@@ -74,7 +74,7 @@ pub(crate) struct Placed {
 #[derive(Clone, Default)]
 pub(crate) struct Compound {
     pub parts: Vec<Placed>,
-    /// Of its parts in the rows by shape, as of the last pair list.
+    /// The first of its parts' rows by shape, as of the last pair list.
     pub first_row: u32,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Mass {
 }
 
 impl Mass {
-    /// Of a part, in its body's axes.
+    /// The mass of a part, in its body's axes.
     pub(crate) fn of(part: &Part) -> Mass {
         let Some(outline) = Outline::of(&part.shape) else {
             return Mass { mass: 0.0, centre: DVec2::ZERO, inertia: 0.0 };
@@ -101,7 +101,7 @@ impl Mass {
         }
     }
 
-    /// Of both together, by the parallel axis theorem.
+    /// The mass of both together, by the parallel axis theorem.
     pub(crate) fn with(self, other: Mass) -> Mass {
         let mass = self.mass + other.mass;
         if mass <= 0.0 {

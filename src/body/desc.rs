@@ -32,6 +32,7 @@ pub struct Filter {
 
 impl Filter {
     /// Whether what has this filter may touch what has the other.
+    #[inline(always)]
     pub(crate) fn touches(&self, other: &Filter) -> bool {
         (self.category & other.mask) != 0
             && (other.category & self.mask) != 0
@@ -54,7 +55,7 @@ pub struct BodyHandle {
 }
 
 impl BodyHandle {
-    /// Of no body.
+    /// The handle of no body.
     pub(super) const NONE: BodyHandle = BodyHandle { index: u32::MAX, generation: u32::MAX };
 
     /// The place in the handle table: in a world from which nothing was removed, the order of adding.
@@ -80,12 +81,12 @@ pub struct BodyDesc {
     pub body_type: BodyType,
     /// Its shape, centred on `position`.
     pub shape: Shape,
-    /// Of the centre.
+    /// Position of the centre, m.
     pub position: Vec2,
     /// Counter-clockwise. An `Aabb` keeps it but does not turn. More than half a turn counts as whole turns and the rest: see
     /// [`BodyState`].
     pub angle: f32,
-    /// Of the centre, m/s.
+    /// Velocity of the centre, m/s.
     pub velocity: Vec2,
     /// Counter-clockwise, rad/s.
     pub angular_velocity: f32,
@@ -201,14 +202,14 @@ impl BodyDesc {
 /// Where a body is and how it moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyState {
-    /// Of the centre, m.
+    /// Position of the centre, m.
     pub position: Vec2,
     /// Counter-clockwise, rad, in [−π, π]: how the body is turned now. It is as exact after a million turns as before the
     /// first.
     pub angle: f32,
     /// Whole turns besides, counter-clockwise. After 2³¹ of them the count goes on at −2³¹.
     pub turns: i32,
-    /// Of the centre at the end of the last step, m/s: what `World::set_velocity` sets.
+    /// Velocity of the centre at the end of the last step, m/s: what `World::set_velocity` sets.
     pub velocity: Vec2,
     /// Counter-clockwise, rad/s.
     pub angular_velocity: f32,

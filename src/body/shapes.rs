@@ -57,7 +57,7 @@ impl Bodies {
         let c = &self.columns;
         let kind = c.kind[slot];
         if kind.shape() != ShapeKind::Compound {
-            let filter = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
+            let filter = self.filter(slot);
             let material = self.material(slot);
             let first = Part { shape: self.shape(slot), position: Vec2::ZERO, angle: 0.0, material, filter };
             let first = self.placed(&first);
@@ -163,7 +163,7 @@ impl Bodies {
         })
     }
 
-    /// Of a dynamic body, in its own axes.
+    /// The mass of a dynamic body, in its own axes.
     fn mass(&self, slot: usize) -> Mass {
         let inverse = |value: f32| if value > 0.0 { 1.0 / f64::from(value) } else { 0.0 };
         let c = &self.columns;

@@ -152,7 +152,7 @@ impl Bodies {
         }
         let parts = || self.parts(slot).iter().map(|placed| placed.part.material);
         let any = |needs: fn(Material) -> bool| needs(self.material(slot)) || parts().any(needs);
-        let filtered = (c.category[slot], c.mask[slot], c.group[slot]) != (1, u32::MAX, 0);
+        let filtered = self.filter(slot) != Filter::default();
         let damped = c.linear_damping[slot] != 0.0 || c.angular_damping[slot] != 0.0;
         for (flag, has, needs) in [
             ("any_general", self.any_general, c.kind[slot].is_general()),
@@ -169,14 +169,10 @@ impl Bodies {
     /// Whether the filters of two shapes let them touch.
     pub(crate) fn may_touch(&self, a: usize, part_a: u8, b: usize, part_b: u8) -> bool {
         let filter = |slot: usize, part: u8| {
-            let c = &self.columns;
-            let whole = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
-            self.parts(slot).get(usize::from(part)).map_or(whole, |placed| placed.part.filter)
+            let part = self.parts(slot).get(usize::from(part));
+            part.map_or_else(|| self.filter(slot), |placed| placed.part.filter)
         };
-        let (one, two) = (filter(a, part_a), filter(b, part_b));
-        one.category & two.mask != 0
-            && two.category & one.mask != 0
-            && (one.group == 0 || one.group != two.group)
+        filter(a, part_a).touches(&filter(b, part_b))
     }
 
     fn validate_counts(&self) -> Result<(), String> {

@@ -63,7 +63,7 @@ fn most_spread(bodies: usize) -> usize {
     4 * bodies + 64
 }
 
-/// Of one chunk of slots.
+/// The extremes of one chunk of slots.
 #[derive(Clone, Copy, Default)]
 struct Extremes {
     height: f32,

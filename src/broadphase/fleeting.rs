@@ -28,7 +28,7 @@ pub(super) struct Motions {
     /// Those of them that would leave the margin of a body at rest in as many steps as a list is at first to live.
     pub lively: usize,
     fixed: usize,
-    /// Of the fastest.
+    /// The speed of the fastest body.
     speed: f32,
     /// Sums over those that move: of their half extents, and of the squares of their speeds.
     sizes: f32,

@@ -6,7 +6,7 @@
 
 use super::Broadphase;
 use crate::body::compound::Compound;
-use crate::body::{Bodies, Kind, NO_OUTLINE};
+use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
 use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
@@ -28,7 +28,7 @@ pub(crate) struct ShapeRef {
     /// The first of its outline's rows.
     pub outline_row: u32,
     pub vertices: usize,
-    /// Of its rounding.
+    /// The radius of its rounding.
     pub radius: f32,
     /// Distance from its centre to its furthest point.
     pub reach: f32,
@@ -139,16 +139,12 @@ struct Candidate {
     place: OrientedBox,
     /// Distance from the centre to its furthest point; [`EVERYWHERE`] of a half-space.
     reach: f32,
-    category: u32,
-    mask: u32,
-    group: u32,
+    filter: Filter,
 }
 
 impl Candidate {
     fn may_touch(&self, other: &Candidate) -> bool {
-        (self.category & other.mask) != 0
-            && (other.category & self.mask) != 0
-            && (self.group == 0 || self.group != other.group)
+        self.filter.touches(&other.filter)
     }
 
     /// Whether it is further than `reach` from a point.
@@ -164,7 +160,7 @@ impl Candidate {
 #[derive(Default)]
 pub(super) struct PlacedParts {
     list: Vec<Candidate>,
-    /// Of each compound in the list, and the end.
+    /// The first row of each compound in the list, and the end.
     first: Vec<u32>,
 }
 
@@ -213,9 +209,7 @@ impl Broadphase {
                     turned: Turned { axis: Vec2::new(part_cos, part_sin), half },
                 },
                 reach: placed.reach,
-                category: placed.part.filter.category,
-                mask: placed.part.filter.mask,
-                group: placed.part.filter.group,
+                filter: placed.part.filter,
             };
         }
     }
@@ -261,9 +255,7 @@ impl Broadphase {
             kind: c.kind[slot],
             place,
             reach: if plane { EVERYWHERE } else { place.turned.half.length() },
-            category: c.category[slot],
-            mask: c.mask[slot],
-            group: c.group[slot],
+            filter: bodies.filter(slot),
         }
     }
 

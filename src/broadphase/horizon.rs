@@ -45,7 +45,7 @@ pub(super) struct Horizon {
     patience: u32,
     /// This is one that is tried.
     tries: bool,
-    /// Of the last list.
+    /// What the last list cost.
     cost: f32,
 }
 

@@ -451,7 +451,7 @@ impl Broadphase {
                 return;
             }
             let height = L::load(&c.pos_x[j..]) * normal_x + L::load(&c.pos_y[j..]) * normal_y - offset;
-            // Of the box around the shape: never less than the shape's own.
+            // The support of the box around the shape: never less than the shape's own.
             let support = L::load(&c.ext_x[j..]) * normal_x.abs() + L::load(&c.ext_y[j..]) * normal_y.abs();
             let growth = L::load(&self.bounds.growth[j..]) + L::splat(self.bounds.growth[plane]);
             let mut bits = (height - support).le(growth).bits();

@@ -166,7 +166,7 @@ impl Build<'_> {
     ) -> [u32; CLASSES + 1] {
         let pairs = &tile.found.pairs;
         let class = |pair: &Pair| {
-            // Of two bodies that move it is near, as it has a lane.
+            // A pair of two bodies that move is near, as it has a lane.
             let far = (!coloured || pair.kind.is_fixed()) && pair.separation >= self.speculative;
             2 * pair.kind as usize + usize::from(far)
         };

@@ -32,7 +32,7 @@ pub(crate) struct CandidateBlock {
     /// Rows of the shapes.
     pub a: Places,
     pub b: Places,
-    /// Of general kinds: the sum of the roundings of both outlines, m.
+    /// The sum of the roundings of both outlines, m; for general kinds.
     pub rounding: [f32; BLOCK],
     /// Which pairs of the tile they are.
     pub pair: [u32; BLOCK],

@@ -26,11 +26,11 @@ pub(crate) struct Carried {
 /// What a new general contact starts with besides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GeneralCarried {
-    /// Of the second point.
+    /// The impulse of the second point.
     pub normal_impulse: f32,
     pub feature: [f32; 2],
     pub rolling_impulse: f32,
-    /// Of the lower slot and the higher.
+    /// The parts of the lower slot and the higher.
     parts: [u8; 2],
 }
 

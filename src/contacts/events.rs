@@ -26,7 +26,7 @@ impl Changed {
         Changed { bodies: if a < b { [a, b] } else { [b, a] }, from }
     }
 
-    /// Of a pair that touched and is not in the list any more.
+    /// A pair that touched and is not in the list any more.
     pub(super) fn lost(a: BodyHandle, b: BodyHandle) -> Changed {
         Changed::new(a, b, From::LastList)
     }

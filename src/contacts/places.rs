@@ -57,11 +57,11 @@ impl RowLimit {
 /// The limits of a tile's blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Of the rows by body: of slots, and padding.
+    /// The number of rows by body: slots and padding.
     pub bodies: RowLimit,
-    /// Of the rows by shape: of bodies and parts.
+    /// The number of rows by shape: bodies and parts.
     pub shapes: RowLimit,
-    /// Of the rows of outlines.
+    /// The number of rows of outlines.
     pub outlines: RowLimit,
 }
 

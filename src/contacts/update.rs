@@ -53,7 +53,7 @@ pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
         let limits = &tile.limits;
         assert!(limits.bodies.fits(step.frame) && limits.outlines.fits(step.outlines));
         assert!(limits.shapes.fits(step.shape) && limits.shapes.fits(step.frame));
-        // SAFETY: as above.
+        // SAFETY: the rows are as many as asserted.
         unsafe { general::update::<L>(tile, step) };
     }
 }
@@ -79,7 +79,7 @@ pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Ve
     each_kernel(&mut Near(tile, step, born, PhantomData::<L>));
     if !step.frame.is_empty() {
         assert!(tile.limits.shapes.fits(step.frame));
-        // SAFETY: as above.
+        // SAFETY: the rows are as many as asserted.
         unsafe { near::near_general::<L>(tile, step, born) };
     }
 }
@@ -116,7 +116,7 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
         let (mut touching, mut active) = (0, 0);
         for i in BlockInfo::vectors::<L>(info.used()) {
             let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-            // SAFETY: passed on.
+            // SAFETY: the step has every row that the blocks name.
             let [shape_a, shape_b, vel_a, vel_b] = unsafe {
                 [
                     gather::<L>(step.shape, a),
@@ -162,6 +162,6 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
 #[allow(unsafe_code)]
 unsafe fn gather<L: Lane>(rows: &[Row], at: &[RowOffset]) -> [L; 4] {
     debug_assert!(at.iter().all(|at| at.row() < rows.len()));
-    // SAFETY: passed on. The rows are borrowed, so nobody writes them.
+    // SAFETY: each offset is that of one of these rows. The rows are borrowed, so nobody writes them.
     unsafe { L::gather(rows.as_ptr(), at) }
 }

@@ -10,9 +10,9 @@ use crate::narrowphase::{FAR, PairKind};
 
 /// How many rows there are of each sort.
 pub(crate) struct Rows {
-    /// Of bodies and padding.
+    /// Rows of bodies and padding.
     pub bodies: usize,
-    /// Of these and of compounds' parts.
+    /// Rows of these and of compounds' parts.
     pub shapes: usize,
     pub outlines: usize,
 }

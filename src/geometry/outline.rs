@@ -21,7 +21,7 @@ pub(crate) struct Outline {
     pub radius: f32,
 }
 
-/// Of a shape of density 1, in f64.
+/// The mass, centre and moment of inertia of a shape of density 1, in f64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MassProperties {
     /// m²

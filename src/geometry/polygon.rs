@@ -101,7 +101,7 @@ impl Polygon {
         &self.vertices[..usize::from(self.count)]
     }
 
-    /// Of the rounding, m.
+    /// The radius of the rounding, m.
     pub fn radius(&self) -> f32 {
         self.radius
     }

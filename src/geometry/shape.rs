@@ -42,7 +42,7 @@ pub enum Shape {
     },
     /// All points within the radius of a segment from (−half_length, 0) to (half_length, 0).
     Capsule {
-        /// Of the segment, without the round ends, in metres.
+        /// Half the length of the segment, without the round ends, in metres.
         half_length: f32,
         /// In metres.
         radius: f32,

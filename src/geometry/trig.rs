@@ -39,7 +39,7 @@ pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     let cos = x2 * constant(2.443_315_7e-5) - constant(1.388_731_6e-3);
     let cos = constant(1.0) - constant(0.5) * x2 + x2 * x2 * (x2 * cos + constant(4.166_664_6e-2));
 
-    // Of a whole turn: −2, −1, 0, 1 or 2.
+    // The quarter of a whole turn: −2, −1, 0, 1 or 2.
     let quarter = quarters - constant(4.0) * round(quarters * constant(0.25));
     let half = quarter.abs().gt(constant(1.5));
     let forward = quarter.gt(constant(0.5)).and(quarter.lt(constant(1.5)));

@@ -115,7 +115,7 @@ impl<L: Lane> Frame<L> {
 #[derive(Clone, Copy)]
 pub(crate) struct Outline<L: Lane, const N: usize> {
     pub vertex: [V<L>; N],
-    /// Of the edge from this vertex to the next.
+    /// The outward normal of the edge from this vertex to the next.
     pub normal: [V<L>; N],
     pub radius: L,
     /// How many vertices there are before they repeat.
@@ -220,7 +220,7 @@ impl<'a> OutlineRows<'a> {
         unsafe { L::gather(self.rows.as_ptr().add(index), &self.at[..L::WIDTH]) }
     }
 
-    /// Of at most `N` vertices.
+    /// The outlines, of at most `N` vertices each.
     #[inline(always)]
     pub(crate) fn outlines<L: Lane, const N: usize>(&self) -> Outline<L, N> {
         let zero = V::splat(0.0, 0.0);
@@ -236,7 +236,7 @@ impl<'a> OutlineRows<'a> {
         outline
     }
 
-    /// Of chains' segments: see [`Chain::new`](super::chain::Chain::new).
+    /// The neighbours of chain segments: see [`Chain::new`](super::chain::Chain::new).
     #[inline(always)]
     pub(crate) fn neighbours<L: Lane>(&self) -> [L; 4] {
         self.row::<L>(NEIGHBOUR_ROW)

@@ -7,6 +7,7 @@
 //! the hull only, not as discs of their own besides: one contact, one friction, one bounce.
 
 use crate::base::ensure;
+use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyDesc, BodyHandle};
 use crate::error::Error;
 use crate::geometry::outline::MAX_VERTICES;
@@ -45,18 +46,16 @@ impl Loop {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    generation: u32,
-    hull: Option<Loop>,
+impl HullHandle {
+    fn of(Name { index, generation }: Name) -> HullHandle {
+        HullHandle { index, generation }
+    }
 }
 
 /// All hulls of a world.
 #[derive(Default)]
 pub(crate) struct Hulls {
-    entries: Vec<Entry>,
-    free: Vec<u32>,
-    live: usize,
+    table: Table<Loop>,
     /// Particles, or hulls, came or went since the corners were marked.
     pub(crate) changed: bool,
     /// Hulls came or went, or one of their particles went bad, since the solver last looked.
@@ -67,34 +66,25 @@ const FIELD: &str = "hull";
 
 impl Hulls {
     pub(crate) fn len(&self) -> usize {
-        self.live
+        self.table.len()
     }
 
     /// Handle indices there are, free ones included.
     pub(crate) fn capacity(&self) -> usize {
-        self.entries.len()
+        self.table.capacity()
     }
 
     pub(crate) fn insert(&mut self, points: &[BodyHandle]) -> HullHandle {
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Entry { generation: 0, hull: None });
-            (self.entries.len() - 1) as u32
-        });
         let mut hull = Loop { points: [BodyHandle::default(); MAX_VERTICES], count: points.len() };
         hull.points[..points.len()].copy_from_slice(points);
-        let entry = &mut self.entries[index as usize];
-        entry.hull = Some(hull);
-        self.live += 1;
         (self.changed, self.renumbered) = (true, true);
-        HullHandle { index, generation: entry.generation }
+        HullHandle::of(self.table.insert(hull))
     }
 
     pub(crate) fn get(&self, handle: HullHandle) -> Result<&Loop, Error> {
-        self.entries
-            .get(handle.index as usize)
-            .filter(|entry| entry.generation == handle.generation)
-            .and_then(|entry| entry.hull.as_ref())
-            .ok_or(Error::StaleHandle { index: handle.index, generation: handle.generation })
+        let HullHandle { index, generation } = handle;
+        let name = Name { index, generation };
+        self.table.get(name).ok_or(Error::StaleHandle { kind: "hull", index, generation })
     }
 
     pub(crate) fn remove(&mut self, handle: HullHandle) -> Result<(), Error> {
@@ -104,22 +94,13 @@ impl Hulls {
     }
 
     fn drop_entry(&mut self, index: u32) {
-        let entry = &mut self.entries[index as usize];
-        entry.hull = None;
-        self.live -= 1;
+        self.table.remove_at(index);
         (self.changed, self.renumbered) = (true, true);
-        if let Some(next) = entry.generation.checked_add(1) {
-            entry.generation = next;
-            self.free.push(index);
-        }
     }
 
     /// All hulls with their handles, by index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (HullHandle, &Loop)> {
-        self.entries.iter().enumerate().filter_map(|(index, entry)| {
-            let handle = HullHandle { index: index as u32, generation: entry.generation };
-            entry.hull.as_ref().map(|hull| (handle, hull))
-        })
+        self.table.iter().map(|(name, hull)| (HullHandle::of(name), hull))
     }
 
     /// Drops the hulls that have lost a particle, and marks the corners of the others, before pairs are looked for.
@@ -145,25 +126,17 @@ impl Hulls {
 
     /// Drops the hulls that have lost a particle.
     fn forget_removed(&mut self, bodies: &Bodies) {
-        for index in 0..self.entries.len() {
-            let lives = |hull: Loop| hull.points().iter().all(|&point| bodies.slot_of(point).is_ok());
-            if self.entries[index].hull.is_some_and(|hull| !lives(hull)) {
-                self.drop_entry(index as u32);
+        for index in 0..self.table.capacity() as u32 {
+            let lives = |hull: &Loop| hull.points().iter().all(|&point| bodies.slot_of(point).is_ok());
+            if self.table.at(index).is_some_and(|(_, hull)| !lives(hull)) {
+                self.drop_entry(index);
             }
         }
     }
 
     /// The first thing that is wrong.
     pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
-        let live = self.iter().count();
-        ensure!(live == self.live, "{} hulls counted, there are {live}", self.live);
-        let mut free = self.free.clone();
-        free.sort_unstable();
-        ensure!(free.windows(2).all(|two| two[0] < two[1]), "a hull's index is free twice");
-        ensure!(
-            free.iter().all(|&index| self.entries[index as usize].hull.is_none()),
-            "a hull's index is free and in use"
-        );
+        self.table.validate()?;
         for (handle, hull) in self.iter() {
             ensure!(
                 (2..=MAX_VERTICES).contains(&hull.points().len()),

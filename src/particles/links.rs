@@ -6,6 +6,7 @@
 //! links or bodies come or go.
 
 use crate::base::ensure;
+use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyHandle};
 use crate::error::{Error, check_range, check_vec};
 use glam::Vec2;
@@ -143,18 +144,20 @@ pub struct LinkQuality {
     pub max_stretch: f64,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    generation: u32,
-    link: Option<LinkDesc>,
+impl LinkHandle {
+    fn of(Name { index, generation }: Name) -> LinkHandle {
+        LinkHandle { index, generation }
+    }
+
+    fn name(self) -> Name {
+        Name { index: self.index, generation: self.generation }
+    }
 }
 
 /// All links of a world.
 #[derive(Default)]
 pub(crate) struct Links {
-    entries: Vec<Entry>,
-    free: Vec<u32>,
-    live: usize,
+    table: Table<LinkDesc>,
     /// Whether a body, by its handle's index, ever had a link.
     linked: Vec<bool>,
     /// Links came or went since the solver's blocks were made.
@@ -168,21 +171,15 @@ pub(crate) const MAX_LINKS: usize = 1 << 28;
 
 impl Links {
     pub(crate) fn len(&self) -> usize {
-        self.live
+        self.table.len()
     }
 
     /// Handle indices there are, free ones included.
     pub(crate) fn capacity(&self) -> usize {
-        self.entries.len()
+        self.table.capacity()
     }
 
     pub(crate) fn insert(&mut self, link: LinkDesc) -> LinkHandle {
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Entry { generation: 0, link: None });
-            // For those that break in a step.
-            self.free.reserve(self.entries.len());
-            (self.entries.len() - 1) as u32
-        });
         for body in [link.a, link.b] {
             let index = body.index as usize;
             if self.linked.len() <= index {
@@ -190,42 +187,25 @@ impl Links {
             }
             self.linked[index] = true;
         }
-        let entry = &mut self.entries[index as usize];
-        entry.link = Some(link);
-        self.live += 1;
         self.changed = true;
-        LinkHandle { index, generation: entry.generation }
+        LinkHandle::of(self.table.insert(link))
     }
 
     pub(crate) fn get(&self, handle: LinkHandle) -> Result<&LinkDesc, Error> {
-        self.entries
-            .get(handle.index as usize)
-            .filter(|entry| entry.generation == handle.generation)
-            .and_then(|entry| entry.link.as_ref())
-            .ok_or(Error::StaleHandle { index: handle.index, generation: handle.generation })
+        let LinkHandle { index, generation } = handle;
+        self.table.get(handle.name()).ok_or(Error::StaleHandle { kind: "link", index, generation })
     }
 
     pub(crate) fn remove(&mut self, handle: LinkHandle) -> Result<(), Error> {
         self.get(handle)?;
-        self.drop_entry(handle.index);
+        self.table.remove_at(handle.index);
         self.changed = true;
         Ok(())
     }
 
-    fn drop_entry(&mut self, index: u32) {
-        let entry = &mut self.entries[index as usize];
-        entry.link = None;
-        self.live -= 1;
-        if let Some(next) = entry.generation.checked_add(1) {
-            entry.generation = next;
-            self.free.push(index);
-        }
-    }
-
     /// Takes out a link that the solver has found broken: its lane there is dead already.
     pub(crate) fn break_link(&mut self, index: u32) {
-        self.broken.push(LinkHandle { index, generation: self.entries[index as usize].generation });
-        self.drop_entry(index);
+        self.broken.extend(self.table.remove_at(index).map(LinkHandle::of));
     }
 
     /// A body is gone: its links are dropped before the next step.
@@ -246,7 +226,7 @@ impl Links {
             return;
         }
         self.changed = true;
-        for link in self.entries.iter_mut().filter_map(|entry| entry.link.as_mut()) {
+        for link in self.table.values_mut() {
             if link.a == body {
                 link.anchor_a -= by;
             }
@@ -258,18 +238,15 @@ impl Links {
 
     /// All links with their handles, by index.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LinkHandle, &LinkDesc)> {
-        self.entries.iter().enumerate().filter_map(|(index, entry)| {
-            let handle = LinkHandle { index: index as u32, generation: entry.generation };
-            entry.link.as_ref().map(|link| (handle, link))
-        })
+        self.table.iter().map(|(name, link)| (LinkHandle::of(name), link))
     }
 
     /// Drops the links of bodies that are gone.
     pub(crate) fn forget_removed(&mut self, bodies: &Bodies) {
-        for index in 0..self.entries.len() {
+        for index in 0..self.table.capacity() as u32 {
             let lives = |handle| bodies.slot_of(handle).is_ok();
-            if self.entries[index].link.is_some_and(|link| !lives(link.a) || !lives(link.b)) {
-                self.drop_entry(index as u32);
+            if self.table.at(index).is_some_and(|(_, link)| !lives(link.a) || !lives(link.b)) {
+                self.table.remove_at(index);
                 self.changed = true;
             }
         }
@@ -277,15 +254,7 @@ impl Links {
 
     /// The first thing that is wrong.
     pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
-        let live = self.iter().count();
-        ensure!(live == self.live, "{} links counted, there are {live}", self.live);
-        let mut free = self.free.clone();
-        free.sort_unstable();
-        ensure!(free.windows(2).all(|two| two[0] < two[1]), "a link's index is free twice");
-        ensure!(
-            free.iter().all(|&index| self.entries[index as usize].link.is_none()),
-            "a link's index is free and in use"
-        );
+        self.table.validate()?;
         for (handle, link) in self.iter() {
             for body in [link.a, link.b] {
                 let known = bodies.slot_of(body).is_ok() || self.changed;

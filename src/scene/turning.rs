@@ -14,9 +14,9 @@ use std::f32::consts::{PI, TAU};
 
 /// A full turn by 36, as the drum's plates have it.
 const TEN_DEGREES: f32 = PI / 18.0;
-/// Of both drums, rad/s: 25° a second.
+/// The speed of both drums, rad/s: 25° a second.
 const DRUM_SPEED: f32 = PI / 180.0 * 25.0;
-/// Of both drums.
+/// The centre of both drums.
 const DRUM_CENTRE: Vec2 = Vec2::new(0.0, 10.0);
 
 fn stone() -> Material {
@@ -166,7 +166,7 @@ fn random_polygon(random: &mut Random) -> Shape {
     polygon(&corners, random.between(0.35, 0.5), radius)
 }
 
-/// Of any kind that turns; it reaches 0.5 m at most.
+/// A shape of any kind that turns; it reaches 0.5 m at most.
 fn any_shape(random: &mut Random) -> Shape {
     match (5.0 * random.unit()) as u32 {
         0 => Shape::circle(random.between(0.2, 0.5)),
@@ -334,7 +334,7 @@ pub(super) fn card_house(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     let columns = count.isqrt();
     let rows = count.div_ceil(columns);
     let (sin, cos) = sin_cos(LEAN);
-    // Of a leaning card, half of what it is high and wide at its inner top corner.
+    // Half the height of a leaning card, and half its width at its inner top corner.
     let half_height = HALF.y * cos + HALF.x * sin;
     let to_the_middle = HALF.y * sin + HALF.x * cos;
     let storey = 2.0 * half_height + 2.0 * HALF.x;

@@ -30,6 +30,7 @@ use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, GeneralBlock, LANDED, NormalBlock, RoughBlock, Tile,
 };
+use crate::formula::{SoftBias, coulomb_once_sliding, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, pair};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -51,7 +52,7 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     elapsed: f32,
 ) {
     // One loop for each pass: a choice at each block cost a fifth of the time.
-    // SAFETY: passed on.
+    // SAFETY: the caller has these bodies to itself, and each named row exists.
     unsafe {
         match pass {
             Pass::WarmStart => sweep(
@@ -267,7 +268,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     unsafe fn velocities(&self) -> Velocities<L> {
         let vel = self.rows.vel.as_ptr();
         let (a, b) = self.at();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { Velocities { a: L::gather(vel, a), b: L::gather(vel, b) } }
     }
 
@@ -275,7 +276,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     unsafe fn store(&self, vel: Velocities<L>) {
         let rows = self.rows.vel.as_ptr();
         let (a, b) = self.at();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             L::scatter(rows, a, vel.a);
             if !FIXED {
@@ -289,7 +290,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     unsafe fn poses(&self, vel: &Velocities<L>) -> ([L; 4], [L; 4]) {
         let pose = self.rows.pose.as_ptr();
         let (a, b) = self.at();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let a = L::gather(pose, a);
             (a, if FIXED { vel.b_after(self.elapsed) } else { L::gather(pose, b) })
@@ -353,7 +354,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let y = normal_y * normal_sum + normal_x * tangent_impulse;
         let rows = self.rows.accum.as_ptr();
         let (at_a, at_b) = self.at();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let vel = self.velocities();
             let (mut a, mut b) = (L::gather(rows, at_a), [zero; 4]);
@@ -441,10 +442,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         mut bounce: Bounce<'_>,
     ) -> bool {
         let soft = &self.rows.general_softness[usize::from(FIXED)];
-        let (zero, one, half) = (L::splat(0.0), L::splat(1.0), L::splat(0.5));
-        // SAFETY: see the impl.
+        let (zero, half) = (L::splat(0.0), L::splat(0.5));
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let poses = MOVED.then(|| unsafe { self.poses(&vel) });
         if let Some(bounce) = bounce.as_deref_mut() {
             self.shift_arms(bounce, &vel, &poses);
@@ -459,11 +460,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
                 separation = separation + self.along_normal(a, b, self.normal_arms(p));
             }
             self.limit_closing(p, separation);
-            let apart = separation.gt(zero);
-            let push_out = (separation * L::splat(soft.rate)).max(L::splat(-self.rows.push_out_speed));
-            let bias = L::select(apart, separation * L::splat(self.rows.inv_step), push_out);
-            let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
-            let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
+            let gap_speed = separation * L::splat(self.rows.inv_step);
+            let SoftBias { bias, mass_scale, impulse_scale } =
+                soft_bias(separation, gap_speed, soft, self.rows.push_out_speed);
             let given = if POINTS == 2 {
                 L::splat(TILT) * both + L::splat(1.0 - TILT) * before[p]
             } else {
@@ -498,7 +497,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let slides_from = L::select(before.gt(zero), L::splat(self.rows.slide_speed), L::splat(f32::MAX));
         let load = Load { most: now.max(before), slides_from, done };
         self.friction(&mut vel, rough, load);
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
         bounces
     }
@@ -524,7 +523,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         let hold = load.most * L::load(&self.friction.static_friction[i..]);
         let slide = load.most * L::load(&self.friction.dynamic_friction[i..]);
         let slides = sliding.abs().gt(load.slides_from);
-        let new = L::select(load.done, old, coulomb(candidate, hold, slide, slides));
+        let new = L::select(load.done, old, coulomb_once_sliding(candidate, hold, slide, slides));
         new.store(&mut self.friction.tangent_impulse[i..]);
         let change = new - old;
         let impulse = [-normal_y * change, normal_x * change];
@@ -641,7 +640,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         rough: Option<&mut RoughBlock>,
         bounce: Bounce<'_>,
     ) -> bool {
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
@@ -662,7 +661,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             self.relax_normal(&mut vel, None);
         }
         self.relax_friction(&mut vel, rough);
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             if retired.bits() != 0 {
                 self.retire(&vel, retired, bounce);
@@ -723,9 +722,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
     unsafe fn project(&mut self) {
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let vel = unsafe { self.velocities() };
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let zero = L::splat(0.0);
         let part = L::splat(self.rows.projection_part(self.elapsed));
@@ -733,8 +732,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
             self.limit_closing(p, separation);
-            let depth = -separation - L::splat(self.rows.projection_slop);
-            *wanted = part * depth.max(zero);
+            *wanted = projection(separation, self.rows.projection_slop, part);
         }
         // Each point by its own part, and not by the other's as well.
         let alone = pair(|p| if p < POINTS { wanted[p] * self.normal_mass(p) } else { zero });
@@ -760,7 +758,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         (a, b) = (moved.a, moved.b);
         (a[3], b[3]) = (zero, zero);
         let rows = self.rows.pose.as_ptr();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let (at_a, at_b) = self.at();
             L::scatter(rows, at_a, a);
@@ -769,15 +767,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
             }
         }
     }
-}
-
-/// The friction impulse nearest to `wanted`, that which stops all sliding. Inside `hold` it is this; beyond, of what `slides`
-/// it is `slide`, and `hold` of what has not begun to.
-#[inline(always)]
-fn coulomb<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
-    // In this order, so that it is +0 where there is no load: skipped contacts have that.
-    let limited = |most: L| wanted.max(-most).min(most);
-    L::select(wanted.abs().gt(hold).and(slides), limited(slide), limited(hold))
 }
 
 /// The normal load under which friction is solved.
@@ -834,7 +823,7 @@ impl<L: Lane> Weights<L> {
 struct Coupling<L: Lane> {
     /// The normal impulses that a unit friction impulse acts like.
     taken: [L; 2],
-    /// Of friction, while the normal velocities are held.
+    /// The inverse mass of friction, while the normal velocities are held.
     inv_tangent_mass: L,
     sound: L::Mask,
 }

@@ -37,7 +37,7 @@ mod sweep;
 
 use super::impulse::Rows;
 use crate::base::room::resize;
-use crate::body::{Bodies, BodyHandle};
+use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::levels::Levels;
 use crate::contacts::ContactEvent;
 use crate::crew::{Crew, SharedSlice};
@@ -75,8 +75,7 @@ const LOADED: f32 = 0.01;
 const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
-/// Of a hull that hangs on a corner which nothing moves: the least part of the inverse mass, at the place that a push moves most, that it
-/// has where it is pushed. Near that corner a push has next to no effect there, and any amount of it elsewhere: a limb that was
+/// The least inverse mass of a hull that hangs on a corner which nothing moves, as a part of that at the place that a push moves most. Near that corner a push has next to no effect there, and any amount of it elsewhere: a limb that was
 /// dragged into the floor by its pinned end threw its other end out of the world.
 const HUNG: f32 = 0.25;
 /// Bodies that a hull may have near on average before the list of these pairs grows.
@@ -93,15 +92,13 @@ struct Hull {
     base: [Vec2; MAX_VERTICES],
     /// The first corner.
     origin: Vec2,
-    /// Of the thinnest of its discs, and by how much each of them is thicker.
+    /// The radius of the thinnest of its discs, and by how much each of them is thicker.
     radius: f32,
     more: [f32; MAX_VERTICES],
     /// A box that holds it until the end of the step.
     lower: Vec2,
     upper: Vec2,
-    category: u32,
-    mask: u32,
-    group: u32,
+    filter: Filter,
     material: u32,
     /// Nothing of it can move.
     fixed: bool,
@@ -143,7 +140,7 @@ struct OtherPair {
     surface: Surface,
 }
 
-/// Of a contact: 0 of two hulls, 1 of a hull and another body; the first hull; the second, or the body; the body's
+/// The name of a contact: 0 of two hulls, 1 of a hull and another body; the first hull; the second, or the body; the body's
 /// part and the number of the point. Hulls and bodies by the indices of their handles.
 type Key = (u8, u32, u32, u16);
 
@@ -167,7 +164,7 @@ struct Side {
 /// How one side of a contact is moved when what overlaps is moved apart: a hull as a rigid body would be.
 #[derive(Clone, Copy, Default)]
 struct Shift {
-    /// Of the rows of shifts: a body's slot, or a hull's place after all slots.
+    /// The row of shifts: a body's slot, or a hull's place after all slots.
     row: u32,
     /// What of the row's turn the point has along the normal.
     arm: f32,
@@ -181,7 +178,7 @@ struct Shift {
 }
 
 impl Shift {
-    /// Of the point along the normal.
+    /// The inverse mass of the point along the normal.
     fn inv_mass(&self) -> f32 {
         (self.moves + self.arm * self.turns).max(self.least)
     }
@@ -239,7 +236,7 @@ impl Contact {
         self.sides.each_ref().map(Side::bearer)
     }
 
-    /// Of the last substep, along the normal and the tangent.
+    /// The impulses of the last substep, along the normal and the tangent.
     pub(crate) fn total_impulses(&self) -> [f32; 2] {
         [self.impulses[0] + self.blow[0], self.impulses[1] + self.blow[1]]
     }
@@ -275,10 +272,10 @@ pub(crate) struct HullSolver {
     capacity: usize,
     /// The hulls that are in a pair.
     paired: Vec<u32>,
-    /// Of each hull that is.
+    /// The rigid body that stands for each hull in a pair.
     rigid: Vec<Rigid>,
     outlines: Vec<Row>,
-    /// Of each hull: which of its corners its outline has.
+    /// The corners of each hull that its outline has.
     around: Vec<Around>,
     touches: Vec<LoopTouch>,
     contacts: Vec<Contact>,
@@ -510,9 +507,7 @@ impl HullSolver {
                     return true;
                 }
                 let b = &hulls[second];
-                let filtered = (a.category & b.mask) == 0
-                    || (b.category & a.mask) == 0
-                    || (a.group != 0 && a.group == b.group);
+                let filtered = !a.filter.touches(&b.filter);
                 let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
                 if !(filtered || (a.fixed && b.fixed) || joined()) {
                     let surface = Surface::of(bodies, settings, a.material, b.material);

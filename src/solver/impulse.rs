@@ -32,6 +32,7 @@ use super::{Integrate, general};
 use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
+use crate::formula::{SoftBias, Softness, coulomb, projection, rebound, soft_bias};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset};
 use std::ops::Range;
 
@@ -63,25 +64,6 @@ pub(crate) enum Pass {
 /// that turn as well, `pyramid_of_base_20_stands` goes aside by 5 cm, not by 2, while it takes its load, and what is struck
 /// in `what_rests_does_not_bounce` hops by 3 mm.
 pub(super) const STEADY: f32 = 2.0;
-
-/// The constants of a soft contact for one substep length (E. Catto, "Solver2D", 2024).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Softness {
-    /// Of bias to separation, 1/s.
-    pub rate: f32,
-    pub mass_scale: f32,
-    pub impulse_scale: f32,
-}
-
-impl Softness {
-    pub(crate) fn new(frequency: f32, damping_ratio: f32, h: f32) -> Self {
-        let omega = 2.0 * std::f32::consts::PI * frequency;
-        let a1 = 2.0 * damping_ratio + h * omega;
-        let a2 = h * omega * a1;
-        let a3 = 1.0 / (1.0 + a2);
-        Softness { rate: omega / a1, mass_scale: a2 * a3, impulse_scale: a3 }
-    }
-}
 
 /// The mirror's rows, shared by all tasks, and the constants of the substep.
 pub(crate) struct Rows<'a> {
@@ -144,7 +126,7 @@ impl Rows<'_> {
         mut gained: [L; 4],
         lanes: L::Mask,
     ) {
-        // SAFETY: by this function's contract; there is a damping for every row of velocity, or none.
+        // SAFETY: no other task has these bodies; there is a damping for every row of velocity, or none.
         unsafe {
             let mut last = L::gather(self.accum.as_ptr(), at);
             if self.any_damping {
@@ -169,7 +151,7 @@ impl Rows<'_> {
     /// No other task has any of these bodies.
     #[allow(unsafe_code)]
     pub(crate) unsafe fn integrate<L: Lane>(&self, slots: Range<usize>, what: Integrate) {
-        // SAFETY: by this function's contract.
+        // SAFETY: no other task has these bodies.
         let [vel, accum, pose] = unsafe {
             [&self.vel, &self.accum, &self.pose]
                 .map(|rows| bytemuck::cast_slice_mut::<Row, f32>(rows.range(slots.clone())))
@@ -233,7 +215,7 @@ fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, u
 pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     for (kind, run) in tile.kinds() {
         if kind.is_general() {
-            // SAFETY: as below.
+            // SAFETY: the caller has these bodies to itself. Lanes of a coloured block share no body that moves.
             unsafe {
                 match (kind.is_fixed(), kind.has_two_points()) {
                     (false, false) => general::<L, false, 1>(tile, run, rows, pass, elapsed),
@@ -244,7 +226,7 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
             }
             continue;
         }
-        // SAFETY: passed on. Lanes of a coloured block share no body that moves; serial blocks are done
+        // SAFETY: the caller has these bodies to itself. Lanes of a coloured block share no body that moves; serial blocks are done
         // at width 1.
         unsafe {
             match (kind.is_fixed(), kind.spin_factors()) {
@@ -271,7 +253,7 @@ unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: boo
     pass: Pass,
     elapsed: f32,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: the caller has these bodies to itself, and each named row exists.
     unsafe {
         blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed);
         blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed);
@@ -291,7 +273,7 @@ unsafe fn general<L: Lane, const FIXED: bool, const POINTS: usize>(
     pass: Pass,
     elapsed: f32,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: the caller has these bodies to itself, and each named row exists.
     unsafe {
         general::blocks::<L, FIXED, POINTS>(tile, run.coloured(), rows, pass, elapsed);
         general::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
@@ -310,7 +292,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     elapsed: f32,
 ) {
     // One loop for each pass, see `general.rs`.
-    // SAFETY: passed on.
+    // SAFETY: the caller has these bodies to itself, and each named row exists.
     unsafe {
         match pass {
             Pass::WarmStart => sweep(
@@ -387,21 +369,6 @@ pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulse
     if std::mem::take(&mut info.bounced) {
         (bounce.normal_impulse, bounce.tangent_impulse) = ([[0.0; BLOCK]; 2], [0.0; BLOCK]);
     }
-}
-
-/// The impulse by which an impact gives back e² of the energy that it has `absorbed`, and that of the approach that is
-/// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it. What
-/// has given energy, as to others of the same bodies that have absorbed the more, takes it back.
-#[inline(always)]
-pub(super) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: L) -> L {
-    let (zero, two) = (L::splat(0.0), L::splat(2.0));
-    let (approach, parting) = (speed.min(zero), speed.max(zero));
-    // ½·m·u² = ½·u²/inv_mass
-    let twice = two * (absorbed.max(zero) * inv_mass) + approach * approach;
-    let taken_back = two * (absorbed.min(zero) * inv_mass);
-    let square = parting * parting + restitution * restitution * twice + taken_back;
-    let impulse = (square.max(zero).sqrt() - speed) / inv_mass;
-    L::select(restitution.gt(zero), impulse, zero)
 }
 
 /// Visits the active blocks, `WIDTH` contacts at a time. `visit` says whether one of these is in an impact. A function of its own for each pass: with all in one, the compiler
@@ -543,14 +510,14 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     #[inline(always)]
     unsafe fn velocities(&self) -> Velocities<L> {
         let vel = self.rows.vel.as_ptr();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { Velocities { a: L::gather(vel, self.a), b: L::gather(vel, self.b) } }
     }
 
     #[inline(always)]
     unsafe fn store(&self, vel: Velocities<L>) {
         let rows = self.rows.vel.as_ptr();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             L::scatter(rows, self.a, vel.a);
             if !FIXED {
@@ -562,7 +529,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     #[inline(always)]
     unsafe fn poses(&self, vel: &Velocities<L>) -> ([L; 4], [L; 4]) {
         let pose = self.rows.pose.as_ptr();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let a = L::gather(pose, self.a);
             (a, if FIXED { vel.b_after(self.elapsed) } else { L::gather(pose, self.b) })
@@ -594,7 +561,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let y = self.normal_y * normal_impulse + self.normal_x * tangent_impulse;
         self.limit_closing(self.separation);
         let rows = self.rows.accum.as_ptr();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let vel = self.velocities();
             let mut a = L::gather(rows, self.a);
@@ -635,7 +602,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         if fast.or(noted).bits() == 0 {
             return false;
         }
-        // Of those that do not bounce as well: a warm start that repeated what stopped them launched bodies that were jammed
+        // Contacts that do not bounce count, too: a warm start that repeated what stopped them launched bodies that were jammed
         // between others at ever higher speeds.
         let followed = fast.or(noted);
         let change = now - before;
@@ -656,22 +623,19 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     #[inline(always)]
     unsafe fn solve<const MOVED: bool>(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> bool {
         let soft = &self.rows.softness[usize::from(FIXED)];
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        // SAFETY: see the impl.
+        let zero = L::splat(0.0);
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let separation = if MOVED {
-            // SAFETY: see the impl.
+            // SAFETY: this task alone has these bodies, and each named row exists.
             let (pose_a, pose_b) = unsafe { self.poses(&vel) };
             self.separation_now(&pose_a, &pose_b)
         } else {
             self.separation
         };
-        let apart = separation.gt(zero);
-        let push_out = (separation * L::splat(soft.rate)).max(L::splat(-self.rows.push_out_speed));
         let gap_speed = separation * L::splat(self.rows.inv_step);
-        let bias = L::select(apart, gap_speed, push_out);
-        let mass_scale = L::select(apart, one, L::splat(soft.mass_scale));
-        let impulse_scale = L::select(apart, zero, L::splat(soft.impulse_scale));
+        let SoftBias { bias, mass_scale, impulse_scale } =
+            soft_bias(separation, gap_speed, soft, self.rows.push_out_speed);
         let old = L::load(self.normal_impulse);
         let mass = self.normal_mass * mass_scale;
         // What does not wait for the velocities goes first, here and in `relax`: the chain of operations from
@@ -682,7 +646,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         new.store(self.normal_impulse);
         L::select(new.gt(zero), zero, gap_speed.max(zero)).store(self.closing_speed);
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
         bounce.is_some_and(|bounce| self.note_compression(bounce, old, normal_velocity, i))
     }
@@ -697,7 +661,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         i: usize,
     ) -> bool {
         let zero = L::splat(0.0);
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let mass = self.normal_mass;
         let old_normal = L::load(self.normal_impulse);
@@ -734,15 +698,14 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let hold = normal_impulse * L::load(&friction.static_friction[i..]);
         let slide = normal_impulse * L::load(&friction.dynamic_friction[i..]);
         // Without a speed from which it slides, as contacts with two points have it: that took 4 % of the solver's time in
-        // `granule run packed`. In this order, so that it is +0 where there is no load: skipped contacts have that.
-        let clamped = candidate.max(-slide).min(slide);
-        let new = L::select(candidate.abs().le(hold), candidate, clamped);
+        // `granule run packed`.
+        let new = coulomb(candidate, hold, slide);
         new.store(&mut friction.tangent_impulse[i..]);
         self.apply(&mut vel, [normal_change, new - old]);
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
         if let Some((bounce, bounces)) = impact {
-            // SAFETY: see the impl.
+            // SAFETY: this task alone has these bodies, and each named row exists.
             unsafe { self.retire(&vel, [normal_impulse, new], bounces, bounce, friction, i) };
         }
         impacts
@@ -793,7 +756,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let at_rest = |of: &[L; 4]| [zero, zero, zero, of[3]];
         let mut gained = Velocities { a: at_rest(&vel.a), b: at_rest(&vel.b) };
         self.apply(&mut gained, taken);
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             self.rows.keep_from_warm_start(self.a, gained.a, bounces);
             if !FIXED {
@@ -805,21 +768,20 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
     unsafe fn project(&mut self) {
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let vel = unsafe { self.velocities() };
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let separation = self.separation_now(&a, &b);
         self.limit_closing(separation);
-        let depth = -separation - L::splat(self.rows.projection_slop);
         let part = L::splat(self.rows.projection_part(self.elapsed));
-        let share = self.normal_mass * (part * depth.max(L::splat(0.0)));
+        let share = self.normal_mass * projection(separation, self.rows.projection_slop, part);
         a[0] = a[0] - self.normal_x * (share * vel.a[3]);
         a[1] = a[1] - self.normal_y * (share * vel.a[3]);
         b[0] = b[0] + self.normal_x * (share * vel.b[3]);
         b[1] = b[1] + self.normal_y * (share * vel.b[3]);
         let rows = self.rows.pose.as_ptr();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             L::scatter(rows, self.a, a);
             if !FIXED {

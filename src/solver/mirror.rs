@@ -326,7 +326,7 @@ impl Fill<'_> {
 struct Chunk<'a> {
     range: Range<usize>,
     radius: &'a [f32],
-    /// Of gravity.
+    /// The scale of gravity.
     scale: &'a [f32],
     /// Where there are particles.
     midpoint: Option<Midpoint>,
@@ -337,7 +337,7 @@ struct Chunk<'a> {
     margins: &'a Margins,
     bad: &'a Mutex<Vec<usize>>,
     left: &'a Mutex<Vec<u32>>,
-    /// Of `left`.
+    /// The most that `left` may hold.
     limit: usize,
 }
 

@@ -140,7 +140,7 @@ impl Tile {
 /// A linked body.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Of its handle.
+    /// The index of its handle.
     body: u32,
     slot: u32,
 }
@@ -554,7 +554,7 @@ impl Tile {
             for i in (0..BLOCK).step_by(L::WIDTH) {
                 debug_assert!(a.iter().chain(b).all(|&at| (at as usize) < base.len()));
                 let base = base.as_ptr();
-                // SAFETY: passed on.
+                // SAFETY: the caller has these nodes to itself, and each named node exists.
                 let (a, b) = unsafe { (L::gather_pairs(base, &a[i..]), L::gather_pairs(base, &b[i..])) };
                 (b[0] - a[0]).store(&mut x[i..]);
                 (b[1] - a[1]).store(&mut y[i..]);
@@ -589,7 +589,7 @@ impl Tile {
     /// As for [`Tile::solve`].
     #[allow(unsafe_code)]
     unsafe fn solve_backward<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
-        // SAFETY: passed on.
+        // SAFETY: the caller has these nodes to itself, and each named node exists.
         unsafe {
             for link in self.anchored.iter_mut().rev() {
                 link.solve(nodes, per_h2);
@@ -616,7 +616,7 @@ impl Tile {
     /// There is a node for every place in the blocks, and no other thread uses those.
     #[allow(unsafe_code)]
     unsafe fn solve<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
-        // SAFETY: passed on. Lanes of a coloured block share no body; the rest is done at width 1.
+        // SAFETY: the caller has these nodes to itself. Lanes of a coloured block share no body; the rest is done at width 1.
         unsafe {
             for block in &self.rigid[..self.rigid_serial] {
                 rigid::<L>(block, nodes, false);
@@ -660,7 +660,7 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
     for first in (0..BLOCK).step_by(L::WIDTH) {
         let i = if backward { BLOCK - L::WIDTH - first } else { first };
         let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-        // SAFETY: passed on.
+        // SAFETY: the caller has these nodes to itself, and each named node exists.
         let (mut a, mut b) =
             unsafe { (L::gather_pairs(nodes.moved, a_at), L::gather_pairs(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
@@ -673,7 +673,7 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
         a[1] = a[1] + dy * by_a;
         b[0] = b[0] - dx * by_b;
         b[1] = b[1] - dy * by_b;
-        // SAFETY: passed on.
+        // SAFETY: the caller has these nodes to itself, and each named node exists.
         unsafe {
             L::scatter_pairs(nodes.moved, a_at, a);
             L::scatter_pairs(nodes.moved, b_at, b);
@@ -692,7 +692,7 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
     for first in (0..BLOCK).step_by(L::WIDTH) {
         let i = if backward { BLOCK - L::WIDTH - first } else { first };
         let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-        // SAFETY: passed on.
+        // SAFETY: the caller has these nodes to itself, and each named node exists.
         let (mut a, mut b) =
             unsafe { (L::gather_pairs(nodes.moved, a_at), L::gather_pairs(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
@@ -716,7 +716,7 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
         a[1] = a[1] - dy * by_a;
         b[0] = b[0] + dx * by_b;
         b[1] = b[1] + dy * by_b;
-        // SAFETY: passed on.
+        // SAFETY: the caller has these nodes to itself, and each named node exists.
         unsafe {
             L::scatter_pairs(nodes.moved, a_at, a);
             L::scatter_pairs(nodes.moved, b_at, b);
@@ -732,7 +732,7 @@ impl Anchored {
     /// As for [`Tile::solve`].
     #[allow(unsafe_code)]
     unsafe fn solve(&mut self, nodes: Nodes, per_h2: f32) {
-        // SAFETY: passed on; where there are anchors, each node's turn is there too.
+        // SAFETY: the caller has these nodes to itself; where there are anchors, each node's turn is there too.
         let (mut centres, mut turned) = unsafe {
             (
                 pair(|end| Vec2::from_array((*nodes.moved.add(self.nodes[end] as usize)).0)),
@@ -770,7 +770,7 @@ impl Anchored {
             turned[end] += sign * arms[end] * self.inv_inertias[end];
         }
         for ((node, centre), turned) in self.nodes.into_iter().zip(centres).zip(turned) {
-            // SAFETY: passed on.
+            // SAFETY: the caller has these nodes to itself, and each named node exists.
             unsafe {
                 *nodes.moved.add(node as usize) = Pair(centre.to_array());
                 *nodes.turned.add(node as usize) = turned;

@@ -221,9 +221,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn filter(&self, body: BodyHandle) -> Result<Filter, Error> {
-        let slot = self.bodies.slot_of(body)?;
-        let c = &self.bodies.columns;
-        Ok(Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] })
+        Ok(self.bodies.filter(self.bodies.slot_of(body)?))
     }
 
     /// Puts a body elsewhere, without a velocity from it. A half-space's surface moves along.

@@ -81,13 +81,13 @@ impl World {
         true
     }
 
-    /// Of a void list. Reads the old contacts. Writes what they know to a place of its own, as slots will change.
+    /// Runs when the list is void. Reads the old contacts. Writes what they know to a place of its own, because slots will change.
     pub(super) fn carry_out(&mut self, crew: &Crew<'_>) {
         self.verlet.slots_moved = true;
         self.contacts.carry_out(&self.bodies, self.broadphase.built, crew);
     }
 
-    /// Of a void list. Reads positions, shapes and velocities. Writes the bodies' order, margins and pairs.
+    /// Runs when the list is void. Reads positions, shapes and velocities. Writes the bodies' order, margins and pairs.
     pub(super) fn find_pairs(&mut self, crew: &Crew<'_>) {
         let margins = Margins::new(&self.settings);
         let expects_bodies = self.expects_bodies();
@@ -104,7 +104,7 @@ impl World {
         self.list = ListState::Found;
     }
 
-    /// Of a list whose pairs are found. Reads these, and what the old contacts knew. Writes candidates, and the blocks of the near ones.
+    /// Runs when pairs were found. Reads the pairs, and what the old contacts knew. Writes candidates, and blocks for the pairs that are near.
     pub(super) fn build_contacts(&mut self, crew: &Crew<'_>) {
         let list = list(&self.broadphase, &self.bodies, &self.settings);
         self.contacts.build(&list, crew);

@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::body::compound::{Compound, Placed};
-use crate::body::{Filter, Kind, Motion};
+use crate::body::{Kind, Motion};
 use crate::broadphase::general::{NO_PART, ShapeRef};
 use crate::broadphase::shape_row;
 use crate::broadphase::sweep::Pair;
@@ -22,7 +22,7 @@ pub struct Quality {
     pub mean_penetration: f64,
     /// Largest depth, m.
     pub max_penetration: f64,
-    /// Of all bodies with a mass, linear and angular, J.
+    /// The kinetic energy of all bodies with a mass, linear and angular, J.
     pub kinetic_energy: f64,
     /// Sum of mass × velocity, N·s.
     pub momentum: [f64; 2],
@@ -58,7 +58,7 @@ impl World {
         } else {
             self.overlapping_bodies(|a, b| self.visit_pairs(a, b, &mut add));
         }
-        // Of hulls as of the last substep.
+        // Hulls count as of the last substep.
         for contact in self.hull_solver.contacts() {
             let depth = -f64::from(contact.gap);
             if depth > 0.0 {
@@ -79,7 +79,7 @@ impl World {
         }
         let shapes = |slot: usize| {
             let parts = self.bodies.parts(slot);
-            let filter = Filter { category: c.category[slot], mask: c.mask[slot], group: c.group[slot] };
+            let filter = self.bodies.filter(slot);
             let whole = parts.is_empty().then_some((NO_PART, c.kind[slot], filter));
             let of_part = move |(placed, part): (&Placed, u8)| {
                 let kind = Kind::new(c.kind[slot].motion(), placed.part.shape.kind()).general();

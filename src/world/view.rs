@@ -46,9 +46,9 @@ pub struct Contact {
     pub separation: f32,
     /// Midway between the surfaces, at the start of the step (of hulls: of the last substep).
     pub point: Vec2,
-    /// Of the last substep, along the normal, N·s; never negative.
+    /// The impulse of the last substep along the normal, N·s; never negative.
     pub normal_impulse: f32,
-    /// Of the last substep, along (−normal.y, normal.x), N·s.
+    /// The impulse of the last substep along (−normal.y, normal.x), N·s.
     pub tangent_impulse: f32,
 }
 
@@ -179,7 +179,7 @@ impl World {
             let [x, y] = general.place[point].map(|place| place[lane]);
             return start(general.shape_a[lane].row()) + Vec2::new(x, y);
         }
-        // Of these pairs A never is a half-space, nor B alone round.
+        // In these pairs A is never a half-space, and B is never the only round shape.
         let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
         let n = Vec2::new(normal.normal_x[lane], normal.normal_y[lane]);
         let half_gap = 0.5 * normal.separation[lane];

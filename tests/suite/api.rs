@@ -233,7 +233,7 @@ fn stale_handles_are_refused_everywhere() {
                     let before = fingerprint(&world);
                     assert!(!world.contains(handle));
                     let outcome = world.$call(handle $(, $argument)*).map(|_| ());
-                    let expected = Error::StaleHandle { index: handle.index(), generation: handle.generation() };
+                    let expected = Error::StaleHandle { kind: "body", index: handle.index(), generation: handle.generation() };
                     assert_eq!(outcome, Err(expected), stringify!($call));
                     assert_eq!(fingerprint(&world), before, stringify!($call));
                 })*
@@ -487,7 +487,7 @@ proptest! {
             }
             for handle in &dead {
                 prop_assert!(!world.contains(*handle));
-                let stale = Error::StaleHandle { index: handle.index(), generation: handle.generation() };
+                let stale = Error::StaleHandle { kind: "body", index: handle.index(), generation: handle.generation() };
                 prop_assert_eq!(world.body(*handle), Err(stale));
             }
             let listed: HashSet<_> = world.handles().collect();

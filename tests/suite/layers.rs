@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. A module uses those before it, and itself.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "base",
     "error",
     "material",
     "settings",
     "lane",
+    "formula",
     "geometry",
     "timing",
     "crew",

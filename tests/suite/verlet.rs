@@ -567,7 +567,10 @@ fn links_go_with_their_bodies() {
     assert_eq!(world.link_count(), 2);
     assert!(world.link(links[1]).is_err() && world.link(links[2]).is_err() && world.link(links[0]).is_ok());
     world.remove_link(links[0]).unwrap();
-    assert_eq!(world.remove_link(links[0]), Err(Error::StaleHandle { index: 0, generation: 0 }));
+    assert_eq!(
+        world.remove_link(links[0]),
+        Err(Error::StaleHandle { kind: "link", index: 0, generation: 0 })
+    );
     world.step();
     assert_eq!((world.link_count(), world.particle_count()), (1, 4));
 }

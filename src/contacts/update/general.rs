@@ -15,6 +15,7 @@
 use super::{Step, gather};
 use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
+use crate::formula::point_inv_mass;
 use crate::lane::{Lane, Mask, RowOffset, pair};
 use crate::narrowphase::general::{Boxes, Hulls, Load, NO_FEATURE, Shapes, touch};
 use crate::narrowphase::manifold::{Frame, Manifold, OutlineRows, Point, V};
@@ -35,7 +36,7 @@ pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             if let Some(info) = tile.info.get(ahead) {
                 prefetch(&tile.general, info.general as usize);
             }
-            // SAFETY: passed on.
+            // SAFETY: the step has every row that the blocks name.
             unsafe {
                 match tile.info[index].capacity {
                     0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
@@ -85,13 +86,13 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
         let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         let shapes = |shape: &[RowOffset; BLOCK]| {
             let at = &shape[i..i + L::WIDTH];
-            // SAFETY: passed on.
+            // SAFETY: the step has every row that the blocks name.
             unsafe { (gather::<L>(step.shape, at), Frame::new(gather::<L>(step.frame, at))) }
         };
         let ((size_a, frame_a), (size_b, frame_b)) = (shapes(&general.shape_a), shapes(&general.shape_b));
-        // SAFETY: passed on.
+        // SAFETY: the step has every row that the blocks name.
         let (vel_a, vel_b) = unsafe { (gather::<L>(step.vel, a), gather::<L>(step.vel, b)) };
-        // SAFETY: passed on.
+        // SAFETY: the step has every row that the blocks name.
         let body_centre = |at: &[RowOffset]| Frame::new(unsafe { gather::<L>(step.frame, at) }).centre;
         let weights = Weights {
             inv_mass: [vel_a[3], vel_b[3]],
@@ -112,7 +113,7 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
             continue;
         }
         let (of_a, of_b) = (&general.outline_a[i..i + L::WIDTH], &general.outline_b[i..i + L::WIDTH]);
-        // SAFETY: passed on.
+        // SAFETY: the step has every row that the blocks name.
         let [of_a, of_b] = [of_a, of_b].map(|at| unsafe { OutlineRows::new_unchecked(step.outlines, at) });
         let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
         let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
@@ -253,9 +254,8 @@ impl<L: Lane> Weights<L> {
     /// The effective mass of an impulse with these arms.
     #[inline(always)]
     fn mass(&self, arms: [L; 2]) -> L {
-        let (one, two) = (L::splat(1.0), L::splat(2.0));
-        let weight = |body: usize| self.inv_mass[body] * (one + two * (arms[body] * arms[body]));
-        one / (weight(0) + weight(1))
+        let weight = |body: usize| point_inv_mass(self.inv_mass[body], arms[body]);
+        L::splat(1.0) / (weight(0) + weight(1))
     }
 }
 

@@ -40,14 +40,14 @@ unsafe fn near<L: Lane>(
     }
 }
 
-/// Of a kind whose shapes do not turn.
+/// Finds the near candidates of a kind whose shapes do not turn.
 ///
 /// # Safety
 ///
 /// As for [`near`].
 #[allow(unsafe_code)]
 pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
-    // SAFETY: passed on.
+    // SAFETY: the step has every row that the candidates name.
     unsafe {
         near::<L>(tile, step, K::KIND, born, |a, b| {
             K::touch(gather::<L>(step.shape, a), gather::<L>(step.shape, b)).separation
@@ -55,7 +55,7 @@ pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<
     }
 }
 
-/// Of the general kinds.
+/// Finds the near candidates of the general kinds.
 ///
 /// # Safety
 ///
@@ -63,7 +63,7 @@ pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<
 #[allow(unsafe_code)]
 pub(super) unsafe fn near_general<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
     for kind in [PairKind::RoundRound, PairKind::RoundHull, PairKind::HullHull] {
-        // SAFETY: passed on.
+        // SAFETY: the step has every row that the candidates name.
         unsafe { near::<L>(tile, step, kind, born, |a, b| gap::<L>(step, a, b)) };
     }
 }
@@ -76,7 +76,7 @@ pub(super) unsafe fn near_general<L: Lane>(tile: &mut Tile, step: &Step<'_>, bor
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn gap<L: Lane>(step: &Step<'_>, a: &[RowOffset], b: &[RowOffset]) -> L {
-    // SAFETY: passed on.
+    // SAFETY: the step has every row that the candidates name.
     let [[.., half_ax, half_ay], [.., half_bx, half_by], [x_a, y_a, cos_a, sin_a], [x_b, y_b, cos_b, sin_b]] = unsafe {
         [
             gather::<L>(step.shape, a),
@@ -86,7 +86,7 @@ unsafe fn gap<L: Lane>(step: &Step<'_>, a: &[RowOffset], b: &[RowOffset]) -> L {
         ]
     };
     let (x, y) = (x_b - x_a, y_b - y_a);
-    // Of B against A.
+    // The turn of B against A.
     let cos = (cos_a * cos_b + sin_a * sin_b).abs();
     let sin = (cos_a * sin_b - sin_a * cos_b).abs();
     let along_a = [

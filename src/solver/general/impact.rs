@@ -4,8 +4,9 @@
 
 use super::{Bounce, Coupling, Kernel, push};
 use crate::contacts::{BLOCK, BounceBlock};
+use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
-use crate::solver::impulse::{Velocities, rebound};
+use crate::solver::impulse::Velocities;
 
 /// Unsafe as the methods in `general.rs` are.
 #[allow(unsafe_code)]
@@ -97,7 +98,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         if FIXED {
             return;
         }
-        let (i, zero, one, two, half) = (self.i, L::splat(0.0), L::splat(1.0), L::splat(2.0), L::splat(0.5));
+        let (i, zero, one, half) = (self.i, L::splat(0.0), L::splat(1.0), L::splat(0.5));
         let from = self.normal_velocities(vel);
         let at_start = self.stopped_at_start(from, poses);
         let impact = self.struck(bounce, from).and(at_start.gt(zero));
@@ -121,7 +122,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
             due[axis] - done
         });
         let inv_masses = [vel.a[3], vel.b[3]];
-        let weight = |body: usize, arm: L| inv_masses[body] * (one + two * (arm * arm));
+        let weight = |body: usize, arm: L| point_inv_mass(inv_masses[body], arm);
         let (mut masses, mut tangent_mass) = ([zero; 2], zero);
         let inv_spins = self.inv_spins();
         for (body, sign) in [one, -one].into_iter().enumerate() {
@@ -183,7 +184,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
     /// points grow by one factor: the impact is one, along the direction in which it was taken.
     #[inline(always)]
     pub(super) fn rebound(&mut self, vel: &mut Velocities<L>, bounce: &BounceBlock) -> L::Mask {
-        let (i, zero, one, two) = (self.i, L::splat(0.0), L::splat(1.0), L::splat(2.0));
+        let (i, zero) = (self.i, L::splat(0.0));
         let old = self.normal_impulses();
         let sum = old[0] + old[1];
         let bounces = L::load(&bounce.approach[i..]).lt(zero).and(sum.gt(zero));
@@ -195,8 +196,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
             turn = [turn[0] + share[p] * arms[0], turn[1] + share[p] * arms[1]];
             speed = speed + share[p] * from[p];
         }
-        let inv_mass =
-            vel.a[3] * (one + two * (turn[0] * turn[0])) + vel.b[3] * (one + two * (turn[1] * turn[1]));
+        let inv_mass = point_inv_mass(vel.a[3], turn[0]) + point_inv_mass(vel.b[3], turn[1]);
         let (absorbed, restitution) = (L::load(&bounce.absorbed[i..]), L::load(&bounce.restitution[i..]));
         let impulse = rebound(absorbed, restitution, speed, inv_mass);
         let impulse = impulse.max(-sum);
@@ -249,7 +249,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         let mut gained = none;
         push::<L, FIXED>(&mut gained, impulse, turn);
         let (at_a, at_b) = self.at();
-        // SAFETY: see the impl.
+        // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             self.rows.keep_from_warm_start(at_a, gained.a, retired);
             if !FIXED {

@@ -112,17 +112,17 @@ impl Contact {
             noted: false,
         };
         let speed = contact.relative(state.vel, 0);
-        // Of what has gone bad nothing is passed on: it is taken out after this step.
-        if !(gap.is_finite() && speed.is_finite() && point.is_finite() && normal.is_finite()) {
+        // A contact with something that has gone bad passes nothing on: that body is taken out after this step.
+        if !(speed + gap + (point.x + point.y) + (normal.x + normal.y)).is_finite() {
             return None;
         }
         let touches = gap + rows.step * speed < 0.0;
         if gap > settings.speculative_distance() && !touches {
             return None;
         }
+        let least = sides[0].least_weight(state.vel).max(sides[1].least_weight(state.vel));
         contact.masses = pair(|axis| {
             let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
-            let least = sides.iter().map(|side| side.least_weight(state.vel)).fold(0.0, f32::max);
             let weight = weight.max(least);
             if weight > 0.0 { 1.0 / weight } else { 0.0 }
         });
@@ -138,7 +138,7 @@ impl Contact {
         [self.normal, self.normal.perp()][axis]
     }
 
-    /// Of B's point against A's, along the normal (0) or the tangent (1).
+    /// The speed of B's point against A's, along the normal (0) or the tangent (1).
     #[inline(always)]
     pub(super) fn relative(&self, rows: &[Row], axis: usize) -> f32 {
         let direction = self.direction(axis);

@@ -208,7 +208,7 @@ pub(super) struct Impact {
     /// The lower triangle of the Cholesky factor of G·W·Gᵀ, row by row, each from its first entry that may not be 0: bars that
     /// share no particle, directly or over others before them, have nothing to do with each other.
     factor: Vec<f64>,
-    /// Of the links.
+    /// The forces of the links.
     forces: Vec<f64>,
     /// Normal and tangent of each point.
     rows: Vec<Row>,

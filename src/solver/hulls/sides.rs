@@ -3,7 +3,7 @@
 use super::contact::State;
 use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
 use crate::body::compound::Compound;
-use crate::body::{Bodies, BodyHandle};
+use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::general::{NO_PART, ShapeRef};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::geometry::shape::ShapeKind;
@@ -90,9 +90,7 @@ impl Hull {
             more: [0.0; MAX_VERTICES],
             lower: Vec2::INFINITY,
             upper: Vec2::NEG_INFINITY,
-            category: 0,
-            mask: 0,
-            group: 0,
+            filter: Filter::default(),
             material: 0,
             fixed: true,
             paired: false,
@@ -104,8 +102,7 @@ impl Hull {
             let position = bodies.position(slot);
             if index == 0 {
                 hull.origin = position;
-                (hull.category, hull.mask) = (c.category[slot], c.mask[slot]);
-                (hull.group, hull.material) = (c.group[slot], c.material[slot]);
+                (hull.filter, hull.material) = (bodies.filter(slot), c.material[slot]);
             }
             hull.slots[index] = slot as u32;
             hull.base[index] = position - hull.origin;
@@ -149,22 +146,18 @@ impl Hull {
         if !near {
             return;
         }
-        let mut add = |part: u8, category: u32, mask: u32, group: u32, material: u32| {
-            let filtered = (self.category & mask) == 0
-                || (category & self.mask) == 0
-                || (group != 0 && group == self.group);
-            if !filtered {
+        let mut add = |part: u8, filter: Filter, material: u32| {
+            if self.filter.touches(&filter) {
                 let surface = Surface::of(bodies, settings, self.material, material);
                 others.push(OtherPair { hull: number, slot: slot as u32, part, body, surface });
             }
         };
         let parts = bodies.parts(slot);
         if parts.is_empty() {
-            add(NO_PART, c.category[slot], c.mask[slot], c.group[slot], c.material[slot]);
+            add(NO_PART, bodies.filter(slot), c.material[slot]);
         }
         for (placed, part) in parts.iter().zip(0u8..) {
-            let filter = placed.part.filter;
-            add(part, filter.category, filter.mask, filter.group, placed.material);
+            add(part, placed.part.filter, placed.material);
         }
     }
 

@@ -12,6 +12,7 @@ use super::contact::State;
 use super::{CLOSING, Contact, HullSolver, PUSH, SLIPPING, Surface, sweeps};
 use crate::base::room::resize;
 use crate::contacts::BLOCK;
+use crate::formula::coulomb;
 use crate::lane::{Lane, Row, RowOffset, with_lanes};
 use crate::settings::{Lanes, Settings};
 use crate::solver::impulse::Rows;
@@ -122,7 +123,7 @@ pub(super) struct Blocks {
     list: Vec<Block>,
     /// The colours of what is pushed, as bits, by slot.
     taken: Vec<u64>,
-    /// Of each contact.
+    /// The colour of each contact.
     colour: Vec<u8>,
     /// By how much each body, and each hull after them, was moved in this substep: x, y, and its turn.
     shifts: Vec<Row>,
@@ -295,20 +296,22 @@ impl Block {
             let tangent_speed = tangent_speed + load(&self.coupling) * pressed;
             let wanted = tangent_before - tangent_speed * tangent_mass;
             let [hold, most] = self.friction.each_ref().map(|coefficient| load(coefficient) * normal);
-            let limited = wanted.max(zero - most).min(most);
-            let tangent = L::select(wanted.abs().le(hold), wanted, limited);
+            let tangent = coulomb(wanted, hold, most);
             let rubbed = tangent - tangent_before;
 
             let (x, y) = (pressed * nx - rubbed * ny, pressed * ny + rubbed * nx);
             // What nothing moves is shared by lanes, and is written as it was, whatever went bad beside it.
-            let two = L::splat(2.0);
-            let spun = |arms: [L; 2]| two * (arms[0] * pressed + arms[1] * rubbed);
-            let spun = [spun(arms[0]), zero, spun(arms[1]), zero];
-            for ((row, share), spun) in rows.iter_mut().zip(shares).zip(spun) {
-                let (by, moves) = (share * row[3], row[3].gt(zero));
+            let moves = rows.each_ref().map(|row| row[3].gt(zero));
+            for ((row, share), moves) in rows.iter_mut().zip(shares).zip(moves) {
+                let by = share * row[3];
                 row[0] = L::select(moves, row[0] + by * x, row[0]);
                 row[1] = L::select(moves, row[1] + by * y, row[1]);
-                row[2] = L::select(moves, row[2] + spun * row[3], row[2]);
+            }
+            let two = L::splat(2.0);
+            for (side, arms) in arms.into_iter().enumerate() {
+                let row = &mut rows[2 * side];
+                let spun = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
+                row[2] = L::select(moves[2 * side], spun, row[2]);
             }
             let overlap = (zero - separation - L::splat(push.slop)).max(zero);
             let by = (L::splat(PUSH) * overlap).min(L::splat(push.most));
@@ -319,7 +322,7 @@ impl Block {
                 row[1] = row[1] + along * ny;
                 row[2] = row[2] + by * turns;
             }
-            // SAFETY: as above.
+            // SAFETY: `set` has looked at these rows, and they are this thread's.
             unsafe {
                 for (at, row) in at.into_iter().zip(rows) {
                     L::scatter(vel, at, row);

@@ -1,7 +1,7 @@
 //! What is struck against something else: a pebble between a boulder and the ground, and fast gases of large and small bodies. With
 //! friction, whose impulses act far from the centres there.
 
-use super::{Material, Random, Settings, Shape, World, projection, soft};
+use super::{Material, Random, Settings, Shape, World};
 use granule::{BodyDesc, Polygon, Vec2};
 
 each_solver! { pinched_between_floor_and_boulder, gas_of_all_sizes }

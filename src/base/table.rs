@@ -1,0 +1,136 @@
+//! A table whose entries are named by index and generation: the name of an entry that is gone is never that of another.
+
+/// The index and generation of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub index: u32,
+    pub generation: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Entry<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+/// Entries of one kind. An index is used again, with the next generation; after the last generation it is retired.
+pub(crate) struct Table<T> {
+    entries: Vec<Entry<T>>,
+    free: Vec<u32>,
+    live: usize,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Table { entries: Vec::new(), free: Vec::new(), live: 0 }
+    }
+}
+
+impl<T> Table<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Indices that were ever used.
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn insert(&mut self, value: T) -> Name {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry { generation: 0, value: None });
+            // Removing must not allocate: it may happen in a step.
+            self.free.reserve(self.entries.len());
+            (self.entries.len() - 1) as u32
+        });
+        let entry = &mut self.entries[index as usize];
+        entry.value = Some(value);
+        self.live += 1;
+        Name { index, generation: entry.generation }
+    }
+
+    pub(crate) fn get(&self, name: Name) -> Option<&T> {
+        let entry = self.entries.get(name.index as usize)?;
+        entry.value.as_ref().filter(|_| entry.generation == name.generation)
+    }
+
+    /// The value at an index, whatever its generation.
+    pub(crate) fn at(&self, index: u32) -> Option<(Name, &T)> {
+        let entry = self.entries.get(index as usize)?;
+        entry.value.as_ref().map(|value| (Name { index, generation: entry.generation }, value))
+    }
+
+    /// Removes the entry at an index, and returns the name that it had. `None` if there is none.
+    pub(crate) fn remove_at(&mut self, index: u32) -> Option<Name> {
+        let entry = self.entries.get_mut(index as usize)?;
+        entry.value.take()?;
+        let name = Name { index, generation: entry.generation };
+        self.live -= 1;
+        if let Some(next) = entry.generation.checked_add(1) {
+            entry.generation = next;
+            self.free.push(index);
+        }
+        Some(name)
+    }
+
+    /// All entries by index.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Name, &T)> {
+        (0..self.entries.len() as u32).filter_map(|index| self.at(index))
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.iter_mut().filter_map(|entry| entry.value.as_mut())
+    }
+
+    /// Checks that the counts and the list of free indices are right.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let live = self.iter().count();
+        super::ensure!(live == self.live, "{} counted, there are {live}", self.live);
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        super::ensure!(free.windows(2).all(|two| two[0] < two[1]), "an index is free twice");
+        super::ensure!(free.iter().all(|&index| self.at(index).is_none()), "an index is free and in use");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Contract: a name leads to its value until that is removed, and then to nothing, whatever comes after.
+        #[test]
+        fn names_are_never_reused(operations in proptest::collection::vec((any::<bool>(), 0u32..8), 0..200)) {
+            let mut table = Table::default();
+            let (mut alive, mut gone) = (BTreeMap::new(), Vec::new());
+            for (value, (insert, index)) in operations.into_iter().enumerate() {
+                if insert {
+                    let name = table.insert(value);
+                    prop_assert!(alive.insert(name.index, (name, value)).is_none());
+                } else {
+                    let name = table.remove_at(index);
+                    prop_assert_eq!(name, alive.remove(&index).map(|(name, _)| name));
+                    gone.extend(name);
+                }
+                prop_assert_eq!(table.len(), alive.len());
+                prop_assert_eq!(table.validate(), Ok(()));
+                prop_assert!(alive.values().all(|(name, value)| table.get(*name) == Some(value)));
+                prop_assert!(gone.iter().all(|name| table.get(*name).is_none()));
+            }
+        }
+    }
+
+    /// Contract: an index whose generations are used up is retired.
+    #[test]
+    fn a_used_up_index_is_retired() {
+        let mut table = Table::default();
+        let name = table.insert(1);
+        table.entries[0].generation = u32::MAX;
+        assert_eq!(table.remove_at(name.index), Some(Name { index: 0, generation: u32::MAX }));
+        assert_eq!(table.insert(2).index, 1);
+        assert_eq!(table.validate(), Ok(()));
+    }
+}

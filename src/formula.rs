@@ -1,0 +1,157 @@
+//! The formulas of the solvers, each once: pure functions over lanes.
+
+use crate::lane::{Lane, Mask};
+
+/// The constants of a soft contact for one substep length (E. Catto, "Solver2D", 2024).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Softness {
+    /// The rate of bias to separation, 1/s.
+    pub rate: f32,
+    pub mass_scale: f32,
+    pub impulse_scale: f32,
+}
+
+impl Softness {
+    /// A spring of this frequency (Hz) and damping ratio, in substeps of length `h` (s).
+    pub(crate) fn new(frequency: f32, damping_ratio: f32, h: f32) -> Self {
+        let omega = 2.0 * std::f32::consts::PI * frequency;
+        let a1 = 2.0 * damping_ratio + h * omega;
+        let a2 = h * omega * a1;
+        let a3 = 1.0 / (1.0 + a2);
+        Softness { rate: omega / a1, mass_scale: a2 * a3, impulse_scale: a3 }
+    }
+}
+
+/// What a contact adds to its approach, and by what its mass and its old impulse are scaled.
+#[derive(Clone, Copy)]
+pub(crate) struct SoftBias<L: Lane> {
+    /// m/s
+    pub bias: L,
+    pub mass_scale: L,
+    pub impulse_scale: L,
+}
+
+/// The bias of a soft contact: λ' = λ − m·s_m·(v_n + bias) − s_i·λ.
+///
+/// An overlap is pushed apart softly, at `push_out_speed` at most. A gap is rigid: it may close in this substep and no further, at
+/// `gap_speed`, which is the separation over the substep.
+#[inline(always)]
+pub(crate) fn soft_bias<L: Lane>(
+    separation: L,
+    gap_speed: L,
+    soft: &Softness,
+    push_out_speed: f32,
+) -> SoftBias<L> {
+    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let apart = separation.gt(zero);
+    let push_out = (separation * L::splat(soft.rate)).max(L::splat(-push_out_speed));
+    SoftBias {
+        bias: L::select(apart, gap_speed, push_out),
+        mass_scale: L::select(apart, one, L::splat(soft.mass_scale)),
+        impulse_scale: L::select(apart, zero, L::splat(soft.impulse_scale)),
+    }
+}
+
+/// `wanted` within ±`most`. It is +0 where `most` is 0: skipped contacts have that.
+#[inline(always)]
+pub(crate) fn limited<L: Lane>(wanted: L, most: L) -> L {
+    wanted.max(-most).min(most)
+}
+
+/// Coulomb's law with two coefficients. `wanted` is the friction impulse that stops all sliding. Up to `hold` (μ_s·λ_n) the contact
+/// holds and gets it; beyond, the contact slides at `slide` (μ_d·λ_n).
+#[inline(always)]
+pub(crate) fn coulomb<L: Lane>(wanted: L, hold: L, slide: L) -> L {
+    let sliding = limited(wanted, slide);
+    L::select(wanted.abs().le(hold), wanted, sliding)
+}
+
+/// The same for contacts that may not have begun to slide: one that does not `slide` yet bears `hold`, and others of the same
+/// bodies the rest.
+#[inline(always)]
+pub(crate) fn coulomb_once_sliding<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
+    L::select(wanted.abs().gt(hold).and(slides), limited(wanted, slide), limited(wanted, hold))
+}
+
+/// By how much a unit impulse with this arm changes the speed of a body's point: 1/m·(1 + 2·arm²), with arms in the solver's units (see
+/// `contacts/update/general.rs`).
+#[inline(always)]
+pub(crate) fn point_inv_mass<L: Lane>(inv_mass: L, arm: L) -> L {
+    inv_mass * (L::splat(1.0) + L::splat(2.0) * (arm * arm))
+}
+
+/// The impulse by which an impact gives back e² of the energy that it has `absorbed`, and that of the approach that is
+/// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it. What
+/// has given energy, as to others of the same bodies that have absorbed the more, takes it back.
+/// (W. J. Stronge, "Rigid body collisions with friction", 1990.)
+#[inline(always)]
+pub(crate) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: L) -> L {
+    let (zero, two) = (L::splat(0.0), L::splat(2.0));
+    let (approach, parting) = (speed.min(zero), speed.max(zero));
+    // ½·m·u² = ½·u²/inv_mass
+    let twice = two * (absorbed.max(zero) * inv_mass) + approach * approach;
+    let taken_back = two * (absorbed.min(zero) * inv_mass);
+    let square = parting * parting + restitution * restitution * twice + taken_back;
+    let impulse = (square.max(zero).sqrt() - speed) / inv_mass;
+    L::select(restitution.gt(zero), impulse, zero)
+}
+
+/// How far an overlap is moved apart by projection: this part of what exceeds the slop.
+#[inline(always)]
+pub(crate) fn projection<L: Lane>(separation: L, slop: f32, part: L) -> L {
+    part * (-separation - L::splat(slop)).max(L::splat(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Contract: a soft contact that overlaps reaches its rest as its spring does: λ and bias agree with the implicit Euler step of
+    /// m·x'' = −m·ω²·x − 2·m·ζ·ω·x'.
+    #[test]
+    fn softness_is_an_implicit_spring() {
+        for (frequency, ratio, h) in
+            [(30.0f32, 10.0f32, 1.0f32 / 240.0), (5.0, 0.5, 0.01), (60.0, 1.0, 1.0 / 480.0)]
+        {
+            let soft = Softness::new(frequency, ratio, h);
+            let (x, v, omega) = (-0.02f32, -0.3f32, std::f32::consts::TAU * frequency);
+            let SoftBias { bias, mass_scale, .. } = soft_bias(x, x / h, &soft, f32::MAX);
+            let after = v - mass_scale * (v + bias);
+            let implicit =
+                (v - h * omega * omega * x) / (1.0 + 2.0 * h * ratio * omega + h * h * omega * omega);
+            assert!((after - implicit).abs() < 1e-4 * implicit.abs().max(1.0), "{after} and {implicit}");
+        }
+    }
+
+    proptest! {
+        /// Contract: friction never exceeds its limit, never pushes, and holds what it can hold.
+        #[test]
+        fn friction_is_inside_its_cone(wanted in -10.0f32..10.0, load in 0.0f32..10.0, mu_s in 0.0f32..2.0, part in 0.0f32..1.0, slides: bool) {
+            let (hold, slide) = (mu_s * load, part * mu_s * load);
+            for friction in [coulomb(wanted, hold, slide), coulomb_once_sliding(wanted, hold, slide, slides)] {
+                prop_assert!(friction.abs() <= hold && friction.abs() <= wanted.abs() && friction * wanted >= 0.0);
+                prop_assert!(wanted.abs() > hold || friction == wanted);
+            }
+            prop_assert!(wanted.abs() <= hold || coulomb(wanted, hold, slide).abs() <= slide);
+        }
+
+        /// Contract: a rebound gives back e² of the energy of the approach, at any mass.
+        #[test]
+        fn a_rebound_returns_its_energy(approach in 0.1f32..100.0, mass in 0.01f32..100.0, e in 0.0f32..1.0) {
+            let inv_mass = 1.0 / mass;
+            let absorbed = 0.5 * mass * approach * approach;
+            let speed = rebound(absorbed, e, 0.0, inv_mass) * inv_mass;
+            prop_assert!((speed - e * approach).abs() < 1e-4 * approach, "{} of {}", speed, approach);
+            prop_assert!(rebound(absorbed, 0.0, 0.0, inv_mass) == 0.0);
+        }
+
+        /// Contract: projection removes its part of what exceeds the slop, and nothing of a gap.
+        #[test]
+        fn projection_leaves_the_slop(separation in -1.0f32..1.0, part in 0.0f32..1.0) {
+            let moved = projection(separation, 0.01, part);
+            prop_assert!(moved >= 0.0 && moved <= (-separation - 0.01).max(0.0));
+            prop_assert_eq!(projection(separation.abs(), 0.01, part), 0.0);
+        }
+    }
+}
