@@ -31,15 +31,17 @@
 //! Tried and dropped: blocks prefetched four ahead, −10 % at 1,048,576 particles and +3 to +8 % at 4,096
 //! (`granule run cloth --threads 1`, medians of interleaved runs, spread 10 to 40 %).
 
+mod graph;
+mod layout;
+
 use super::impulse::Rows;
 use super::schedule::Schedule;
-use crate::base::room::resize;
 use crate::body::Bodies;
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Pair, pair, with_lanes};
-use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, Links};
+use crate::particles::links::Links;
 use crate::settings::Lanes;
 use glam::Vec2;
 use std::ops::Range;
@@ -47,9 +49,6 @@ use std::ops::Range;
 const BLOCK: usize = MAX_WIDTH;
 /// Bodies per tile, at least.
 const TILE_BODIES: usize = 512;
-/// Colours of a tile; links for which all are taken are solved one by one.
-const COLOURS: usize = 31;
-const SERIAL: usize = COLOURS;
 const NO_LINK: u32 = u32::MAX;
 
 /// Links that keep a distance as well as they can.
@@ -325,60 +324,6 @@ impl Verlet {
         }
     }
 
-    /// Orders the linked bodies and makes tiles and blocks.
-    fn build(&mut self, links: &mut Links, bodies: &Bodies) {
-        links.forget_removed(bodies);
-        links.changed = false;
-        let graph = Graph::new(links);
-        let order = graph.order();
-        self.nodes.clear();
-        self.tiles.clear();
-        let mut place = vec![0u32; graph.bodies.len()];
-        for (index, &vertex) in order.vertices.iter().enumerate() {
-            place[vertex as usize] = index as u32;
-            self.nodes.push(Node { body: graph.bodies[vertex as usize], slot: 0 });
-        }
-        let mut start = 0;
-        for &end in &order.level_ends {
-            if end - start >= TILE_BODIES || end == self.nodes.len() {
-                self.tiles.push(Tile { nodes: start..end, ..Tile::default() });
-                start = end;
-            }
-        }
-        let padded = self.nodes.len() + self.tiles.len();
-        for column in [&mut self.moved, &mut self.base] {
-            column.clear();
-            resize(column, padded);
-        }
-        self.fill_tiles(links, &graph, &place, bodies);
-        let any_anchored = self.tiles.iter().any(|tile| !tile.anchored.is_empty());
-        for column in [&mut self.turned, &mut self.radius] {
-            column.clear();
-            resize(column, if any_anchored { self.nodes.len() } else { 0 });
-        }
-    }
-
-    /// Deals the links out to their tiles and lays these out.
-    fn fill_tiles(&mut self, links: &Links, graph: &Graph, place: &[u32], bodies: &Bodies) {
-        let mut of_tile: Vec<Vec<Placed>> = Vec::new();
-        of_tile.resize_with(self.tiles.len(), Vec::new);
-        for (&[a, b], (handle, link)) in graph.edges.iter().zip(links.iter()) {
-            let (a, b) = (place[a as usize], place[b as usize]);
-            let tile = self.tiles.partition_point(|tile| tile.nodes.end <= a.min(b) as usize);
-            of_tile[tile].push(Placed { a, b, handle, link: *link });
-        }
-        let inv_mass =
-            |body: &Node| bodies.slot_at(body.body).map_or(0.0, |slot| bodies.columns.inv_mass[slot]);
-        let inv_masses: Vec<f32> = self.nodes.iter().map(inv_mass).collect();
-        let padding = self.nodes.len() as u32;
-        let tiles = self.tiles.len();
-        for (index, mut placed) in of_tile.into_iter().enumerate() {
-            placed.sort_by_key(|link| (link.a.min(link.b), link.a.max(link.b), link.handle.index));
-            let next_end = self.tiles[(index + 1).min(tiles - 1)].nodes.end;
-            self.tiles[index].lay_out(&placed, next_end, padding + index as u32, &inv_masses);
-        }
-    }
-
     /// The links' handle indices in the order in which one thread solves them: even tiles, then odd ones.
     pub(crate) fn order(&self) -> impl Iterator<Item = u32> + '_ {
         let tiles = self.tiles.iter().step_by(2).chain(self.tiles.iter().skip(1).step_by(2));
@@ -386,158 +331,7 @@ impl Verlet {
     }
 }
 
-/// A link with the places of its bodies in the order.
-struct Placed {
-    a: u32,
-    b: u32,
-    handle: LinkHandle,
-    link: LinkDesc,
-}
-
-impl Placed {
-    fn is_anchored(&self) -> bool {
-        self.link.anchor_a != Vec2::ZERO || self.link.anchor_b != Vec2::ZERO
-    }
-
-    fn is_rigid(&self) -> bool {
-        self.link.kind == LinkKind::Distance
-            && self.link.compliance == 0.0
-            && self.link.break_force.is_infinite()
-    }
-
-    /// The range of λ.
-    fn range(&self) -> [f32; 2] {
-        match self.link.kind {
-            LinkKind::Distance => [f32::NEG_INFINITY, f32::INFINITY],
-            LinkKind::Min => [0.0, f32::INFINITY],
-            LinkKind::Max => [f32::NEG_INFINITY, 0.0],
-        }
-    }
-}
-
 impl Tile {
-    fn lay_out(&mut self, links: &[Placed], next_end: usize, padding: u32, inv_masses: &[f32]) {
-        let first = self.nodes.start;
-        let mut taken = vec![0u32; next_end - first];
-        let mut colour_of = |links: &[&Placed]| -> (Vec<u32>, usize) {
-            taken.fill(0);
-            let mut colours = Vec::with_capacity(links.len());
-            let mut counts = [0usize; COLOURS + 1];
-            for link in links {
-                let (a, b) = (link.a as usize - first, link.b as usize - first);
-                let colour = ((taken[a] | taken[b]).trailing_ones() as usize).min(SERIAL);
-                if colour < SERIAL {
-                    taken[a] |= 1 << colour;
-                    taken[b] |= 1 << colour;
-                }
-                colours.push(colour);
-                counts[colour] += 1;
-            }
-            let mut next = [0usize; COLOURS + 1];
-            let mut blocks = 0;
-            let mut serial = 0;
-            for (colour, next) in next.iter_mut().enumerate() {
-                if colour == SERIAL {
-                    serial = blocks;
-                }
-                *next = blocks * BLOCK;
-                blocks += counts[colour].div_ceil(BLOCK);
-            }
-            let lanes = colours.into_iter().map(|colour| {
-                next[colour] += 1;
-                (next[colour] - 1) as u32
-            });
-            (lanes.chain([(blocks * BLOCK) as u32]).collect(), serial)
-        };
-        let rigid: Vec<&Placed> =
-            links.iter().filter(|link| !link.is_anchored() && link.is_rigid()).collect();
-        let soft: Vec<&Placed> =
-            links.iter().filter(|link| !link.is_anchored() && !link.is_rigid()).collect();
-        let (lanes, serial) = colour_of(&rigid);
-        let empty = [0.0; BLOCK];
-        let none = RigidBlock {
-            a: [padding; BLOCK],
-            b: [padding; BLOCK],
-            way_x: empty,
-            way_y: empty,
-            length: empty,
-            by_a: empty,
-            by_b: empty,
-        };
-        self.rigid = vec![none; lanes[rigid.len()] as usize / BLOCK];
-        self.rigid_serial = serial;
-        self.rigid_links = vec![NO_LINK; self.rigid.len() * BLOCK];
-        for (link, &lane) in rigid.iter().zip(&lanes) {
-            self.rigid_links[lane as usize] = link.handle.index;
-            let (block, lane) = (&mut self.rigid[lane as usize / BLOCK], lane as usize % BLOCK);
-            (block.a[lane], block.b[lane]) = (link.a, link.b);
-            block.length[lane] = link.link.length;
-            let [of_a, of_b] = [link.a, link.b].map(|node| inv_masses[node as usize]);
-            if of_a + of_b > 0.0 {
-                let gain = link.link.stiffness / (of_a + of_b);
-                (block.by_a[lane], block.by_b[lane]) = (gain * of_a, gain * of_b);
-            }
-        }
-        let (lanes, serial) = colour_of(&soft);
-        let none = SoftBlock {
-            a: [padding; BLOCK],
-            b: [padding; BLOCK],
-            way_x: empty,
-            way_y: empty,
-            length: empty,
-            inv_mass_a: empty,
-            inv_mass_b: empty,
-            compliance: empty,
-            stiffness: empty,
-            lambda: empty,
-            lowest: empty,
-            highest: empty,
-            break_force: [f32::INFINITY; BLOCK],
-            link: [NO_LINK; BLOCK],
-        };
-        self.soft = vec![none; lanes[soft.len()] as usize / BLOCK];
-        self.soft_serial = serial;
-        for (link, &lane) in soft.iter().zip(&lanes) {
-            let (block, lane) = (&mut self.soft[lane as usize / BLOCK], lane as usize % BLOCK);
-            (block.a[lane], block.b[lane]) = (link.a, link.b);
-            block.length[lane] = link.link.length;
-            block.inv_mass_a[lane] = inv_masses[link.a as usize];
-            block.inv_mass_b[lane] = inv_masses[link.b as usize];
-            block.compliance[lane] = link.link.compliance;
-            block.stiffness[lane] = link.link.stiffness;
-            [block.lowest[lane], block.highest[lane]] = link.range();
-            block.break_force[lane] = link.link.break_force;
-            block.link[lane] = link.handle.index;
-        }
-        let anchored = links.iter().filter(|link| link.is_anchored()).map(|placed| {
-            let link = &placed.link;
-            let [lowest, highest] = placed.range();
-            Anchored {
-                nodes: [placed.a, placed.b],
-                anchors: [link.anchor_a, link.anchor_b],
-                way: Vec2::ZERO,
-                angles: [0.0; 2],
-                inv_masses: [placed.a, placed.b].map(|node| inv_masses[node as usize]),
-                inv_inertias: [0.0; 2],
-                length: link.length,
-                compliance: link.compliance,
-                stiffness: link.stiffness,
-                lambda: 0.0,
-                lowest,
-                highest,
-                break_force: link.break_force,
-                link: placed.handle.index,
-            }
-        });
-        self.anchored = anchored.collect();
-        let blocks = self.rigid.iter().map(|block| [block.a, block.b]);
-        let blocks = blocks.chain(self.soft.iter().map(|block| [block.a, block.b]));
-        let after = |highest: u32, place: u32| highest.max(place + 1);
-        self.places = blocks.flatten().flatten().fold(0, after) as usize;
-        self.anchored_places = self.anchored.iter().flat_map(|link| link.nodes).fold(0, after) as usize;
-        self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
-    }
-
     /// The ways between the bodies.
     fn begin_step<L: Lane>(&mut self, base: &[Pair]) {
         /// # Safety
@@ -783,96 +577,4 @@ impl Anchored {
 fn slot_range(nodes: &[Node], index: usize) -> Range<usize> {
     let slot = nodes[index].slot as usize;
     slot..slot + 1
-}
-
-/// The linked bodies and which of them are linked.
-struct Graph {
-    /// Handle index of each vertex, ascending.
-    bodies: Vec<u32>,
-    /// Vertices of each link, in the links' order.
-    edges: Vec<[u32; 2]>,
-    /// Neighbours of vertex v: `neighbours[start[v]..start[v + 1]]`.
-    start: Vec<u32>,
-    neighbours: Vec<u32>,
-}
-
-/// The vertices in breadth-first order.
-struct Order {
-    vertices: Vec<u32>,
-    /// Ends of the levels.
-    level_ends: Vec<usize>,
-}
-
-impl Graph {
-    fn new(links: &Links) -> Graph {
-        let mut bodies: Vec<u32> = links.iter().flat_map(|(_, link)| [link.a.index, link.b.index]).collect();
-        bodies.sort_unstable();
-        bodies.dedup();
-        let mut vertex = vec![0u32; bodies.last().map_or(0, |&last| last as usize + 1)];
-        for (index, &body) in bodies.iter().enumerate() {
-            vertex[body as usize] = index as u32;
-        }
-        let edges: Vec<[u32; 2]> =
-            links.iter().map(|(_, link)| [link.a, link.b].map(|body| vertex[body.index as usize])).collect();
-        let mut start = vec![0u32; bodies.len() + 1];
-        for &end in edges.iter().flatten() {
-            start[end as usize + 1] += 1;
-        }
-        for index in 0..bodies.len() {
-            start[index + 1] += start[index];
-        }
-        let mut next = start.clone();
-        let mut neighbours = vec![0u32; 2 * edges.len()];
-        for &[a, b] in &edges {
-            for (from, to) in [(a, b), (b, a)] {
-                neighbours[next[from as usize] as usize] = to;
-                next[from as usize] += 1;
-            }
-        }
-        Graph { bodies, edges, start, neighbours }
-    }
-
-    fn neighbours(&self, vertex: u32) -> &[u32] {
-        &self.neighbours[self.start[vertex as usize] as usize..self.start[vertex as usize + 1] as usize]
-    }
-
-    /// Each component from an end of it: from the last that a search from its first vertex finds.
-    fn order(&self) -> Order {
-        let mut order = Order { vertices: Vec::with_capacity(self.bodies.len()), level_ends: Vec::new() };
-        let mut seen = vec![0u8; self.bodies.len()];
-        for first in 0..self.bodies.len() as u32 {
-            if seen[first as usize] == 2 {
-                continue;
-            }
-            let start = order.vertices.len();
-            self.search(first, 1, &mut seen, &mut order);
-            let last = order.vertices.last().copied().unwrap_or(first);
-            order.vertices.truncate(start);
-            while order.level_ends.last().is_some_and(|&end| end > start) {
-                order.level_ends.pop();
-            }
-            self.search(last, 2, &mut seen, &mut order);
-        }
-        order
-    }
-
-    /// Appends all that can be reached from a vertex, level by level.
-    fn search(&self, from: u32, mark: u8, seen: &mut [u8], order: &mut Order) {
-        seen[from as usize] = mark;
-        let mut level = order.vertices.len();
-        order.vertices.push(from);
-        while level < order.vertices.len() {
-            let end = order.vertices.len();
-            order.level_ends.push(end);
-            for index in level..end {
-                for &neighbour in self.neighbours(order.vertices[index]) {
-                    if seen[neighbour as usize] != mark {
-                        seen[neighbour as usize] = mark;
-                        order.vertices.push(neighbour);
-                    }
-                }
-            }
-            level = end;
-        }
-    }
 }

@@ -75,28 +75,98 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
     kind: PairKind,
     index: usize,
 ) {
-    let block = &mut tile.normal[index];
-    let friction = &mut tile.friction[index];
     let info = &mut tile.info[index];
-    let general = &mut tile.general[info.general as usize];
-    let (time_step, slop) = (L::splat(step.time_step), L::splat(step.slop));
-    let (speculative, far, zero) = (L::splat(step.speculative), L::splat(FAR), L::splat(0.0));
+    let mut update = Update {
+        block: &mut tile.normal[index],
+        friction: &mut tile.friction[index],
+        general: &mut tile.general[info.general as usize],
+        step,
+        kind,
+    };
     let (mut touching, mut active) = (0, 0);
     for i in BlockInfo::vectors::<L>(info.used()) {
-        let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-        let shapes = |shape: &[RowOffset; BLOCK]| {
-            let at = &shape[i..i + L::WIDTH];
-            // SAFETY: the step has every row that the blocks name.
-            unsafe { (gather::<L>(step.shape, at), Frame::new(gather::<L>(step.frame, at))) }
+        // SAFETY: the step has every row that the blocks name.
+        let (touch, near) = unsafe { update.lanes::<L, F, N>(i) };
+        touching |= touch << i;
+        active |= near << i;
+    }
+    info.touching = touching as u16 & info.used();
+    info.active = active as u16 & info.used();
+}
+
+/// Whether a mask holds for all lanes.
+#[inline(always)]
+fn all<L: Lane>(mask: L::Mask) -> bool {
+    mask.bits() == ((1u64 << L::WIDTH) - 1) as u32
+}
+
+/// A block at work.
+struct Update<'a> {
+    block: &'a mut NormalBlock,
+    friction: &'a mut FrictionBlock,
+    general: &'a mut GeneralBlock,
+    step: &'a Step<'a>,
+    kind: PairKind,
+}
+
+/// What both bodies of `WIDTH` contacts do.
+struct Motions<L: Lane> {
+    vel_a: [L; 4],
+    vel_b: [L; 4],
+    weights: Weights<L>,
+    /// The speed of B against A along the normal, without spins.
+    along_normal: L,
+    /// The pairs that may touch in this step at all.
+    possible: L::Mask,
+}
+
+/// What the solver needs to know of a point.
+struct Updated<L: Lane> {
+    tangent_arms: [L; 2],
+    near: L::Mask,
+    touching: L::Mask,
+}
+
+#[allow(unsafe_code)]
+impl Update<'_> {
+    /// The shapes of `WIDTH` rows: size and frame.
+    ///
+    /// # Safety
+    ///
+    /// As for [`update`].
+    #[inline(always)]
+    unsafe fn shape<L: Lane>(&self, at: &[RowOffset]) -> ([L; 4], Frame<L>) {
+        // SAFETY: the step has every row that the blocks name.
+        unsafe { (gather::<L>(self.step.shape, at), Frame::new(gather::<L>(self.step.frame, at))) }
+    }
+
+    /// Updates `WIDTH` contacts from lane `i` on. Which touch and which are near, as bits.
+    ///
+    /// # Safety
+    ///
+    /// As for [`update`].
+    #[inline(always)]
+    unsafe fn lanes<L: Lane, F: Load<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
+        let (step, kind) = (self.step, self.kind);
+        let (speculative, far, zero) = (L::splat(step.speculative), L::splat(FAR), L::splat(0.0));
+        let (a, b) = (&self.block.a[i..i + L::WIDTH], &self.block.b[i..i + L::WIDTH]);
+        let general = &*self.general;
+        // SAFETY: the step has every row that the blocks name.
+        let ((size_a, frame_a), (size_b, frame_b), vel_a, vel_b, [centre_a, centre_b]) = unsafe {
+            (
+                self.shape::<L>(&general.shape_a[i..i + L::WIDTH]),
+                self.shape::<L>(&general.shape_b[i..i + L::WIDTH]),
+                gather::<L>(step.vel, a),
+                gather::<L>(step.vel, b),
+                [
+                    Frame::new(gather::<L>(step.frame, a)).centre,
+                    Frame::new(gather::<L>(step.frame, b)).centre,
+                ],
+            )
         };
-        let ((size_a, frame_a), (size_b, frame_b)) = (shapes(&general.shape_a), shapes(&general.shape_b));
-        // SAFETY: the step has every row that the blocks name.
-        let (vel_a, vel_b) = unsafe { (gather::<L>(step.vel, a), gather::<L>(step.vel, b)) };
-        // SAFETY: the step has every row that the blocks name.
-        let body_centre = |at: &[RowOffset]| Frame::new(unsafe { gather::<L>(step.frame, at) }).centre;
         let weights = Weights {
             inv_mass: [vel_a[3], vel_b[3]],
-            offset: [frame_a.centre.sub(body_centre(a)), frame_a.centre.sub(body_centre(b))],
+            offset: [frame_a.centre.sub(centre_a), frame_a.centre.sub(centre_b)],
             inv_spin: [L::load(&general.inv_spin_a[i..]), L::load(&general.inv_spin_b[i..])],
         };
         // Most pairs of a list are too far apart to touch in this step, whatever their outlines: these are told from
@@ -104,13 +174,13 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
         let reach = L::load(&general.reach[i..]);
         let mut margin = speculative;
         if kind.is_fixed() {
-            margin = margin + time_step * weights.approach(&vel_a, &vel_b, reach);
+            margin = margin + L::splat(step.time_step) * weights.approach(&vel_a, &vel_b, reach);
         }
         let way = frame_b.centre.sub(frame_a.centre);
         let possible = way.dot(way).lt((reach + margin) * (reach + margin));
         if possible.bits() == 0 {
-            store_far::<L>(block, friction, general, i);
-            continue;
+            store_far::<L>(self.block, self.friction, self.general, i);
+            return (0, 0);
         }
         let (of_a, of_b) = (&general.outline_a[i..i + L::WIDTH], &general.outline_b[i..i + L::WIDTH]);
         // SAFETY: the step has every row that the blocks name.
@@ -118,7 +188,6 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
         let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
         let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
-
         // What is too far is the same at every width, whichever lanes are beside it.
         manifold.normal = V::select(possible, manifold.normal, V::splat(1.0, 0.0));
         for point in &mut manifold.points {
@@ -126,71 +195,87 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
             point.feature = L::select(possible, point.feature, L::splat(NO_FEATURE));
         }
         let normal = manifold.normal;
-        normal.x.store(&mut block.normal_x[i..]);
-        normal.y.store(&mut block.normal_y[i..]);
+        normal.x.store(&mut self.block.normal_x[i..]);
+        normal.y.store(&mut self.block.normal_y[i..]);
         let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
-
-        keep_impulses::<L>(&manifold, block, &mut friction.tangent_impulse, general, i);
+        keep_impulses::<L>(&manifold, self.block, &mut self.friction.tangent_impulse, self.general, i);
+        let motions = Motions { vel_a, vel_b, weights, along_normal, possible };
         let nowhere = zero.gt(zero);
         let (mut near_any, mut touch_any) = (nowhere, nowhere);
         let (mut tangent_arms, mut nears) = ([[zero; 2]; 2], [nowhere; 2]);
         for p in 0..if kind.has_two_points() { 2 } else { 1 } {
-            let Point { place, separation, feature } = &mut manifold.points[p];
-            feature.store(&mut general.feature[p][i..]);
-            place.x.store(&mut general.place[p][0][i..]);
-            place.y.store(&mut general.place[p][1][i..]);
-            let second = &mut general.second;
-            let kept = if p == 0 {
-                Kept {
-                    separation: &mut block.separation[i..],
-                    normal_impulse: &mut block.normal_impulse[i..],
-                    normal_mass: &mut block.normal_mass[i..],
-                }
-            } else {
-                Kept {
-                    separation: &mut second.separation[i..],
-                    normal_impulse: &mut second.normal_impulse[i..],
-                    normal_mass: &mut second.normal_mass[i..],
-                }
-            };
-            let levers = weights.levers(*place);
-            let [arm_a, arm_b] = weights.along(&levers, normal);
-            arm_a.store(&mut general.arms.normal[p][0][i..]);
-            arm_b.store(&mut general.arms.normal[p][1][i..]);
-            L::select(possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
-            tangent_arms[p] = weights.along(&levers, normal.left());
-            if kind.is_fixed() {
-                // Friction acts on A's surface: what is yet to close its gap does not slide at the middle of it.
-                let gap = L::select(separation.lt(far), separation.max(zero), zero);
-                tangent_arms[p][0] = tangent_arms[p][0] - L::splat(0.5) * gap * weights.inv_spin[0];
-            }
-            let spins = vel_b[2] * arm_b - vel_a[2] * arm_a;
-            let predicted = *separation + time_step * (along_normal + spins);
-            let mut near = separation.lt(speculative);
-            if kind.is_fixed() {
-                near = near.or(predicted.lt(zero).and(manifold.flat).and(separation.lt(far)));
-            }
-            L::select(near, *separation, far).store(kept.separation);
-            if near.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
-                L::select(near, L::load(kept.normal_impulse), zero).store(kept.normal_impulse);
-            }
-            nears[p] = near;
-            near_any = near_any.or(near);
-            touch_any = touch_any.or(separation.le(slop).or(predicted.le(zero)).and(near));
+            let point = self.point(p, &manifold, &motions, i);
+            (tangent_arms[p], nears[p]) = (point.tangent_arms, point.near);
+            near_any = near_any.or(point.near);
+            touch_any = touch_any.or(point.touching);
         }
         let arms = tangent_arm(tangent_arms, nears);
-        arms[0].store(&mut general.arms.tangent[0][i..]);
-        arms[1].store(&mut general.arms.tangent[1][i..]);
-        L::select(possible, weights.mass(arms), zero).store(&mut friction.tangent_mass[i..]);
-        if near_any.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
-            let impulse = L::load(&friction.tangent_impulse[i..]);
-            L::select(near_any, impulse, zero).store(&mut friction.tangent_impulse[i..]);
+        arms[0].store(&mut self.general.arms.tangent[0][i..]);
+        arms[1].store(&mut self.general.arms.tangent[1][i..]);
+        let tangent_mass = L::select(possible, motions.weights.mass(arms), zero);
+        tangent_mass.store(&mut self.friction.tangent_mass[i..]);
+        if !all::<L>(near_any) {
+            let impulse = L::load(&self.friction.tangent_impulse[i..]);
+            L::select(near_any, impulse, zero).store(&mut self.friction.tangent_impulse[i..]);
         }
-        touching |= touch_any.bits() << i;
-        active |= near_any.bits() << i;
+        (touch_any.bits(), near_any.bits())
     }
-    info.touching = touching as u16 & info.used();
-    info.active = active as u16 & info.used();
+
+    /// Stores point `p` of a manifold.
+    #[inline(always)]
+    fn point<L: Lane>(
+        &mut self,
+        p: usize,
+        manifold: &Manifold<L>,
+        motions: &Motions<L>,
+        i: usize,
+    ) -> Updated<L> {
+        let Motions { vel_a, vel_b, weights, along_normal, possible } = motions;
+        let (time_step, slop) = (L::splat(self.step.time_step), L::splat(self.step.slop));
+        let (far, zero) = (L::splat(FAR), L::splat(0.0));
+        let Point { place, separation, feature } = manifold.points[p];
+        let general = &mut *self.general;
+        feature.store(&mut general.feature[p][i..]);
+        place.x.store(&mut general.place[p][0][i..]);
+        place.y.store(&mut general.place[p][1][i..]);
+        let second = &mut general.second;
+        let kept = if p == 0 {
+            Kept {
+                separation: &mut self.block.separation[i..],
+                normal_impulse: &mut self.block.normal_impulse[i..],
+                normal_mass: &mut self.block.normal_mass[i..],
+            }
+        } else {
+            Kept {
+                separation: &mut second.separation[i..],
+                normal_impulse: &mut second.normal_impulse[i..],
+                normal_mass: &mut second.normal_mass[i..],
+            }
+        };
+        let levers = weights.levers(place);
+        let [arm_a, arm_b] = weights.along(&levers, manifold.normal);
+        arm_a.store(&mut general.arms.normal[p][0][i..]);
+        arm_b.store(&mut general.arms.normal[p][1][i..]);
+        L::select(*possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
+        let mut tangent_arms = weights.along(&levers, manifold.normal.left());
+        if self.kind.is_fixed() {
+            // Friction acts on A's surface: what is yet to close its gap does not slide at the middle of it.
+            let gap = L::select(separation.lt(far), separation.max(zero), zero);
+            tangent_arms[0] = tangent_arms[0] - L::splat(0.5) * gap * weights.inv_spin[0];
+        }
+        let spins = vel_b[2] * arm_b - vel_a[2] * arm_a;
+        let predicted = separation + time_step * (*along_normal + spins);
+        let mut near = separation.lt(L::splat(self.step.speculative));
+        if self.kind.is_fixed() {
+            near = near.or(predicted.lt(zero).and(manifold.flat).and(separation.lt(far)));
+        }
+        L::select(near, separation, far).store(kept.separation);
+        if !all::<L>(near) {
+            L::select(near, L::load(kept.normal_impulse), zero).store(kept.normal_impulse);
+        }
+        let touching = separation.le(slop).or(predicted.le(zero)).and(near);
+        Updated { tangent_arms, near, touching }
+    }
 }
 
 /// Pairs that cannot touch in this step.
