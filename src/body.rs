@@ -21,13 +21,12 @@ use columns::{NOT_BEHIND, Spare};
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
 
-use crate::base::interner::{Interner, put};
 use crate::error::Error;
 use crate::geometry::outline::Outlines;
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::wrap;
 use crate::lane::padded;
-use crate::material::Material;
+use crate::material::{Material, Materials};
 use compound::Compound;
 use glam::Vec2;
 
@@ -42,9 +41,7 @@ pub(crate) struct Bodies {
     generation: Vec<u32>,
     /// Free handle indices, last freed first.
     free: Vec<u32>,
-    /// Distinct materials, by the numbers in the column; those of numbers that are free are out of use.
-    materials: Vec<Material>,
-    material_numbers: Interner<[u32; 6]>,
+    materials: Materials,
     spare: Spare,
     pub(crate) outlines: Outlines,
     pub(crate) compounds: Vec<Compound>,
@@ -112,7 +109,7 @@ impl Bodies {
         });
         let generation = self.generation[index as usize];
         self.slot[index as usize] = slot as u32;
-        let material = self.acquire_material(desc.material);
+        let material = self.materials.acquire(desc.material);
         let (inv_mass, inv_inertia) = inverse_mass(desc);
         let ext = desc.shape.extents();
         let motion = match desc.body_type {
@@ -229,12 +226,12 @@ impl Bodies {
             self.massless.swap_remove(entry);
         }
         let c = &mut self.columns;
-        self.material_numbers.release(c.material[slot]);
+        self.materials.release(c.material[slot]);
         let number = std::mem::replace(&mut c.outline[slot], NO_OUTLINE);
         if c.kind[slot].shape() == ShapeKind::Compound {
             for placed in std::mem::take(&mut self.compounds[number as usize].parts) {
                 self.outlines.release(placed.outline);
-                self.material_numbers.release(placed.material);
+                self.materials.release(placed.material);
             }
             self.free_compounds.push(number);
         } else if number != NO_OUTLINE {
@@ -339,12 +336,12 @@ impl Bodies {
     }
 
     pub(crate) fn material(&self, slot: usize) -> Material {
-        self.materials[self.columns.material[slot] as usize]
+        self.materials()[self.columns.material[slot] as usize]
     }
 
     /// The distinct materials, by the numbers in the column.
     pub(crate) fn materials(&self) -> &[Material] {
-        &self.materials
+        self.materials.list()
     }
 
     /// Puts the slots into this order, dropping those not named, and updates the handle table.
@@ -368,32 +365,12 @@ impl Bodies {
 
     /// How many numbers of materials there are, and how many are in use.
     pub(crate) fn material_counts(&self) -> [usize; 2] {
-        [self.material_numbers.len(), self.material_numbers.used()]
+        self.materials.counts()
     }
 
     /// Handles that there is room for, and slots, dead ones included.
     pub(crate) fn table_lengths(&self) -> [usize; 2] {
         [self.slot.len(), self.len]
-    }
-
-    /// The number of a material, one for all bodies that have the same, for a user more.
-    fn acquire_material(&mut self, material: Material) -> u32 {
-        let Material {
-            density,
-            static_friction,
-            dynamic_friction,
-            restitution,
-            rolling_resistance,
-            tangent_speed,
-        } = material;
-        let bits =
-            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
-                .map(f32::to_bits);
-        let (number, new) = self.material_numbers.acquire(bits);
-        if new {
-            put(&mut self.materials, number, material);
-        }
-        number
     }
 }
 

@@ -1,5 +1,6 @@
 //! Surface and bulk properties of a body, and how those of two bodies are mixed at a contact.
 
+use crate::base::interner::{Interner, put};
 use crate::error::{Error, check_range};
 
 /// What a body is made of.
@@ -125,5 +126,50 @@ impl Default for Mixing {
     /// Friction by [`Mix::Pythagorean`], restitution by [`Mix::Min`].
     fn default() -> Self {
         Mixing { friction: Mix::Pythagorean, restitution: Mix::Min }
+    }
+}
+
+/// The distinct materials of a world, by number, with how many bodies and parts use each.
+#[derive(Default)]
+pub(crate) struct Materials {
+    /// By number; those of numbers that are free are out of use.
+    list: Vec<Material>,
+    numbers: Interner<[u32; 6]>,
+}
+
+impl Materials {
+    /// The materials by number.
+    pub(crate) fn list(&self) -> &[Material] {
+        &self.list
+    }
+
+    /// The number of a material, one for all that have the same, for a user more.
+    pub(crate) fn acquire(&mut self, material: Material) -> u32 {
+        let Material {
+            density,
+            static_friction,
+            dynamic_friction,
+            restitution,
+            rolling_resistance,
+            tangent_speed,
+        } = material;
+        let bits =
+            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
+                .map(f32::to_bits);
+        let (number, new) = self.numbers.acquire(bits);
+        if new {
+            put(&mut self.list, number, material);
+        }
+        number
+    }
+
+    /// Takes a user off.
+    pub(crate) fn release(&mut self, number: u32) {
+        self.numbers.release(number);
+    }
+
+    /// How many numbers there are, and how many are in use.
+    pub(crate) fn counts(&self) -> [usize; 2] {
+        [self.numbers.len(), self.numbers.used()]
     }
 }

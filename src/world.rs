@@ -77,13 +77,16 @@ pub struct Quarantine {
 /// ```
 pub struct World {
     settings: Settings,
+
+    // State: what outlives a step and decides the next ones. A snapshot has to hold all of it.
     pub(crate) bodies: Bodies,
-    pub(crate) broadphase: Broadphase,
-    pub(crate) contacts: Contacts,
-    pub(crate) solver: ImpulseSolver,
     pub(crate) links: Links,
-    verlet: Verlet,
     pub(crate) hulls: Hulls,
+    /// The order of space, margins, and how long lists live.
+    pub(crate) broadphase: Broadphase,
+    /// Pairs, contacts and their impulses.
+    pub(crate) contacts: Contacts,
+    /// Contacts of hulls and their impulses; its other members are memory for a step.
     pub(crate) hull_solver: HullSolver,
     /// How far the pair list can be relied on.
     list: ListState,
@@ -91,8 +94,6 @@ pub struct World {
     edits: Edits,
     /// Slots that have left their margin in the last step.
     left: Mutex<Vec<u32>>,
-    /// Pairs of those.
-    loose_pairs: Vec<Pair>,
     /// A large body moves, or one that came to a slot to spare: see `contacts.rs`.
     large_moves: bool,
     /// Forces, impulses or velocities were set by hand since the last step.
@@ -102,6 +103,15 @@ pub struct World {
     time_left: f32,
     step_count: u64,
     quarantined: Vec<Quarantine>,
+
+    // Memory for a step: made from the state, and of no use after the step. (`solver.mirror.pose` is also read to interpolate.)
+    pub(crate) solver: ImpulseSolver,
+    /// The layout of the links, made from these when they change.
+    verlet: Verlet,
+    /// Pairs of the bodies that have left their margin.
+    loose_pairs: Vec<Pair>,
+
+    // Observers: no effect on results, but for a fault, which is planted for tests.
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,

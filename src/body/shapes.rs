@@ -121,7 +121,7 @@ impl Bodies {
     fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.acquire(&part.shape);
         let reach = self.outlines.outline(outline).reach();
-        let material = self.acquire_material(part.material);
+        let material = self.materials.acquire(part.material);
         Placed { part: *part, outline, material, turn: turn_of(part), reach }
     }
 

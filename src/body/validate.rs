@@ -98,7 +98,7 @@ impl Bodies {
         if c.kind[slot].motion() == Motion::Dead {
             return Ok(());
         }
-        ensure!((c.material[slot] as usize) < self.materials.len(), "{handle:?} has no material");
+        ensure!((c.material[slot] as usize) < self.materials().len(), "{handle:?} has no material");
         if kind == ShapeKind::Compound {
             let count = self.compounds.get(outline).map_or(0, |compound| compound.parts.len());
             ensure!(count > 0, "{handle:?} is a compound without parts");
@@ -109,7 +109,7 @@ impl Bodies {
                     "a part of {handle:?} has the outline of {shape:?}"
                 );
                 ensure!(
-                    (placed.material as usize) < self.materials.len(),
+                    (placed.material as usize) < self.materials().len(),
                     "a part of {handle:?} has no material"
                 );
             }

@@ -52,67 +52,27 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     elapsed: f32,
 ) {
     // One loop for each pass: a choice at each block cost a fifth of the time.
-    // SAFETY: the caller has these bodies to itself, and each named row exists.
-    unsafe {
-        match pass {
-            Pass::WarmStart => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, _| {
-                    kernel.warm_start(rough);
-                    false
-                },
-            ),
-            Pass::Solve if elapsed == 0.0 => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, bounce| {
-                    kernel.solve::<false>(rough.as_deref(), bounce)
-                },
-            ),
-            Pass::Solve => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, bounce| {
-                    kernel.solve::<true>(rough.as_deref(), bounce)
-                },
-            ),
-            Pass::Relax => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, bounce| {
-                    kernel.relax::<false>(rough, bounce)
-                },
-            ),
-            Pass::Project => {
-                sweep(tile, range, rows, pass, elapsed, |kernel: &mut Kernel<'_, L, FIXED, POINTS>, _, _| {
-                    kernel.project();
-                    false
-                })
-            }
-            Pass::Bounce => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, POINTS>, rough, bounce| {
-                    kernel.relax::<true>(rough, bounce)
-                },
-            ),
+    macro_rules! each {
+        ($visit:expr) => {
+            // SAFETY: the caller has these bodies to itself, and each named row exists.
+            unsafe { sweep::<L, FIXED, POINTS>(tile, range, rows, pass, elapsed, $visit) }
+        };
+    }
+    match pass {
+        Pass::WarmStart => each!(|kernel, rough, _| {
+            kernel.warm_start(rough);
+            false
+        }),
+        Pass::Solve if elapsed == 0.0 => {
+            each!(|kernel, rough, bounce| kernel.solve::<false>(rough.as_deref(), bounce))
         }
+        Pass::Solve => each!(|kernel, rough, bounce| kernel.solve::<true>(rough.as_deref(), bounce)),
+        Pass::Relax => each!(|kernel, rough, bounce| kernel.relax::<false>(rough, bounce)),
+        Pass::Bounce => each!(|kernel, rough, bounce| kernel.relax::<true>(rough, bounce)),
+        Pass::Project => each!(|kernel, _, _| {
+            kernel.project();
+            false
+        }),
     }
 }
 

@@ -292,72 +292,25 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     elapsed: f32,
 ) {
     // One loop for each pass, see `general.rs`.
-    // SAFETY: the caller has these bodies to itself, and each named row exists.
-    unsafe {
-        match pass {
-            Pass::WarmStart => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, _, i| {
-                    kernel.warm_start(friction, i);
-                    false
-                },
-            ),
-            Pass::Solve if elapsed == 0.0 => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, bounce, i| {
-                    kernel.solve::<false>(bounce, i)
-                },
-            ),
-            Pass::Solve => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, bounce, i| {
-                    kernel.solve::<true>(bounce, i)
-                },
-            ),
-            Pass::Relax => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, bounce, i| {
-                    kernel.relax::<false>(friction, bounce, i)
-                },
-            ),
-            Pass::Bounce => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, friction, bounce, i| {
-                    kernel.relax::<true>(friction, bounce, i)
-                },
-            ),
-            Pass::Project => sweep(
-                tile,
-                range,
-                rows,
-                pass,
-                elapsed,
-                |kernel: &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>, _, _, _| {
-                    kernel.project();
-                    false
-                },
-            ),
-        }
+    macro_rules! each {
+        ($visit:expr) => {
+            // SAFETY: the caller has these bodies to itself, and each named row exists.
+            unsafe { sweep::<L, FIXED, SPIN_A, SPIN_B>(tile, range, rows, pass, elapsed, $visit) }
+        };
+    }
+    match pass {
+        Pass::WarmStart => each!(|kernel, friction, _, i| {
+            kernel.warm_start(friction, i);
+            false
+        }),
+        Pass::Solve if elapsed == 0.0 => each!(|kernel, _, bounce, i| kernel.solve::<false>(bounce, i)),
+        Pass::Solve => each!(|kernel, _, bounce, i| kernel.solve::<true>(bounce, i)),
+        Pass::Relax => each!(|kernel, friction, bounce, i| kernel.relax::<false>(friction, bounce, i)),
+        Pass::Bounce => each!(|kernel, friction, bounce, i| kernel.relax::<true>(friction, bounce, i)),
+        Pass::Project => each!(|kernel, _, _, _| {
+            kernel.project();
+            false
+        }),
     }
 }
 

@@ -18,6 +18,7 @@
 //! - `--scenes packed-50k,gas-50k`, `--engines`, `--threads`, `--warmup`, `--steps`: a part of it;
 //! - `--quality`: settled `packed` circles for a grid of Granule's settings, next to Box2D;
 //! - `--convergence`: the scenes in motion at 4 to 32 substeps in every engine, to see which result 4 are nearest to;
+//! - `--weights`: heavy bodies on light ones, how far they sink;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -44,6 +45,7 @@ mod report;
 mod rounds;
 mod scenes;
 mod times;
+mod weights;
 
 use cases::{CASES, Case};
 use clap::Parser;
@@ -91,6 +93,9 @@ struct Cli {
     /// Cases in motion at several substeps in every engine: what their states tend to
     #[arg(long, conflicts_with_all = ["quality", "flatness"])]
     convergence: bool,
+    /// How far heavy bodies sink into light ones
+    #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness"])]
+    weights: bool,
     /// Cost per body and peak memory at several sizes
     #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
     flatness: bool,
@@ -123,6 +128,18 @@ fn run(cli: &Cli) -> Result<(), String> {
         eprintln!("note: Box2D is built with its assertions; set CFLAGS=\"-O3 -DNDEBUG\" for its best time");
     }
 
+    let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
+    let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
+    let failed = |out: &PathBuf| format!("cannot write to {}", out.display());
+    if cli.weights {
+        let text =
+            weights::report(&origin, &cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]))?;
+        print!("{text}");
+        return out.map_or(Ok(()), |out| {
+            std::fs::write(out.join("peers-weights.md"), text)
+                .map_err(|error| format!("{}: {error}", failed(&out)))
+        });
+    }
     let (stem, report) = if cli.flatness {
         ("peers-flatness", Report::flatness(origin, modes::flatness(cli)?))
     } else if cli.quality {
@@ -141,10 +158,8 @@ fn run(cli: &Cli) -> Result<(), String> {
     };
 
     print!("{}", report.markdown());
-    let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
-    let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
     if let Some(out) = out {
-        report.write(&out, stem).map_err(|error| format!("cannot write to {}: {error}", out.display()))?;
+        report.write(&out, stem).map_err(|error| format!("{}: {error}", failed(&out)))?;
     }
     Ok(())
 }
