@@ -49,7 +49,7 @@ pub(crate) struct Bodies {
     free_compounds: Vec<u32>,
     /// Whether there ever was a body whose contacts need arms. This and the other `any_`s are set by what is added, and stay:
     /// they cost time, and change no result.
-    pub(crate) any_general: bool,
+    pub(crate) any_manifold: bool,
     /// Whether a material that brakes rolling or conveys ever was in use.
     pub(crate) any_rough: bool,
     /// Live bodies that are static and no particles.
@@ -148,14 +148,14 @@ impl Bodies {
         c.handle[slot] = BodyHandle { index, generation };
         let round = desc.shape.kind() == ShapeKind::Circle;
         let kind = Kind::new(motion, desc.shape.kind());
-        let general = desc.material.is_rough() || (round && desc.fixed_rotation && inv_mass > 0.0);
-        c.kind[slot] = if general { kind.general() } else { kind };
+        let manifold = desc.material.is_rough() || (round && desc.fixed_rotation && inv_mass > 0.0);
+        c.kind[slot] = if manifold { kind.manifold() } else { kind };
         if desc.shape.kind().turns() {
             let outline = self.outlines.acquire(&desc.shape);
             c.outline[slot] = outline;
             c.arm[slot] = self.outlines.outline(outline).reach();
         }
-        self.any_general |= c.kind[slot].is_general();
+        self.any_manifold |= c.kind[slot].needs_manifold();
         self.any_rough |= desc.material.is_rough();
         self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
         self.any_filter |= desc.filter != Filter::default();
@@ -291,7 +291,7 @@ impl Bodies {
 
     /// Whether bodies need no look at filters, parts, arms or hulls: most worlds.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.any_general && !self.any_filter && self.corners.is_empty()
+        !self.any_manifold && !self.any_filter && self.corners.is_empty()
     }
 
     /// Whether the filters of two bodies, not of their parts, let them touch.
@@ -351,7 +351,7 @@ impl Bodies {
             (self.any_force, &["force_x", "force_y", "torque"]),
             (self.any_damping, &["linear_damping", "angular_damping"]),
             (self.any_filter, &["group"]),
-            (self.any_general, &["arm"]),
+            (self.any_manifold, &["arm"]),
         ];
         let mut unused = [""; 7];
         let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);

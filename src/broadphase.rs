@@ -33,10 +33,10 @@ pub(crate) mod bands;
 pub(crate) mod crowd;
 mod fleeting;
 mod frames;
-pub(crate) mod general;
 mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
+pub(crate) mod shapes;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 
@@ -50,12 +50,12 @@ use crate::settings::Settings;
 use bands::Bands;
 use fleeting::Motions;
 use frames::Frames;
-use general::Turned;
 use glam::Vec2;
 pub(crate) use horizon::LastList;
 use horizon::{HORIZON_STEPS, Horizon, ONE_STEP};
 use levels::Levels;
 use loose::Allowance;
+use shapes::Turned;
 use std::ops::Range;
 use strays::Strays;
 
@@ -294,7 +294,7 @@ pub(crate) struct Broadphase {
     /// How each slot is turned as of the rebuild, where there are bodies that turn.
     pub(crate) turn: Vec<Turned>,
     /// The parts of compounds as of the rebuild.
-    parts: general::PlacedParts,
+    parts: shapes::PlacedParts,
     /// Slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
     /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
@@ -391,14 +391,16 @@ impl Broadphase {
         }
         let bounds = &self.bounds;
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
-        let large = self.bands.banded..self.bands.solid;
+        let large = self.bands.banded..self.bands.large_end;
         self.levels.build(bodies, large, columns, self.bands.height as f32);
         self.tests = 0;
     }
 
     /// Whether a large body can be moved by contacts.
     pub(crate) fn large_moves(&self, bodies: &Bodies) -> bool {
-        bodies.columns.inv_mass[self.bands.banded..self.bands.solid].iter().any(|&inv_mass| inv_mass > 0.0)
+        bodies.columns.inv_mass[self.bands.banded..self.bands.large_end]
+            .iter()
+            .any(|&inv_mass| inv_mass > 0.0)
     }
 
     /// How many tiles there can be of so many bodies: each but the last has as many as it should.
@@ -456,7 +458,7 @@ impl Broadphase {
         resize(&mut bounds.front, wanted);
         resize(&mut self.shape, wanted);
         let columns = columns.map(|column| SharedSlice::new(column));
-        let turning = if bodies.any_general { wanted } else { 0 };
+        let turning = if bodies.any_manifold { wanted } else { 0 };
         resize(&mut bounds.built_angle, turning);
         resize(&mut self.turn, turning);
         let built_angle = SharedSlice::new(&mut bounds.built_angle);
@@ -469,7 +471,7 @@ impl Broadphase {
             let (shape, columns) = unsafe {
                 (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
             };
-            if bodies.any_general {
+            if bodies.any_manifold {
                 #[allow(unsafe_code)]
                 // SAFETY: as above.
                 let (angles, turns) =
@@ -520,8 +522,8 @@ impl Broadphase {
 
 /// Whether most bodies are of shapes that turn.
 fn is_mostly_turning(bodies: &Bodies) -> bool {
-    let turns = |kind: &&Kind| kind.is_general() && kind.is_solid();
-    bodies.any_general && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
+    let turns = |kind: &&Kind| kind.needs_manifold() && kind.is_solid();
+    bodies.any_manifold && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
 }
 
 #[inline]

@@ -20,7 +20,7 @@
 //! neighbouring ones, their bodies are in the tile or the next. So even tiles can be solved at the same
 //! time, then odd ones: two phases a pass, no seams apart, whatever the number of colours. Contacts
 //! with a large moving body may reach anywhere, and some of those of a body that was put elsewhere by hand;
-//! they are few, and form a *far* tile of their own that is solved alone, one contact after the other. The pairs of
+//! they are few, and form an *overflow* tile of their own that is solved alone, one contact after the other. The pairs of
 //! bodies that have left their margins join the tiles that they are in (`insert.rs`).
 
 mod build;
@@ -78,7 +78,7 @@ pub(crate) struct NormalBlock {
     pub normal_impulse: [f32; BLOCK],
     /// 1 / (sum of inverse masses).
     pub normal_mass: [f32; BLOCK],
-    /// Speed at which the gap may close, if there is one, as of the substep's start. Of a general contact also [`FRESH`] or
+    /// Speed at which the gap may close, if there is one, as of the substep's start. Of a contact with a manifold also [`FRESH`] or
     /// [`LANDED`], in place of the 0 of a point that bears something.
     pub closing_speed: [f32; BLOCK],
 }
@@ -110,8 +110,8 @@ pub(crate) struct BounceBlock {
     /// of the same body an approach that is none (an elastic gas gained 4 % of its energy in 1,000 steps).
     pub normal_impulse: [[f32; BLOCK]; 2],
     pub tangent_impulse: [f32; BLOCK],
-    /// By how much the arms of a general contact were shifted in this step, along the tangent and the normal: see
-    /// `solver/general.rs`.
+    /// By how much the arms of a contact with a manifold were shifted in this step, along the tangent and the normal: see
+    /// `solver/manifold.rs`.
     pub shift: [[f32; BLOCK]; 2],
 }
 
@@ -142,7 +142,7 @@ impl BounceBlock {
 }
 
 /// By how much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
-/// `narrowphase/general.rs`.
+/// `narrowphase/shapes.rs`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Arms {
     /// Along the normal, at both points.
@@ -151,7 +151,7 @@ pub(crate) struct Arms {
     pub tangent: [[f32; BLOCK]; 2],
 }
 
-/// The second point of a general contact: what `NormalBlock` holds of the first. Friction is one for both points.
+/// The second point of a contact with a manifold: what `NormalBlock` holds of the first. Friction is one for both points.
 #[derive(Clone, Copy)]
 pub(crate) struct SecondPoint {
     pub separation: [f32; BLOCK],
@@ -160,10 +160,10 @@ pub(crate) struct SecondPoint {
     pub closing_speed: [f32; BLOCK],
 }
 
-/// What general contacts have besides.
+/// What contacts with a manifold have besides.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-pub(crate) struct GeneralBlock {
+pub(crate) struct ManifoldBlock {
     pub arms: Arms,
     pub second: SecondPoint,
     /// Which points they are.
@@ -194,8 +194,8 @@ pub(crate) struct RoughBlock {
     pub tangent_speed: [f32; BLOCK],
 }
 
-/// [`BlockInfo::general`] of a block that has no [`GeneralBlock`].
-pub(crate) const NOT_GENERAL: u32 = u32::MAX;
+/// [`BlockInfo::manifold`] of a block that has no [`ManifoldBlock`].
+pub(crate) const NO_MANIFOLD: u32 = u32::MAX;
 
 /// One bit a lane, lane 0 lowest.
 #[derive(Clone, Copy)]
@@ -214,10 +214,10 @@ pub(crate) struct BlockInfo {
     pub bounced: bool,
     /// The colour of all its lanes; [`SERIAL`] where they may share bodies.
     pub colour: u8,
-    /// What a general block's kernel has to read, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
+    /// What a manifold block's kernel has to read, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
     pub capacity: u8,
-    /// The place of a general block among the general blocks.
-    pub general: u32,
+    /// The place of a manifold block among the manifold blocks.
+    pub manifold: u32,
 }
 
 impl Default for BlockInfo {
@@ -231,7 +231,7 @@ impl Default for BlockInfo {
             bounced: false,
             colour: SERIAL as u8,
             capacity: 0,
-            general: NOT_GENERAL,
+            manifold: NO_MANIFOLD,
         }
     }
 }
@@ -243,7 +243,7 @@ impl BlockInfo {
     }
 
     /// Where the vectors begin that have one of these lanes. (The last block of each colour is half empty: 2 to 5 % of the
-    /// vectors of 8. The solver's general kernels do all: `granule run many_pyramids --threads 1` took 3 % more with the choice.)
+    /// vectors of 8. The solver's manifold kernels do all: `granule run many_pyramids --threads 1` took 3 % more with the choice.)
     #[inline(always)]
     pub(crate) fn vectors<L: Lane>(lanes: u16) -> impl Iterator<Item = usize> {
         let all = ((1u32 << L::WIDTH) - 1) as u16;
@@ -304,8 +304,8 @@ pub(crate) struct Tile {
     pub normal: Vec<NormalBlock>,
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
-    /// The general blocks, see [`BlockInfo::general`]; `rough` has the same places.
-    pub general: Vec<GeneralBlock>,
+    /// The manifold blocks, see [`BlockInfo::manifold`]; `rough` has the same places.
+    pub manifold: Vec<ManifoldBlock>,
     pub rough: Vec<RoughBlock>,
     pub info: Vec<BlockInfo>,
     pub runs: Runs,
@@ -343,16 +343,16 @@ pub(crate) struct Contacts {
     tiles: Vec<Tile>,
     active_tiles: usize,
     /// Contacts with large moving bodies.
-    pub far: Tile,
+    pub overflow: Tile,
     carry: Carry,
     spare: Mutex<Vec<carry::Kept>>,
-    /// The far tile's pairs, sorted, and where they are in it.
-    far_keys: Vec<(Key, u32)>,
+    /// The overflow tile's pairs, sorted, and where they are in it.
+    overflow_keys: Vec<(Key, u32)>,
     /// The pairs whose flags changed in this step, see `events.rs`.
     changed: Vec<events::Changed>,
-    /// What tiles have room for, and the far tile.
+    /// What tiles have room for, and the overflow tile.
     room: Room,
-    far_room: Room,
+    overflow_room: Room,
     crowded: Vec<u32>,
     dropped: drop::Dropped,
     pub begin: Vec<ContactEvent>,
@@ -386,18 +386,18 @@ impl Contacts {
         &mut self.tiles[..self.active_tiles]
     }
 
-    /// The tiles and the far tile.
+    /// The tiles and the overflow tile.
     pub(crate) fn split_tiles(&mut self) -> (&mut [Tile], &mut Tile) {
-        (&mut self.tiles[..self.active_tiles], &mut self.far)
+        (&mut self.tiles[..self.active_tiles], &mut self.overflow)
     }
 
-    /// All tiles, the far one last.
+    /// All tiles, the overflow tile last.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Tile> {
-        self.tiles().iter().chain([&self.far])
+        self.tiles().iter().chain([&self.overflow])
     }
 
     pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = &mut Tile> {
-        self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far])
+        self.tiles[..self.active_tiles].iter_mut().chain([&mut self.overflow])
     }
 
     /// Pairs in the list.
@@ -431,7 +431,7 @@ impl Contacts {
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
         // With what was added while the list lived.
         self.room.fit(&self.tiles[..self.active_tiles], 2);
-        self.carry.take(&self.tiles[..self.active_tiles], &self.far, bodies, built, crew);
+        self.carry.take(&self.tiles[..self.active_tiles], &self.overflow, bodies, built, crew);
     }
 
     /// Finds the pairs of every tile. `lanes` picks the width.
@@ -459,18 +459,18 @@ impl Contacts {
         crew.for_each(tiles, |i, tile| {
             crate::lane::with_lanes!(lanes, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
         });
-        let far = &mut self.far;
-        far.padding = (mirror_rows + wanted) as u32;
-        far.slots = 0..0;
-        far.next_end = 0;
-        far.found.clear();
+        let overflow = &mut self.overflow;
+        overflow.padding = (mirror_rows + wanted) as u32;
+        overflow.slots = 0..0;
+        overflow.next_end = 0;
+        overflow.found.clear();
         for tile in tiles.iter() {
-            far.found.pairs.extend_from_slice(&tile.found.far);
+            overflow.found.pairs.extend_from_slice(&tile.found.overflow);
         }
-        broadphase.sweep_among_large(bodies, &mut far.found);
-        self.far_keys.clear();
-        self.far_keys.extend(far.found.pairs.iter().map(key).zip(0..));
-        self.far_keys.sort_unstable();
+        broadphase.sweep_among_large(bodies, &mut overflow.found);
+        self.overflow_keys.clear();
+        self.overflow_keys.extend(overflow.found.pairs.iter().map(key).zip(0..));
+        self.overflow_keys.sort_unstable();
         self.gather_crowded();
     }
 
@@ -488,7 +488,7 @@ impl Contacts {
         if !spare.is_empty() && spare.len() < threads {
             spare.resize_with(threads, Default::default);
         }
-        spare.iter_mut().for_each(|kept| kept.reserve(room.blocks * BLOCK, bodies.any_general));
+        spare.iter_mut().for_each(|kept| kept.reserve(room.blocks * BLOCK, bodies.any_manifold));
         let lanes: usize = self.tiles().iter().map(|tile| tile.info.len() * BLOCK).sum();
         self.carry.reserve(lanes, bodies);
     }
@@ -498,19 +498,19 @@ impl Contacts {
         // Besides what large bodies touch, the pairs of the bodies that may become loose before the next list.
         let loose_pairs = 2 * list.broadphase.bounds.allowance.per_list;
         // A load that tumbles in a drum comes at once.
-        self.far_room.fit(std::slice::from_ref(&self.far), 4);
-        let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_general);
-        let room = self.far_room.max(loose);
-        self.far.reserve(&room, bodies);
-        at_least(&mut self.far_keys, room.pairs);
-        self.carry.reserve_far(room.pairs);
+        self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4);
+        let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
+        let room = self.overflow_room.max(loose);
+        self.overflow.reserve(&room, bodies);
+        at_least(&mut self.overflow_keys, room.pairs);
+        self.carry.reserve_overflow(room.pairs);
     }
 
     /// Colours the pairs found and lays out their blocks, with the impulses carried over.
     pub(crate) fn build(&mut self, list: &List<'_>, crew: &Crew<'_>) {
         let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
-        build.tile(&mut self.far, false);
+        build.tile(&mut self.overflow, false);
         self.make_room(list, crew.threads());
     }
 
@@ -552,9 +552,9 @@ impl Tile {
         128 * active + self.slots.len()
     }
 
-    /// The general block of a block, if it is one.
-    pub(crate) fn general_of(&self, block: usize) -> Option<&GeneralBlock> {
-        self.general.get(self.info[block].general as usize)
+    /// The manifold block of a block, if it is one.
+    pub(crate) fn manifold_of(&self, block: usize) -> Option<&ManifoldBlock> {
+        self.manifold.get(self.info[block].manifold as usize)
     }
 
     /// Block and lane of a pair; none of a candidate.

@@ -74,7 +74,7 @@ pub(crate) fn coulomb_once_sliding<L: Lane>(wanted: L, hold: L, slide: L, slides
 }
 
 /// By how much a unit impulse with this arm changes the speed of a body's point: 1/m·(1 + 2·arm²), with arms in the solver's units (see
-/// `contacts/update/general.rs`).
+/// `contacts/update/manifold.rs`).
 #[inline(always)]
 pub(crate) fn point_inv_mass<L: Lane>(inv_mass: L, arm: L) -> L {
     inv_mass * (L::splat(1.0) + L::splat(2.0) * (arm * arm))

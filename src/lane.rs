@@ -61,13 +61,13 @@ impl RowOffset {
 /// Two scalars of one body. An index of theirs needs no shift: processors address by eight bytes.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub(crate) struct Pair(pub [f32; 2]);
+pub(crate) struct HalfRow(pub [f32; 2]);
 
 /// Both of what kernels have two of: points, bodies, axes.
 ///
 /// `[0, 1].map(…)` says the same, but the compiler leaves it out of line where a kernel has many: its values go
 /// through memory, and the kernel with them, of which it then no longer knows that no load reaches beyond a block.
-/// (With 423 such calls in the sweeps over general contacts a pyramid took 12 % more instructions than with the few there
+/// (With 423 such calls in the sweeps over contacts with a manifold a pyramid took 12 % more instructions than with the few there
 /// were before a change elsewhere.)
 #[inline(always)]
 pub(crate) fn pair<T>(mut of: impl FnMut(usize) -> T) -> [T; 2] {
@@ -129,14 +129,14 @@ pub(crate) trait Lane:
     /// # Safety
     ///
     /// As for [`Lane::gather`].
-    unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [Self; 2];
+    unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [Self; 2];
 
     /// Stores the columns back as pairs. Where an index occurs twice, the last lane's pair stays.
     ///
     /// # Safety
     ///
     /// As for [`Lane::scatter`].
-    unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [Self; 2]);
+    unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [Self; 2]);
 }
 
 impl Mask for bool {
@@ -217,12 +217,12 @@ impl Lane for f32 {
         unsafe { (*rows.byte_add(at[0].bytes())).0 = columns }
     }
     #[inline(always)]
-    unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [Self; 2] {
+    unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [Self; 2] {
         // SAFETY: the caller vouches for the pair.
         unsafe { (*pairs.add(at[0] as usize)).0 }
     }
     #[inline(always)]
-    unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [Self; 2]) {
+    unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [Self; 2]) {
         // SAFETY: the caller vouches for the pair.
         unsafe { pairs1::store(pairs.add(at[0] as usize), columns) }
     }
@@ -319,14 +319,14 @@ macro_rules! impl_lane {
                 unsafe { $rows::scatter(rows, at, columns) }
             }
             #[inline(always)]
-            unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [Self; 2] {
+            unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [Self; 2] {
                 // SAFETY: the caller vouches for the rows at these offsets.
-                unsafe { $rows::gather_pairs(pairs, at) }
+                unsafe { $rows::gather_half_rows(pairs, at) }
             }
             #[inline(always)]
-            unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [Self; 2]) {
+            unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [Self; 2]) {
                 // SAFETY: the caller vouches for the rows at these offsets.
-                unsafe { $rows::scatter_pairs(pairs, at, columns) }
+                unsafe { $rows::scatter_half_rows(pairs, at, columns) }
             }
         }
     };
@@ -344,10 +344,10 @@ impl_lane!(f32x16, 16, rows16);
 /// links took a third longer
 /// in `granule run cloth --bodies 16384 --lanes 1`.
 mod pairs1 {
-    use super::Pair;
+    use super::HalfRow;
 
     #[inline(always)]
-    pub(super) unsafe fn store(to: *mut Pair, [x, y]: [f32; 2]) {
+    pub(super) unsafe fn store(to: *mut HalfRow, [x, y]: [f32; 2]) {
         #[cfg(target_arch = "x86_64")]
         {
             use core::arch::x86_64::{_mm_castps_pd, _mm_set_ss, _mm_storel_pd, _mm_unpacklo_ps};
@@ -364,7 +364,7 @@ mod pairs1 {
 
 /// Four rows and their 4×4 transpose.
 mod rows4 {
-    use super::{Pair, Row, RowOffset, f32x4};
+    use super::{HalfRow, Row, RowOffset, f32x4};
 
     #[inline(always)]
     pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x4; 4] {
@@ -387,7 +387,7 @@ mod rows4 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [f32x4; 2] {
+    pub(super) unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [f32x4; 2] {
         let at: &[u32; 4] = at[..4].try_into().expect("length checked");
         // SAFETY: the caller vouches for the pairs.
         let pair = |i: usize| unsafe { (*pairs.add(at[i] as usize)).0 };
@@ -396,7 +396,7 @@ mod rows4 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], [x, y]: [f32x4; 2]) {
+    pub(super) unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], [x, y]: [f32x4; 2]) {
         let at: &[u32; 4] = at[..4].try_into().expect("length checked");
         for (i, (x, y)) in x.to_array().into_iter().zip(y.to_array()).enumerate() {
             // SAFETY: the caller vouches for the pairs.
@@ -409,7 +409,7 @@ mod rows4 {
 /// transpose in each half puts every lane in its place and no shuffle crosses the halves.
 #[cfg(target_feature = "avx")]
 mod rows8 {
-    use super::{Pair, Row, RowOffset, f32x8};
+    use super::{HalfRow, Row, RowOffset, f32x8};
     use core::arch::x86_64::{
         __m128, __m256, _mm_castpd_ps, _mm_castps_pd, _mm_load_ps, _mm_load_sd, _mm_loadh_pd, _mm_store_ps,
         _mm_storeh_pd, _mm_storel_pd, _mm256_castps128_ps256, _mm256_castps256_ps128, _mm256_extractf128_ps,
@@ -462,7 +462,7 @@ mod rows8 {
 
     /// Half the shuffles of four columns: pairs i and i + 1 come in one quarter of two registers.
     #[inline(always)]
-    pub(super) unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [f32x8; 2] {
+    pub(super) unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [f32x8; 2] {
         let at: &[u32; 8] = at[..8].try_into().expect("length checked");
         // SAFETY: the caller vouches for the pairs.
         unsafe {
@@ -475,7 +475,7 @@ mod rows8 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [f32x8; 2]) {
+    pub(super) unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [f32x8; 2]) {
         let at: &[u32; 8] = at[..8].try_into().expect("length checked");
         let [x, y]: [__m256; 2] = columns.map(bytemuck::cast);
         // SAFETY: the caller vouches for the pairs.
@@ -497,7 +497,7 @@ mod rows8 {
 /// Without AVX an `f32x8` is two `f32x4`, and so are its rows.
 #[cfg(not(target_feature = "avx"))]
 mod rows8 {
-    use super::{Pair, Row, RowOffset, f32x4, f32x8, rows4};
+    use super::{HalfRow, Row, RowOffset, f32x4, f32x8, rows4};
 
     #[inline(always)]
     pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x8; 4] {
@@ -519,28 +519,29 @@ mod rows8 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [f32x8; 2] {
+    pub(super) unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [f32x8; 2] {
         // SAFETY: the caller vouches for the rows at these offsets.
-        let (low, high) = unsafe { (rows4::gather_pairs(pairs, at), rows4::gather_pairs(pairs, &at[4..])) };
+        let (low, high) =
+            unsafe { (rows4::gather_half_rows(pairs, at), rows4::gather_half_rows(pairs, &at[4..])) };
         let join = |i: usize| -> f32x8 { bytemuck::cast([low[i], high[i]]) };
         [join(0), join(1)]
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [f32x8; 2]) {
+    pub(super) unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [f32x8; 2]) {
         let half = |i: usize| -> [f32x4; 2] { bytemuck::cast(columns[i]) };
         let [[a, c], [b, d]] = [half(0), half(1)];
         // SAFETY: the caller vouches for the rows at these offsets.
         unsafe {
-            rows4::scatter_pairs(pairs, at, [a, b]);
-            rows4::scatter_pairs(pairs, &at[4..], [c, d]);
+            rows4::scatter_half_rows(pairs, at, [a, b]);
+            rows4::scatter_half_rows(pairs, &at[4..], [c, d]);
         }
     }
 }
 
 /// Sixteen rows are twice eight: `wide` has no faster transpose for them.
 mod rows16 {
-    use super::{Pair, Row, RowOffset, f32x8, f32x16, rows8};
+    use super::{HalfRow, Row, RowOffset, f32x8, f32x16, rows8};
 
     #[inline(always)]
     pub(super) unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [f32x16; 4] {
@@ -562,21 +563,22 @@ mod rows16 {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn gather_pairs(pairs: *const Pair, at: &[u32]) -> [f32x16; 2] {
+    pub(super) unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [f32x16; 2] {
         // SAFETY: the caller vouches for the rows at these offsets.
-        let (low, high) = unsafe { (rows8::gather_pairs(pairs, at), rows8::gather_pairs(pairs, &at[8..])) };
+        let (low, high) =
+            unsafe { (rows8::gather_half_rows(pairs, at), rows8::gather_half_rows(pairs, &at[8..])) };
         let join = |i: usize| -> f32x16 { bytemuck::cast([low[i], high[i]]) };
         [join(0), join(1)]
     }
 
     #[inline(always)]
-    pub(super) unsafe fn scatter_pairs(pairs: *mut Pair, at: &[u32], columns: [f32x16; 2]) {
+    pub(super) unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [f32x16; 2]) {
         let half = |i: usize| -> [f32x8; 2] { bytemuck::cast(columns[i]) };
         let [[a, c], [b, d]] = [half(0), half(1)];
         // SAFETY: the caller vouches for the rows at these offsets.
         unsafe {
-            rows8::scatter_pairs(pairs, at, [a, b]);
-            rows8::scatter_pairs(pairs, &at[8..], [c, d]);
+            rows8::scatter_half_rows(pairs, at, [a, b]);
+            rows8::scatter_half_rows(pairs, &at[8..], [c, d]);
         }
     }
 }
@@ -705,10 +707,10 @@ mod tests {
     }
 
     fn check_pairs<L: Lane>(index: &[u32; 16]) {
-        let pairs: Vec<Pair> = (0..64).map(|i| Pair([0, 1].map(|j| (i * 2 + j) as f32))).collect();
+        let pairs: Vec<HalfRow> = (0..64).map(|i| HalfRow([0, 1].map(|j| (i * 2 + j) as f32))).collect();
         for at in index.chunks(L::WIDTH) {
             // SAFETY: the indices are below 64, and there is one thread.
-            let columns = unsafe { L::gather_pairs(pairs.as_ptr(), at) };
+            let columns = unsafe { L::gather_half_rows(pairs.as_ptr(), at) };
             for (j, column) in columns.into_iter().enumerate() {
                 let mut out = [0.0; 16];
                 column.store(&mut out);
@@ -716,9 +718,9 @@ mod tests {
                     assert_eq!(*value, pairs[at as usize].0[j]);
                 }
             }
-            let mut copy = vec![Pair::default(); 64];
+            let mut copy = vec![HalfRow::default(); 64];
             // SAFETY: the caller vouches for the rows at these offsets.
-            unsafe { L::scatter_pairs(copy.as_mut_ptr(), at, columns) };
+            unsafe { L::scatter_half_rows(copy.as_mut_ptr(), at, columns) };
             for &at in at {
                 assert_eq!(copy[at as usize], pairs[at as usize]);
             }

@@ -3,29 +3,29 @@
 //! A kernel takes the rows of as many pairs as its lanes are wide. Which pairs these are, and where the results go, is
 //! `contacts/update.rs`.
 //!
-//! Pairs whose contact can turn a body about a point off its normal are *general*: they have kernels of their
-//! own (`general.rs`), with up to two points.
+//! Pairs whose contact can turn a body about a point off its normal need a *manifold* of up to two points: they have kernels of their
+//! own (`shapes.rs`).
 
 mod aabb_aabb;
 mod chain;
 mod circle_aabb;
 mod circle_circle;
-pub(crate) mod general;
-mod half_space;
-mod hull_hull;
-mod hull_plane;
+mod convex_convex;
+mod convex_plane;
+pub(crate) mod half_space;
 pub(crate) mod hulls;
 mod kind;
 pub(crate) mod manifold;
-mod round_hull;
+mod round_convex;
+pub(crate) mod shapes;
 
-pub(crate) use general::{ShapeRows, separation as general_separation};
 pub(crate) use kind::{KINDS, PairKind};
+pub(crate) use shapes::{ShapeRows, separation as shapes_separation};
 
 use crate::lane::Lane;
 
 /// The separation of a pair that takes no part in this step. Finite, so that no kernel makes a NaN of it.
-pub(crate) const FAR: f32 = 1.0e18;
+pub(crate) const NO_CONTACT: f32 = 1.0e18;
 
 /// Normal from A to B, and separation: negative when the shapes overlap.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub(crate) trait Kernel {
     fn touch<L: Lane>(a: [L; 4], b: [L; 4]) -> Touch<L>;
 }
 
-/// What is done with the kernel of each kind that is not general.
+/// What is done with the kernel of each kind that needs no manifold.
 pub(crate) trait EachKernel {
     fn kernel<K: Kernel>(&mut self);
 }
@@ -65,7 +65,7 @@ macro_rules! kernels {
         pub(crate) fn touch_one(kind: PairKind, a: [f32; 4], b: [f32; 4]) -> Touch<f32> {
             match kind {
                 $(PairKind::$name => $name::touch(a, b),)*
-                _ => unreachable!("a general kind"),
+                _ => unreachable!("a kind with manifolds"),
             }
         }
 

@@ -24,9 +24,9 @@
 //!    their way into the cache anyway.
 //! 4. Passes are no barriers: see `schedule.rs`.
 
-mod general;
 pub(crate) mod hulls;
 pub(crate) mod impulse;
+mod manifold;
 pub(crate) mod midpoint;
 pub(crate) mod mirror;
 pub(crate) mod schedule;
@@ -85,7 +85,7 @@ const CREEP: f32 = 0.5;
 
 /// One pass over all contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stage {
+pub(crate) struct PlannedPass {
     pub integrate: Integrate,
     pub pass: Pass,
     /// Substeps whose movement is in the positions.
@@ -95,10 +95,10 @@ pub(crate) struct Stage {
 /// The passes of one step. With `linked`, the positions are integrated between the segments, which end at
 /// `segment_ends`; else there is one segment.
 fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Plan) {
-    let Plan { stages, segment_ends } = plan;
-    stages.clear();
+    let Plan { passes, segment_ends } = plan;
+    passes.clear();
     segment_ends.clear();
-    stages.push(Stage { integrate: Integrate::Nothing, pass: Pass::WarmStart, moved: 0 });
+    passes.push(PlannedPass { integrate: Integrate::Nothing, pass: Pass::WarmStart, moved: 0 });
     for substep in 0..settings.substeps {
         let mut first = if substep == 0 { Integrate::FirstVelocities } else { Integrate::Velocities };
         let velocity_pass = match settings.solver {
@@ -106,7 +106,7 @@ fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Pla
             Solver::Projection => Pass::Relax,
         };
         for _ in 0..settings.iterations {
-            stages.push(Stage { integrate: first, pass: velocity_pass, moved: substep });
+            passes.push(PlannedPass { integrate: first, pass: velocity_pass, moved: substep });
             first = Integrate::Nothing;
         }
         let mut positions = match substep {
@@ -115,7 +115,7 @@ fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Pla
             _ => Integrate::Positions,
         };
         if linked {
-            segment_ends.push(stages.len());
+            segment_ends.push(passes.len());
         }
         let moved = substep + 1;
         match settings.solver {
@@ -123,24 +123,24 @@ fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Pla
                 for iteration in 1..=settings.iterations {
                     let last = any_restitution && iteration == settings.iterations;
                     let pass = if last { Pass::Bounce } else { Pass::Relax };
-                    stages.push(Stage { integrate: positions, pass, moved });
+                    passes.push(PlannedPass { integrate: positions, pass, moved });
                     positions = Integrate::Nothing;
                 }
             }
             Solver::Projection => {
-                stages.push(Stage { integrate: positions, pass: Pass::Project, moved });
+                passes.push(PlannedPass { integrate: positions, pass: Pass::Project, moved });
                 let pass = if any_restitution { Pass::Bounce } else { Pass::Relax };
-                stages.push(Stage { integrate: Integrate::Nothing, pass, moved });
+                passes.push(PlannedPass { integrate: Integrate::Nothing, pass, moved });
             }
         }
     }
-    segment_ends.push(stages.len());
+    segment_ends.push(passes.len());
 }
 
 /// The passes of a step, in segments.
 #[derive(Default)]
 struct Plan {
-    stages: Vec<Stage>,
+    passes: Vec<PlannedPass>,
     segment_ends: Vec<usize>,
 }
 
@@ -152,9 +152,9 @@ pub(crate) struct Load {
     pub any_restitution: bool,
     /// Something is damped.
     pub any_damping: bool,
-    /// The far tile has active contacts, or a large body moves. The passes over all tiles then have to wait
+    /// The overflow tile has active contacts, or a large body moves. The passes over all tiles then have to wait
     /// for each other: 50,000 bodies of a falling pile take 18 ms instead of 10.
-    pub has_far: bool,
+    pub has_overflow: bool,
 }
 
 /// The solver's own state: nothing in it outlives a step but memory.
@@ -190,7 +190,7 @@ impl ImpulseSolver {
         let gravity_speed = REST_STEPS * settings.time_step * settings.gravity.length();
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
-        // Bodies in no tile: the large ones. If one of them moves, they move with the far tile.
+        // Bodies in no tile: the large ones. If one of them moves, they move with the overflow tile.
         let banded = contacts.tiles().last().map_or(0, |tile| tile.slots.end);
         // What the kernels' contract asks for, which do not look themselves.
         let body_limits = contacts.all().map(|tile| tile.limits.bodies);
@@ -208,7 +208,7 @@ impl ImpulseSolver {
             inv_step: 1.0 / h,
             impulse_ratio: load.impulse_ratio,
             softness: softness(STEADY),
-            general_softness: softness(1.0),
+            manifold_softness: softness(1.0),
             push_out_speed: settings.push_out_speed,
             jammed_depth: JAMMED * settings.slop,
             restitution_threshold: settings.restitution_threshold.min(gravity_speed),
@@ -220,9 +220,9 @@ impl ImpulseSolver {
             substeps: settings.substeps as f32,
             projection_slop: settings.projection_slop,
         };
-        let Plan { stages, segment_ends } = &self.plan;
+        let Plan { passes, segment_ends } = &self.plan;
         let lanes = settings.lanes;
-        let passes = Passes { stages, rows: &rows, outside: banded..body_rows, lanes };
+        let passes = Passes { passes, rows: &rows, large: banded..body_rows, lanes };
         hulls.warm_start(&rows, bodies);
         let mut first = 0;
         for (segment, &end) in segment_ends.iter().enumerate() {
@@ -243,11 +243,11 @@ impl ImpulseSolver {
                 }
             }
             let work = contacts.tiles().iter().map(Tile::work);
-            self.schedule.plan(end - first, work, load.has_far, crew.threads());
+            self.schedule.plan(end - first, work, load.has_overflow, crew.threads());
             passes.run(first, &self.schedule, contacts, crew);
             first = end;
         }
-        if !linked && !load.has_far {
+        if !linked && !load.has_overflow {
             // Nothing has moved the large bodies yet, and only their own velocity does.
             for slot in banded..body_rows {
                 let [x, y, turned, _] = mirror.vel[slot].0.map(|v| settings.time_step * v);
@@ -259,25 +259,25 @@ impl ImpulseSolver {
 
 /// What the passes of a step share.
 struct Passes<'a> {
-    stages: &'a [Stage],
+    passes: &'a [PlannedPass],
     rows: &'a Rows<'a>,
     /// The large bodies.
-    outside: Range<usize>,
+    large: Range<usize>,
     lanes: Lanes,
 }
 
 impl Passes<'_> {
     /// The passes that the schedule was planned for, from pass `first` on.
     fn run(&self, first: usize, schedule: &Schedule, contacts: &mut Contacts, crew: &Crew<'_>) {
-        let Passes { stages, rows, outside, lanes } = self;
+        let Passes { passes, rows, large, lanes } = self;
         let lanes = *lanes;
-        let (tiles, far) = contacts.split_tiles();
+        let (tiles, overflow) = contacts.split_tiles();
         let tiles = SharedSlice::new(tiles);
-        let far = SharedSlice::new(std::slice::from_mut(far));
+        let overflow = SharedSlice::new(std::slice::from_mut(overflow));
         #[allow(unsafe_code)]
-        schedule.run(crew, |stage, group| {
-            let stage = first + stage;
-            let Stage { integrate, pass, moved } = stages[stage];
+        schedule.run(crew, |number, group| {
+            let number = first + number;
+            let PlannedPass { integrate, pass, moved } = passes[number];
             let elapsed = moved as f32 * rows.step;
             match group {
                 Some(group) => {
@@ -297,11 +297,11 @@ impl Passes<'_> {
                 }
                 None => {
                     // Its bodies are integrated ahead, as the tiles' next pass reads them.
-                    let next = stages.get(stage + 1).map_or(Integrate::Nothing, |next| next.integrate);
-                    // SAFETY: the far task runs alone; as above.
+                    let next = passes.get(number + 1).map_or(Integrate::Nothing, |next| next.integrate);
+                    // SAFETY: the overflow task runs alone; as above.
                     unsafe {
-                        run_pass(lanes, &mut far.range(0..1)[0], rows, pass, elapsed);
-                        with_lanes!(lanes, L => rows.integrate::<L>(outside.clone(), next));
+                        run_pass(lanes, &mut overflow.range(0..1)[0], rows, pass, elapsed);
+                        with_lanes!(lanes, L => rows.integrate::<L>(large.clone(), next));
                     }
                 }
             }

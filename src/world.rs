@@ -5,12 +5,12 @@ mod bodies;
 mod compare;
 mod drawing;
 mod edits;
+mod exact;
 mod fault;
 mod links;
 mod pairs;
 mod quality;
 mod query;
-mod solids;
 mod validate;
 mod view;
 
@@ -235,7 +235,7 @@ impl World {
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
         let tiles = self.contacts.tiles().len();
         let bands = &self.broadphase.bands;
-        let planes = bands.banded..bands.solid;
+        let planes = bands.banded..bands.large_end;
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
     }
 
@@ -261,7 +261,7 @@ impl World {
             with_lanes!(self.settings.lanes, L => update::update::<L>(tile, &step));
         };
         crew.for_each(self.contacts.tiles_mut(), |_, tile| renew(tile));
-        renew(&mut self.contacts.far);
+        renew(&mut self.contacts.overflow);
     }
 
     /// Reads the contacts. Writes the events of those that begin and end.
@@ -278,7 +278,7 @@ impl World {
             impulse_ratio,
             any_restitution: self.bodies.any_restitution,
             any_damping: self.bodies.any_damping,
-            has_far: self.large_moves || self.contacts.far.is_active(),
+            has_overflow: self.large_moves || self.contacts.overflow.is_active(),
         };
         let relinked = self.links.changed;
         self.verlet.begin_step(&mut self.links, &self.bodies, self.settings.lanes, crew);
@@ -338,7 +338,7 @@ impl World {
             } else if suits && slot < self.broadphase.built {
                 let position = self.bodies.position(slot).into();
                 let bounds = &self.broadphase.bounds;
-                let turned = self.bodies.any_general.then(|| {
+                let turned = self.bodies.any_manifold.then(|| {
                     let c = &self.bodies.columns;
                     [c.angle[slot], next[2], c.arm[slot]]
                 });

@@ -3,7 +3,7 @@
 /// How many blocks ahead to ask. `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12` spent 14 % less in the
 /// solver with 2 than without, and 20 % less with 4 and with 8.
 pub(crate) const AHEAD: usize = 8;
-/// The same for blocks of general contacts, which are four times as large.
+/// The same for blocks of contacts with a manifold, which are four times as large.
 pub(crate) const GENERAL_AHEAD: usize = 2;
 
 /// Of the cache. (Every other line, and the rest by the hardware's own means: 5 % slower in the same run.)

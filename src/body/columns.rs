@@ -25,16 +25,16 @@ pub(crate) struct Kind(u8);
 
 const MOTION_SHIFT: u8 = 4;
 const SHAPE_MASK: u8 = 15;
-const GENERAL: u8 = 1 << 7;
+const MANIFOLD: u8 = 1 << 7;
 
 impl Kind {
     pub(crate) fn new(motion: Motion, shape: ShapeKind) -> Self {
         Kind((motion as u8) << MOTION_SHIFT | shape as u8)
     }
 
-    /// The same, but of contacts that no special kernel has: see [`Kind::is_general`].
-    pub(crate) fn general(self) -> Self {
-        Kind(self.0 | GENERAL)
+    /// The same, but of contacts that no special kernel has: see [`Kind::needs_manifold`].
+    pub(crate) fn manifold(self) -> Self {
+        Kind(self.0 | MANIFOLD)
     }
 
     pub(crate) fn motion(self) -> Motion {
@@ -53,8 +53,8 @@ impl Kind {
 
     /// Whether contacts of this body need the kernels with arms: it turns about a centre that the contact's normal
     /// may miss, brakes rolling, conveys, or is round and must not turn.
-    pub(crate) fn is_general(self) -> bool {
-        self.shape().turns() || self.0 & GENERAL != 0
+    pub(crate) fn needs_manifold(self) -> bool {
+        self.shape().turns() || self.0 & MANIFOLD != 0
     }
 
     pub(crate) fn is_round(self) -> bool {
@@ -71,7 +71,7 @@ impl Kind {
     }
 
     pub(super) fn with_motion(self, motion: Motion) -> Self {
-        Kind(self.0 & (SHAPE_MASK | GENERAL) | (motion as u8) << MOTION_SHIFT)
+        Kind(self.0 & (SHAPE_MASK | MANIFOLD) | (motion as u8) << MOTION_SHIFT)
     }
 
     pub(super) fn with_shape(self, shape: ShapeKind) -> Self {

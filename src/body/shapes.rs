@@ -98,7 +98,7 @@ impl Bodies {
             c.radius[slot] = 1.0;
         }
         c.arm[slot] = compound.reach();
-        self.any_general = true;
+        self.any_manifold = true;
         for part in parts {
             self.any_rough |= part.material.is_rough();
             self.any_restitution |= part.material.restitution > 0.0;
@@ -210,7 +210,7 @@ impl Bodies {
         if self.outlines.any_hull {
             self.outline_box(slot);
         }
-        if self.any_general {
+        if self.any_manifold {
             self.update_extents(slot);
         }
     }
@@ -218,7 +218,7 @@ impl Bodies {
     /// What a new pair list needs of shapes that turn: their extents at their present angle, and outlines of
     /// axis-aligned boxes where these may meet outlines that are no boxes.
     pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
-        if !self.any_general {
+        if !self.any_manifold {
             return;
         }
         if self.outlines.any_hull {

@@ -155,7 +155,7 @@ impl Bodies {
         let filtered = self.filter(slot) != Filter::default();
         let damped = c.linear_damping[slot] != 0.0 || c.angular_damping[slot] != 0.0;
         for (flag, has, needs) in [
-            ("any_general", self.any_general, c.kind[slot].is_general()),
+            ("any_manifold", self.any_manifold, c.kind[slot].needs_manifold()),
             ("any_rough", self.any_rough, any(|material| material.is_rough())),
             ("any_restitution", self.any_restitution, any(|material| material.restitution > 0.0)),
             ("any_filter", self.any_filter, filtered),

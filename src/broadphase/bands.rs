@@ -35,7 +35,7 @@ pub(crate) struct Bands {
     /// How many slots are in bands.
     pub banded: usize,
     /// The slots from `banded` to here are the large bodies, half-spaces among them.
-    pub solid: usize,
+    pub large_end: usize,
     /// Band of each old slot, or one of the marks below.
     band_of: Vec<i32>,
     /// Lower bound along the band axis, and order-preserving bits of that along the other, by old slot.
@@ -235,7 +235,7 @@ impl Bands {
                 }
             }
             if mark == LARGE {
-                self.solid = self.order.len();
+                self.large_end = self.order.len();
             }
         }
     }

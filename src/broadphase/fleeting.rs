@@ -20,7 +20,7 @@ const SHARE: usize = 64;
 /// What is so many times faster than the root mean square is rare.
 const COMMON: f32 = 4.0;
 /// How far the fastest body may get, in mean half extents of those that move, where more are fixed.
-const FAR: f32 = 4.0;
+const NO_CONTACT: f32 = 4.0;
 
 /// How the bodies of a world move.
 pub(super) struct Motions {
@@ -65,7 +65,7 @@ impl Motions {
     pub(super) fn fastest(&self, margins: &Margins) -> Option<f32> {
         let fastest = margins.base + margins.horizon * self.speed + margins.speculative;
         let few = self.fixed <= FEW_FIXED + self.moving / SHARE;
-        (few || fastest * self.moving as f32 <= FAR * self.sizes).then_some(fastest)
+        (few || fastest * self.moving as f32 <= NO_CONTACT * self.sizes).then_some(fastest)
     }
 }
 

@@ -4,12 +4,12 @@
 //! before the rest (in a gas 1 to 10 a step, after two steps of five), and where things tumble, some in a hundred. Rather than make
 //! the whole list anew, such a body gets a new margin where it is now, and its new partners are looked up in the bands.
 //! Its place in the order of space stays, and with it what the list has already; the new pairs go to the tiles that they would be in
-//! if the list had them (`contacts/insert.rs`), or to the far tile, which may hold pairs of any two bodies. Measured in a
+//! if the list had them (`contacts/insert.rs`), or to the overflow tile, which may hold pairs of any two bodies. Measured in a
 //! gas of 50,000: a rebuild every fourth step instead of every second.
 
 use super::crowd::MOST_PARTNERS;
-use super::general::Turned;
 use super::horizon::HORIZON_STEPS;
+use super::shapes::Turned;
 use super::{Broadphase, Growth, Margins, interval, shape_row};
 use crate::body::{Bodies, Motion};
 use crate::broadphase::sweep::Pair;
@@ -47,7 +47,7 @@ const LEAST: usize = 8;
 /// 1,000,000 bodies spent up to 435 ms here, as much as on a new list.
 const MOST: usize = 1024;
 /// Of those that are put somewhere by hand, one for so many bodies in the list: the slots that they are given are anywhere, and their pairs
-/// go to the far tile. (With 16: 20,000 circles of which 100 are replaced in each step took 12 ms and not 7.)
+/// go to the overflow tile. (With 16: 20,000 circles of which 100 are replaced in each step took 12 ms and not 7.)
 const EDITED: usize = 128;
 /// So many loose bodies are looked at in the time of one test.
 const TESTS_AT_ONCE: u64 = 8;
@@ -116,7 +116,7 @@ impl Broadphase {
         let x = c.pos_x[slot] - bounds.frame_x[slot] * bounds.age;
         let y = c.pos_y[slot] - bounds.frame_y[slot] * bounds.age;
         (bounds.built_x[slot], bounds.built_y[slot]) = (x, y);
-        if bodies.any_general {
+        if bodies.any_manifold {
             bounds.built_angle[slot] = c.angle[slot];
             self.turn[slot] = Turned::of(bodies, slot);
         }

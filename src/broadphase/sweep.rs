@@ -19,7 +19,7 @@
 
 use super::bands::Band;
 use super::crowd::{Crowd, MOST_PARTNERS, size};
-use super::general::NO_PART;
+use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
@@ -47,8 +47,8 @@ pub(crate) struct Found {
     /// Both bodies in this tile or the next, or B a large body without inverse mass.
     pub pairs: Vec<Pair>,
     /// With a large body that contacts can move.
-    pub far: Vec<Pair>,
-    /// (banded, large), sorted; in the far tile two large ones.
+    pub overflow: Vec<Pair>,
+    /// (banded, large), sorted; in the overflow tile two large ones.
     large: Vec<(u32, u32)>,
     /// How many large ones a banded body has; only where there may be too many.
     large_partners: Vec<u8>,
@@ -79,13 +79,13 @@ impl Hits {
 
 impl Found {
     /// Whether there is that room.
-    pub(crate) fn holds(&self, far: usize, large: usize) -> bool {
-        self.far.capacity() >= far && self.large.capacity() >= large
+    pub(crate) fn holds(&self, overflow: usize, large: usize) -> bool {
+        self.overflow.capacity() >= overflow && self.large.capacity() >= large
     }
 
     /// Room for what is found beside the pairs.
-    pub(crate) fn reserve(&mut self, far: usize, large: usize) {
-        self.far.reserve_exact(far.saturating_sub(self.far.len()));
+    pub(crate) fn reserve(&mut self, overflow: usize, large: usize) {
+        self.overflow.reserve_exact(overflow.saturating_sub(self.overflow.len()));
         self.large.reserve_exact(large.saturating_sub(self.large.len()));
     }
 
@@ -96,7 +96,7 @@ impl Found {
 
     pub(crate) fn clear(&mut self) {
         self.pairs.clear();
-        self.far.clear();
+        self.overflow.clear();
         self.large.clear();
         self.large_partners.clear();
         self.crowd.clear();
@@ -116,7 +116,7 @@ struct Finder<'a> {
     /// The tile's first slot.
     first: usize,
     pairs: &'a mut Vec<Pair>,
-    far: &'a mut Vec<Pair>,
+    overflow: &'a mut Vec<Pair>,
     crowd: &'a mut Crowd,
     hits: &'a mut Hits,
     /// That count against the present body, in the present run.
@@ -208,7 +208,8 @@ impl Finder<'_> {
     }
 
     fn take_large(&mut self, i: usize, large: usize) {
-        let to = if self.bodies.columns.inv_mass[large] > 0.0 { &mut *self.far } else { &mut *self.pairs };
+        let to =
+            if self.bodies.columns.inv_mass[large] > 0.0 { &mut *self.overflow } else { &mut *self.pairs };
         self.broadphase.accept(self.bodies, i, large, |pair| to.push(pair));
     }
 }
@@ -303,11 +304,20 @@ impl Broadphase {
     pub(crate) fn sweep<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         found.clear();
         self.sweep_large::<L>(bodies, tile, found);
-        let Found { pairs, far, large, crowd, hits, tests, .. } = found;
+        let Found { pairs, overflow, large, crowd, hits, tests, .. } = found;
         hits.prepare();
         let first = tile.slots.start;
-        let mut finder =
-            Finder { broadphase: self, bodies, first, pairs, far, crowd, hits, partners: 0, smallest: None };
+        let mut finder = Finder {
+            broadphase: self,
+            bodies,
+            first,
+            pairs,
+            overflow,
+            crowd,
+            hits,
+            partners: 0,
+            smallest: None,
+        };
         let mut smallest = [None; 2];
         let mut next_large = large.iter().peekable();
         for k in tile.bands.clone() {
@@ -471,7 +481,7 @@ impl Broadphase {
     pub(crate) fn sweep_among_large(&self, bodies: &Bodies, found: &mut Found) {
         let Found { pairs, large, crowd, tests, .. } = found;
         let inv_mass = &bodies.columns.inv_mass;
-        for a in (self.bands.banded..self.bands.solid).filter(|&slot| inv_mass[slot] > 0.0) {
+        for a in (self.bands.banded..self.bands.large_end).filter(|&slot| inv_mass[slot] > 0.0) {
             let [range_s, range_b] = self.ranges(a);
             let mut partners = 0;
             large.extend(self.levels.planes.iter().map(|&plane| (plane.min(a as u32), plane.max(a as u32))));
@@ -519,8 +529,8 @@ impl Broadphase {
         if bodies.is_corner(a) || bodies.is_corner(b) {
             return;
         }
-        if bodies.any_general && (c.kind[a].is_general() || c.kind[b].is_general()) {
-            self.accept_general(bodies, a, b, &mut emit);
+        if bodies.any_manifold && (c.kind[a].needs_manifold() || c.kind[b].needs_manifold()) {
+            self.accept_shapes(bodies, a, b, &mut emit);
             return;
         }
         if !bodies.filters_meet(a, b) {

@@ -28,20 +28,20 @@
 //! ```
 
 use super::candidates::CANDIDATE_KINDS;
-use super::carry::{Carried, Carry, GeneralCarried, Kept};
+use super::carry::{Carried, Carry, Kept, ManifoldCarried};
 use super::{
-    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, GeneralBlock, Limits, NO_LANE, NOT_GENERAL,
+    Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, Limits, ManifoldBlock, NO_LANE, NO_MANIFOLD,
     NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
 };
 use crate::base::room::at_least;
 use crate::base::room::resize;
 use crate::base::room::{make_room, refill};
 use crate::body::Bodies;
-use crate::broadphase::general::ShapeRef;
+use crate::broadphase::shapes::ShapeRef;
 use crate::broadphase::sweep::Pair;
 use crate::geometry::shape::ShapeKind;
 use crate::material::{Mix, Mixing};
-use crate::narrowphase::{FAR, KINDS, PairKind};
+use crate::narrowphase::{KINDS, NO_CONTACT, PairKind};
 use std::sync::Mutex;
 
 /// One lane in reserve for so many near pairs of a kind, for candidates that come near. (With twice as many, 2 to 5 % more time in all
@@ -214,9 +214,9 @@ impl Build<'_> {
         let blocks_of = |lanes: &u32| lanes.div_ceil(BLOCK as u32) as usize;
         let total: usize = used.flat_map(|(counts, _)| counts).map(blocks_of).sum();
         make_room(&mut tile.info, total + reserves.iter().sum::<u32>() as usize);
-        let mut generals = 0;
+        let mut manifolds = 0;
         for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
-            let is_general = PairKind::ALL[class / 2].is_general();
+            let needs_manifold = PairKind::ALL[class / 2].needs_manifold();
             *run = Run { start: block, serial: block, end: block };
             let reserved = class % 2 == 1 && reserves[class / 2] > 0;
             // Most classes are empty, and there are 52 of them times 32 colours.
@@ -226,12 +226,12 @@ impl Build<'_> {
             let mut push = |lanes: u32, blocks: u32, colour: u32| {
                 for i in 0..blocks {
                     let count = lanes.saturating_sub(i * BLOCK as u32).min(BLOCK as u32) as u8;
-                    let general = if is_general { generals } else { NOT_GENERAL };
-                    generals += u32::from(is_general);
+                    let manifold = if needs_manifold { manifolds } else { NO_MANIFOLD };
+                    manifolds += u32::from(needs_manifold);
                     tile.info.push(BlockInfo {
                         count,
                         colour: colour as u8,
-                        general,
+                        manifold,
                         ..BlockInfo::default()
                     });
                 }
@@ -262,7 +262,7 @@ impl Build<'_> {
             b: Places::all(tile.padding, bodies),
             normal_x: empty,
             normal_y: empty,
-            separation: [FAR; BLOCK],
+            separation: [NO_CONTACT; BLOCK],
             normal_impulse: empty,
             normal_mass: empty,
             closing_speed: empty,
@@ -278,12 +278,12 @@ impl Build<'_> {
         let bounce = if self.bodies.any_restitution { blocks } else { 0 };
         refill(&mut tile.bounce, bounce, BounceBlock::NONE);
 
-        let generals = generals as usize;
+        let manifolds = manifolds as usize;
         let (padding, no_outline) = (Places::all(tile.padding, shapes), Places::all(0, outlines));
-        let general = GeneralBlock {
+        let manifold = ManifoldBlock {
             arms: Arms::default(),
             second: SecondPoint {
-                separation: [FAR; BLOCK],
+                separation: [NO_CONTACT; BLOCK],
                 normal_impulse: empty,
                 normal_mass: empty,
                 closing_speed: empty,
@@ -298,8 +298,8 @@ impl Build<'_> {
             outline_b: no_outline,
             place: [[empty; 2]; 2],
         };
-        refill(&mut tile.general, generals, general);
-        let rough = if self.bodies.any_rough { generals } else { 0 };
+        refill(&mut tile.manifold, manifolds, manifold);
+        let rough = if self.bodies.any_rough { manifolds } else { 0 };
         let smooth = RoughBlock { rolling: empty, rolling_impulse: empty, tangent_speed: empty };
         refill(&mut tile.rough, rough, smooth);
     }
@@ -345,7 +345,7 @@ impl Build<'_> {
         coefficients: &mut Coefficients<'_>,
         index: usize,
         (block, lane): (usize, usize),
-        (carried, general_carried): (Carried, GeneralCarried),
+        (carried, manifold_carried): (Carried, ManifoldCarried),
     ) {
         let c = &self.bodies.columns;
         let pair = &tile.found.pairs[index];
@@ -358,7 +358,7 @@ impl Build<'_> {
         let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
         let inv_mass = inv_mass_a + inv_mass_b;
         let mut materials = (c.material[slot_a], c.material[slot_b]);
-        let shapes = kind.is_general().then(|| {
+        let shapes = kind.needs_manifold().then(|| {
             let shape_a = ShapeRef::new(self.bodies, slot_a, parts[0]);
             let shape_b = ShapeRef::new(self.bodies, slot_b, parts[1]);
             materials = (shape_a.material, shape_b.material);
@@ -383,26 +383,26 @@ impl Build<'_> {
         info.touched |= u16::from(carried.touching) << lane;
         let Some(shapes) = shapes else { return };
         info.capacity |= needs(&shapes[0]) | needs(&shapes[1]);
-        let place = info.general as usize;
-        let general = &mut tile.general[place];
+        let place = info.manifold as usize;
+        let manifold = &mut tile.manifold[place];
         let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
-        general.inv_spin_a[lane] = inverse(c.radius[slot_a]);
-        general.inv_spin_b[lane] = inverse(c.radius[slot_b]);
-        general.reach[lane] = shapes[0].reach + shapes[1].reach;
+        manifold.inv_spin_a[lane] = inverse(c.radius[slot_a]);
+        manifold.inv_spin_b[lane] = inverse(c.radius[slot_b]);
+        manifold.reach[lane] = shapes[0].reach + shapes[1].reach;
         let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
-        general.shape_a.set(lane, shapes[0].row, rows);
-        general.shape_b.set(lane, shapes[1].row, rows);
-        general.outline_a.set(lane, shapes[0].outline_row, outlines);
-        general.outline_b.set(lane, shapes[1].outline_row, outlines);
-        general.feature[0][lane] = general_carried.feature[0];
-        general.feature[1][lane] = general_carried.feature[1];
-        general.second.normal_impulse[lane] = general_carried.normal_impulse;
+        manifold.shape_a.set(lane, shapes[0].row, rows);
+        manifold.shape_b.set(lane, shapes[1].row, rows);
+        manifold.outline_a.set(lane, shapes[0].outline_row, outlines);
+        manifold.outline_b.set(lane, shapes[1].outline_row, outlines);
+        manifold.feature[0][lane] = manifold_carried.feature[0];
+        manifold.feature[1][lane] = manifold_carried.feature[1];
+        manifold.second.normal_impulse[lane] = manifold_carried.normal_impulse;
         if let Some(rough) = tile.rough.get_mut(place) {
             let [a, b] = shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
             let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance);
             rough.rolling[lane] = resistance * rolling_radius(&shapes);
             rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
-            rough.rolling_impulse[lane] = general_carried.rolling_impulse;
+            rough.rolling_impulse[lane] = manifold_carried.rolling_impulse;
         }
     }
 }

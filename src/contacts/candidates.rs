@@ -10,7 +10,7 @@ use super::places::RowLimit;
 use super::{BLOCK, Limits, Places, Tile};
 use crate::base::room::refill;
 use crate::body::{Bodies, NO_OUTLINE};
-use crate::broadphase::general::NO_PART;
+use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
 use crate::lane::RowOffset;
 use crate::narrowphase::PairKind;
@@ -32,7 +32,7 @@ pub(crate) struct CandidateBlock {
     /// Rows of the shapes.
     pub a: Places,
     pub b: Places,
-    /// The sum of the roundings of both outlines, m; for general kinds.
+    /// The sum of the roundings of both outlines, m; for kinds with manifolds.
     pub rounding: [f32; BLOCK],
     /// Which pairs of the tile they are.
     pub pair: [u32; BLOCK],
@@ -74,7 +74,7 @@ fn write_candidate(
     pair: &Pair,
     rows: &mut RowLimit,
 ) {
-    let [(a, rounding_a), (b, rounding_b)] = if pair.kind.is_general() {
+    let [(a, rounding_a), (b, rounding_b)] = if pair.kind.needs_manifold() {
         let [part_a, part_b] = pair.parts;
         [shape_of(bodies, pair.a as usize, part_a), shape_of(bodies, pair.b as usize, part_b)]
     } else {

@@ -1,15 +1,15 @@
 //! Impulses on their way from an old pair list to the next.
 //!
 //! The old list's contacts that are near, as rows by the lower old slot; those of the
-//! far tile, which may start anywhere, in a short sorted list of their own. A new pair looks up its
+//! overflow tile, which may start anywhere, in a short sorted list of their own. A new pair looks up its
 //! bodies' old slots, and what nobody has claimed by then has ended.
 
 use super::events::Changed;
-use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NOT_GENERAL, Tile};
+use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NO_MANIFOLD, Tile};
 use crate::base::room::at_least;
 use crate::base::room::resize;
 use crate::body::{Bodies, BodyHandle};
-use crate::broadphase::general::NO_PART;
+use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
@@ -23,9 +23,9 @@ pub(crate) struct Carried {
     pub touching: bool,
 }
 
-/// What a new general contact starts with besides.
+/// What a new contact with a manifold starts with besides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct GeneralCarried {
+pub(crate) struct ManifoldCarried {
     /// The impulse of the second point.
     pub normal_impulse: f32,
     pub feature: [f32; 2],
@@ -59,9 +59,9 @@ pub(crate) struct Carry {
     entries: Vec<Entry>,
     /// The higher slot of each entry, apart from the rest: a row of them is one load.
     high: Vec<u32>,
-    /// As long as `entries` where there are general contacts, else empty.
-    general: Vec<GeneralCarried>,
-    far: Vec<(u32, Entry, GeneralCarried)>,
+    /// As long as `entries` where there are contacts with a manifold, else empty.
+    manifold: Vec<ManifoldCarried>,
+    overflow: Vec<(u32, Entry, ManifoldCarried)>,
     /// First entry of each tile.
     tile_start: Vec<u32>,
     /// Handles by old slot, for the events.
@@ -74,26 +74,26 @@ pub(crate) struct Carry {
 #[derive(Default)]
 pub(crate) struct Kept {
     carried: Vec<(u32, Carried)>,
-    /// As many, or none if there are no general contacts.
-    general: Vec<GeneralCarried>,
+    /// As many, or none if there are no contacts with a manifold.
+    manifold: Vec<ManifoldCarried>,
 }
 
 impl Kept {
     /// Room for all that a tile of so many lanes may hold.
-    pub(super) fn reserve(&mut self, lanes: usize, any_general: bool) {
+    pub(super) fn reserve(&mut self, lanes: usize, any_manifold: bool) {
         room_for(&mut self.carried, lanes);
-        room_for(&mut self.general, if any_general { lanes } else { 0 });
+        room_for(&mut self.manifold, if any_manifold { lanes } else { 0 });
     }
 
     /// Reads a tile's blocks.
     pub(super) fn take(&mut self, tile: &Tile) {
-        self.reserve(tile.info.len() * BLOCK, !tile.general.is_empty());
+        self.reserve(tile.info.len() * BLOCK, !tile.manifold.is_empty());
         self.carried.clear();
-        self.general.clear();
+        self.manifold.clear();
         for (pair, &lane) in tile.lane_of.iter().enumerate().filter(|&(_, &lane)| lane != NO_LANE) {
             self.carried.push((pair as u32, carried(tile, lane)));
-            if !tile.general.is_empty() {
-                self.general.push(general_carried(tile, pair, lane));
+            if !tile.manifold.is_empty() {
+                self.manifold.push(manifold_carried(tile, pair, lane));
             }
         }
     }
@@ -105,31 +105,36 @@ impl Kept {
             tile.normal[block].normal_impulse[lane] = carried.normal_impulse;
             tile.friction[block].tangent_impulse[lane] = carried.tangent_impulse;
             tile.info[block].touched |= u16::from(carried.touching) << lane;
-            let place = tile.info[block].general as usize;
-            let (Some(general), Some(of_general)) = (tile.general.get_mut(place), self.general.get(index))
+            let place = tile.info[block].manifold as usize;
+            let (Some(manifold), Some(of_manifold)) =
+                (tile.manifold.get_mut(place), self.manifold.get(index))
             else {
                 continue;
             };
-            general.second.normal_impulse[lane] = of_general.normal_impulse;
-            general.feature[0][lane] = of_general.feature[0];
-            general.feature[1][lane] = of_general.feature[1];
+            manifold.second.normal_impulse[lane] = of_manifold.normal_impulse;
+            manifold.feature[0][lane] = of_manifold.feature[0];
+            manifold.feature[1][lane] = of_manifold.feature[1];
             if let Some(rough) = tile.rough.get_mut(place) {
-                rough.rolling_impulse[lane] = of_general.rolling_impulse;
+                rough.rolling_impulse[lane] = of_manifold.rolling_impulse;
             }
         }
     }
 }
 
-fn general_carried(tile: &Tile, pair: usize, lane: u32) -> GeneralCarried {
+fn manifold_carried(tile: &Tile, pair: usize, lane: u32) -> ManifoldCarried {
     let (block, lane) = (lane as usize / BLOCK, lane as usize % BLOCK);
-    let place = tile.info[block].general as usize;
+    let place = tile.info[block].manifold as usize;
     let parts = tile.found.pairs[pair].parts;
-    let Some(general) = tile.general.get(place) else {
-        return GeneralCarried { parts, ..GeneralCarried::default() };
+    let Some(manifold) = tile.manifold.get(place) else {
+        return ManifoldCarried { parts, ..ManifoldCarried::default() };
     };
-    GeneralCarried {
-        normal_impulse: if has_landed(tile, block, lane) { 0.0 } else { general.second.normal_impulse[lane] },
-        feature: general.feature.map(|feature| feature[lane]),
+    ManifoldCarried {
+        normal_impulse: if has_landed(tile, block, lane) {
+            0.0
+        } else {
+            manifold.second.normal_impulse[lane]
+        },
+        feature: manifold.feature.map(|feature| feature[lane]),
         rolling_impulse: tile.rough.get(place).map_or(0.0, |rough| rough.rolling_impulse[lane]),
         parts,
     }
@@ -146,14 +151,14 @@ fn carried(tile: &Tile, lane: u32) -> Carried {
     }
 }
 
-/// Whether its impulses are those of a blow in the last substep, which are not carried on: see `solver/general.rs`.
+/// Whether its impulses are those of a blow in the last substep, which are not carried on: see `solver/manifold.rs`.
 #[inline(always)]
 fn has_landed(tile: &Tile, block: usize, lane: usize) -> bool {
-    if tile.info[block].general == NOT_GENERAL {
+    if tile.info[block].manifold == NO_MANIFOLD {
         return false;
     }
-    let general = &tile.general[tile.info[block].general as usize];
-    tile.normal[block].closing_speed[lane].min(general.second.closing_speed[lane]) <= LANDED
+    let manifold = &tile.manifold[tile.info[block].manifold as usize];
+    tile.normal[block].closing_speed[lane].min(manifold.second.closing_speed[lane]) <= LANDED
 }
 
 /// The lanes of a block that hold something.
@@ -198,19 +203,19 @@ impl Carry {
         room_for(&mut self.handle, bodies.len);
         room_for(&mut self.entries, pairs);
         room_for(&mut self.high, pairs);
-        room_for(&mut self.general, if bodies.any_general { pairs } else { 0 });
+        room_for(&mut self.manifold, if bodies.any_manifold { pairs } else { 0 });
     }
 
-    /// The same for the far tile's.
-    pub(super) fn reserve_far(&mut self, pairs: usize) {
-        room_for(&mut self.far, pairs);
+    /// The same for the overflow tile's.
+    pub(super) fn reserve_overflow(&mut self, pairs: usize) {
+        room_for(&mut self.overflow, pairs);
     }
 
     /// Reads the old blocks.
     pub(super) fn take(
         &mut self,
         tiles: &[Tile],
-        far: &Tile,
+        overflow: &Tile,
         bodies: &Bodies,
         built: usize,
         crew: &Crew<'_>,
@@ -226,9 +231,9 @@ impl Carry {
         resize(&mut self.entries, total);
         resize(&mut self.high, total);
         self.start[banded] = total as u32;
-        let any_general = tiles.iter().any(|tile| !tile.general.is_empty());
-        resize(&mut self.general, if any_general { total } else { 0 });
-        let general = SharedSlice::new(&mut self.general);
+        let any_manifold = tiles.iter().any(|tile| !tile.manifold.is_empty());
+        resize(&mut self.manifold, if any_manifold { total } else { 0 });
+        let manifold = SharedSlice::new(&mut self.manifold);
         let start = SharedSlice::new(&mut self.start);
         let entries = SharedSlice::new(&mut self.entries);
         let high = SharedSlice::new(&mut self.high);
@@ -244,7 +249,7 @@ impl Carry {
             };
             #[allow(unsafe_code)]
             // SAFETY: as above.
-            let general = unsafe { general.range(if any_general { range.clone() } else { 0..0 }) };
+            let manifold = unsafe { manifold.range(if any_manifold { range.clone() } else { 0..0 }) };
             let mut next_slot = tile.slots.start;
             for (i, (index, pair, lane)) in pairs_holding(tile).enumerate() {
                 let entry = (first + i) as u32;
@@ -253,33 +258,33 @@ impl Carry {
                     next_slot += 1;
                 }
                 (high[i], entries[i]) = (pair.b, entry_of(tile, pair, lane));
-                if any_general {
-                    general[i] = general_carried(tile, index, lane);
+                if any_manifold {
+                    manifold[i] = manifold_carried(tile, index, lane);
                 }
             }
             start[next_slot - tile.slots.start..].fill(range.end as u32);
         });
 
-        self.far.clear();
-        self.far.extend(pairs_holding(far).map(|(index, pair, lane)| {
-            (pair.b, entry_of(far, pair, lane), general_carried(far, index, lane))
+        self.overflow.clear();
+        self.overflow.extend(pairs_holding(overflow).map(|(index, pair, lane)| {
+            (pair.b, entry_of(overflow, pair, lane), manifold_carried(overflow, index, lane))
         }));
-        self.far.sort_unstable_by_key(|(high, entry, general)| (entry.low, *high, general.parts));
+        self.overflow.sort_unstable_by_key(|(high, entry, manifold)| (entry.low, *high, manifold.parts));
         self.handle.clear();
         self.handle.extend_from_slice(&bodies.columns.handle[..built]);
         self.pending = true;
     }
 
     /// Claims what the old list knew of a pair of old slots, and of these parts of their bodies.
-    pub(super) fn claim(&self, [a, b]: [u32; 2], [part_a, part_b]: [u8; 2]) -> (Carried, GeneralCarried) {
+    pub(super) fn claim(&self, [a, b]: [u32; 2], [part_a, part_b]: [u8; 2]) -> (Carried, ManifoldCarried) {
         let (low, high, parts) = if a < b { (a, b, [part_a, part_b]) } else { (b, a, [part_b, part_a]) };
-        self.find(low, high, parts).map_or_else(Default::default, |(entry, general)| {
+        self.find(low, high, parts).map_or_else(Default::default, |(entry, manifold)| {
             entry.claimed.0.store(true, Ordering::Relaxed);
-            (entry.carried, general)
+            (entry.carried, manifold)
         })
     }
 
-    fn find(&self, low: u32, high: u32, parts: [u8; 2]) -> Option<(&Entry, GeneralCarried)> {
+    fn find(&self, low: u32, high: u32, parts: [u8; 2]) -> Option<(&Entry, ManifoldCarried)> {
         if !self.pending {
             return None;
         }
@@ -287,25 +292,26 @@ impl Carry {
             let row = self.start[low as usize] as usize..self.start[low as usize + 1] as usize;
             if let Some(place) = self.high[row.clone()].iter().position(|&other| other == high) {
                 let first = row.start + place;
-                if self.general.is_empty() {
+                if self.manifold.is_empty() {
                     // A body that got parts since has other contacts.
                     let same_shapes = parts == [NO_PART; 2];
-                    return same_shapes.then(|| (&self.entries[first], GeneralCarried::default()));
+                    return same_shapes.then(|| (&self.entries[first], ManifoldCarried::default()));
                 }
                 let same_pair = (first..row.end).take_while(|&index| self.high[index] == high);
-                let found = same_pair.into_iter().find(|&index| self.general[index].parts == parts);
+                let found = same_pair.into_iter().find(|&index| self.manifold[index].parts == parts);
                 if let Some(index) = found {
-                    return Some((&self.entries[index], self.general[index]));
+                    return Some((&self.entries[index], self.manifold[index]));
                 }
             }
         }
-        if self.far.is_empty() {
+        if self.overflow.is_empty() {
             return None;
         }
         let key = (low, high, parts);
-        let place =
-            self.far.binary_search_by_key(&key, |(high, entry, general)| (entry.low, *high, general.parts));
-        place.ok().map(|place| (&self.far[place].1, self.far[place].2))
+        let place = self
+            .overflow
+            .binary_search_by_key(&key, |(high, entry, manifold)| (entry.low, *high, manifold.parts));
+        place.ok().map(|place| (&self.overflow[place].1, self.overflow[place].2))
     }
 
     /// Reports the touching pairs that were not claimed, once: ends of contacts, but of bodies with several shapes what
@@ -330,11 +336,11 @@ impl Carry {
             }
         };
         for (index, (&high, entry)) in self.high.iter().zip(&self.entries).enumerate() {
-            let parts = self.general.get(index).map_or([NO_PART; 2], |general| general.parts);
+            let parts = self.manifold.get(index).map_or([NO_PART; 2], |manifold| manifold.parts);
             report(high, entry, parts);
         }
-        for (high, entry, general) in &self.far {
-            report(*high, entry, general.parts);
+        for (high, entry, manifold) in &self.overflow {
+            report(*high, entry, manifold.parts);
         }
     }
 }

@@ -9,9 +9,9 @@ use super::events::Changed;
 use super::{BounceBlock, ContactEvent, Contacts, NO_LANE, Tile, key};
 use crate::base::room::at_least;
 use crate::body::{Bodies, Motion};
-use crate::broadphase::general::NO_PART;
+use crate::broadphase::shapes::NO_PART;
 use crate::geometry::shape::ShapeKind;
-use crate::narrowphase::FAR;
+use crate::narrowphase::NO_CONTACT;
 
 /// What has ended with the bodies that were removed, until the step's events are found.
 #[derive(Default)]
@@ -42,10 +42,10 @@ impl Contacts {
                 done = index + 1;
             }
         }
-        if self.far.drop_dead(bodies, &mut self.dropped) {
-            self.far_keys.clear();
-            self.far_keys.extend(self.far.found.pairs.iter().map(key).zip(0..));
-            self.far_keys.sort_unstable();
+        if self.overflow.drop_dead(bodies, &mut self.dropped) {
+            self.overflow_keys.clear();
+            self.overflow_keys.extend(self.overflow.found.pairs.iter().map(key).zip(0..));
+            self.overflow_keys.sort_unstable();
         }
     }
 }
@@ -100,7 +100,7 @@ impl Tile {
 
     /// Makes a lane what one is that was never in use.
     fn empty_lane(&mut self, block: usize, lane: usize) {
-        let Tile { normal, friction, bounce, general, rough, info, limits, padding, .. } = self;
+        let Tile { normal, friction, bounce, manifold, rough, info, limits, padding, .. } = self;
         let info = &mut info[block];
         let bit = 1u16 << lane;
         info.dropped |= bit;
@@ -110,19 +110,21 @@ impl Tile {
         let (normal, friction) = (&mut normal[block], &mut friction[block]);
         normal.a.set(lane, *padding, &mut limits.bodies);
         normal.b.set(lane, *padding, &mut limits.bodies);
-        (normal.separation[lane], normal.normal_impulse[lane], normal.normal_mass[lane]) = (FAR, 0.0, 0.0);
+        (normal.separation[lane], normal.normal_impulse[lane], normal.normal_mass[lane]) =
+            (NO_CONTACT, 0.0, 0.0);
         (friction.tangent_impulse[lane], friction.tangent_mass[lane]) = (0.0, 0.0);
         if let Some(bounce) = bounce.get_mut(block) {
             bounce.copy_lane(&BounceBlock::NONE, lane);
         }
-        let place = info.general as usize;
-        let Some(general) = general.get_mut(place) else { return };
-        general.shape_a.set(lane, *padding, &mut limits.shapes);
-        general.shape_b.set(lane, *padding, &mut limits.shapes);
-        general.outline_a.set(lane, 0, &mut limits.outlines);
-        general.outline_b.set(lane, 0, &mut limits.outlines);
-        let second = &mut general.second;
-        (second.separation[lane], second.normal_impulse[lane], second.normal_mass[lane]) = (FAR, 0.0, 0.0);
+        let place = info.manifold as usize;
+        let Some(manifold) = manifold.get_mut(place) else { return };
+        manifold.shape_a.set(lane, *padding, &mut limits.shapes);
+        manifold.shape_b.set(lane, *padding, &mut limits.shapes);
+        manifold.outline_a.set(lane, 0, &mut limits.outlines);
+        manifold.outline_b.set(lane, 0, &mut limits.outlines);
+        let second = &mut manifold.second;
+        (second.separation[lane], second.normal_impulse[lane], second.normal_mass[lane]) =
+            (NO_CONTACT, 0.0, 0.0);
         if let Some(rough) = rough.get_mut(place) {
             (rough.rolling[lane], rough.rolling_impulse[lane], rough.tangent_speed[lane]) = (0.0, 0.0, 0.0);
         }

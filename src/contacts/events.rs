@@ -1,10 +1,10 @@
 //! What begins and ends: pairs of bodies, from the flags that the narrowphase left for pairs of shapes.
 //!
 //! Where both bodies have one shape, a lane is a pair of bodies, and a flag that changes is an event. Of bodies with
-//! several shapes, whose pair may have lanes in a tile and in the far one, and some that the last list had alone, a
+//! several shapes, whose pair may have lanes in a tile and in the overflow tile, and some that the last list had alone, a
 //! flag that changes is but a reason to look at all of the pair's lanes: the pair touches if one of them does.
 
-use super::{BlockInfo, ContactEvent, Contacts, GeneralBlock, NormalBlock, Tile};
+use super::{BlockInfo, ContactEvent, Contacts, ManifoldBlock, NormalBlock, Tile};
 use crate::body::{Bodies, BodyHandle};
 
 /// A pair of bodies, one of several shapes, of which a pair of shapes began or ceased to touch.
@@ -50,15 +50,17 @@ impl Contacts {
         self.changed.append(&mut self.dropped.changed);
         self.carry.lost(bodies, &mut self.end, &mut self.changed);
         let (begin, end, changed_pairs) = (&mut self.begin, &mut self.end, &mut self.changed);
-        for (index, tile) in self.tiles[..self.active_tiles].iter_mut().chain([&mut self.far]).enumerate() {
-            let Tile { normal, info, general, .. } = tile;
+        for (index, tile) in
+            self.tiles[..self.active_tiles].iter_mut().chain([&mut self.overflow]).enumerate()
+        {
+            let Tile { normal, info, manifold, .. } = tile;
             for (number, (block, info)) in normal.iter().zip(info).enumerate() {
                 let mut changed = info.touching ^ info.touched;
                 if changed == 0 {
                     continue;
                 }
                 let of_parts =
-                    general.get(info.general as usize).map_or(0, |general| part_lanes(block, general));
+                    manifold.get(info.manifold as usize).map_or(0, |manifold| part_lanes(block, manifold));
                 if of_parts & changed == 0 {
                     info.touched = info.touching;
                 }
@@ -97,7 +99,7 @@ impl Contacts {
         }
         for changed in &changed {
             if let From::Block { tile, block } = changed.from {
-                let tile = if tile < self.active_tiles { &mut self.tiles[tile] } else { &mut self.far };
+                let tile = if tile < self.active_tiles { &mut self.tiles[tile] } else { &mut self.overflow };
                 let info = &mut tile.info[block];
                 info.touched = info.touching;
             }
@@ -124,16 +126,16 @@ impl Contacts {
                 .take_while(|&pair| bodies_of(pair) == wanted)
                 .for_each(|pair| add(tile, pair));
         }
-        let first = self.far_keys.partition_point(|((a, b, _), _)| (*a, *b) < wanted);
-        let of_pair = self.far_keys[first..].iter().take_while(|((a, b, _), _)| (*a, *b) == wanted);
-        of_pair.for_each(|(_, pair)| add(&self.far, *pair as usize));
+        let first = self.overflow_keys.partition_point(|((a, b, _), _)| (*a, *b) < wanted);
+        let of_pair = self.overflow_keys[first..].iter().take_while(|((a, b, _), _)| (*a, *b) == wanted);
+        of_pair.for_each(|(_, pair)| add(&self.overflow, *pair as usize));
         flags
     }
 }
 
 /// The lanes of a block in which one of the shapes is one of several of its body.
-fn part_lanes(block: &NormalBlock, general: &GeneralBlock) -> u16 {
-    let shapes = general.shape_a.iter().zip(general.shape_b.iter());
+fn part_lanes(block: &NormalBlock, manifold: &ManifoldBlock) -> u16 {
+    let shapes = manifold.shape_a.iter().zip(manifold.shape_b.iter());
     let lanes = shapes.zip(block.a.iter().zip(block.b.iter())).enumerate();
     lanes.fold(0, |bits, (lane, ((shape_a, shape_b), (a, b)))| {
         let part = shape_a.row() != a.row() || shape_b.row() != b.row();

@@ -3,9 +3,9 @@
 //! Such a pair goes to the tile of its first body, if its second is there, in the next, or ground, as those of a new list do: in the order of
 //! the list, as a candidate if both bodies move, and with a lane in a block in reserve if one of them is fixed. So it is solved by
 //! lanes, at the time of its tile's others. Where the reserve is used up, the tile's blocks are laid out anew. What reaches further
-//! goes to the far tile.
+//! goes to the overflow tile.
 //!
-//! As long as all of them went to the far tile, where one contact is solved after the other, no more than one body in 256
+//! As long as all of them went to the overflow tile, where one contact is solved after the other, no more than one body in 256
 //! could be paired anew in a step, and what tumbled or came down had a new list in most. A mean step at one thread then and now: 8,100 boxes in
 //! a drum 9.0 ms and 7.6, 8,000 bodies of six shapes 7.8 and 6.6 (`granule run washer --bodies 8100 --threads 1 --warmup 200 --steps 240`,
 //! `junkyard` with 8,000 and 120; commit 6041299 and the two after it, an Intel Xeon of 2 cores).
@@ -20,8 +20,8 @@ impl Contacts {
     pub(crate) fn insert(&mut self, list: &List<'_>, pairs: &mut Vec<Pair>, crew: &Crew<'_>) {
         pairs.sort_unstable_by_key(key);
         pairs.dedup_by(|one, other| key(one) == key(other));
-        let far = self.far.found.pairs.len();
-        let known = self.far_keys.len();
+        let far = self.overflow.found.pairs.len();
+        let known = self.overflow_keys.len();
         let mut tile = 0;
         // Large ones that nothing moves are read by all tiles.
         let large = list.broadphase.bands.banded..list.broadphase.listed;
@@ -31,7 +31,7 @@ impl Contacts {
             while tile < self.active_tiles && self.tiles[tile].slots.end <= pair.a as usize {
                 tile += 1;
             }
-            if self.far_keys[..known].binary_search_by_key(&key(pair), |(key, _)| *key).is_ok() {
+            if self.overflow_keys[..known].binary_search_by_key(&key(pair), |(key, _)| *key).is_ok() {
                 continue;
             }
             let is_near = |tile: &&mut Tile| (pair.b as usize) < tile.next_end || is_ground(pair.b);
@@ -46,14 +46,14 @@ impl Contacts {
                     continue;
                 }
             }
-            self.far_keys.push((key(pair), self.far.found.pairs.len() as u32));
-            self.far.found.pairs.push(*pair);
+            self.overflow_keys.push((key(pair), self.overflow.found.pairs.len() as u32));
+            self.overflow.found.pairs.push(*pair);
         }
-        self.far_keys.sort_unstable();
+        self.overflow_keys.sort_unstable();
         let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.insert(tile));
-        if self.far.found.pairs.len() > far {
-            build.again(&mut self.far, &[], false);
+        if self.overflow.found.pairs.len() > far {
+            build.again(&mut self.overflow, &[], false);
             self.make_far_room(list);
         }
     }

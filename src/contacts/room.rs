@@ -24,10 +24,10 @@ pub(super) struct Room {
     bodies: usize,
     pub(super) pairs: usize,
     pub(super) blocks: usize,
-    generals: usize,
+    manifolds: usize,
     candidates: usize,
     /// See `Found`.
-    far: usize,
+    overflow: usize,
     large: usize,
 }
 
@@ -37,16 +37,16 @@ impl Room {
             bodies: tile.next_end.saturating_sub(tile.slots.start),
             pairs: tile.found.pairs.len(),
             blocks: tile.info.len(),
-            generals: tile.general.len(),
+            manifolds: tile.manifold.len(),
             candidates: tile.candidates.len(),
-            far: tile.found.far.len(),
+            overflow: tile.found.overflow.len(),
             large: tile.found.large_len(),
         }
     }
 
     /// For pairs of bodies that become loose.
-    pub(super) fn of_loose(pairs: usize, blocks: usize, any_general: bool) -> Room {
-        Room { pairs, blocks, generals: if any_general { blocks } else { 0 }, ..Room::default() }
+    pub(super) fn of_loose(pairs: usize, blocks: usize, any_manifold: bool) -> Room {
+        Room { pairs, blocks, manifolds: if any_manifold { blocks } else { 0 }, ..Room::default() }
     }
 
     fn merge(self, other: Room, merge: impl Fn(usize, usize) -> usize) -> Room {
@@ -54,9 +54,9 @@ impl Room {
             bodies: merge(self.bodies, other.bodies),
             pairs: merge(self.pairs, other.pairs),
             blocks: merge(self.blocks, other.blocks),
-            generals: merge(self.generals, other.generals),
+            manifolds: merge(self.manifolds, other.manifolds),
             candidates: merge(self.candidates, other.candidates),
-            far: merge(self.far, other.far),
+            overflow: merge(self.overflow, other.overflow),
             large: merge(self.large, other.large),
         }
     }
@@ -66,7 +66,7 @@ impl Room {
     }
 
     /// Grows where one of these tiles needs more than this: then to so many times what it needs, so that it is rare. (To nothing
-    /// for what there is none of: most worlds have no general contacts, or no large bodies that move.)
+    /// for what there is none of: most worlds have no contacts with a manifold, or no large bodies that move.)
     pub(super) fn fit(&mut self, tiles: &[Tile], times: usize) {
         let most = tiles.iter().fold(Room::default(), |most, tile| most.max(Room::of(tile)));
         let sum = tiles.iter().fold(Room::default(), |sum, tile| sum.merge(Room::of(tile), |a, b| a + b));
@@ -80,7 +80,7 @@ impl Room {
         if tiles.len() <= FEW {
             // All candidates may come near.
             self.blocks = self.blocks.max(self.pairs / BLOCK);
-            self.generals = if self.generals > 0 { self.generals.max(self.blocks) } else { 0 };
+            self.manifolds = if self.manifolds > 0 { self.manifolds.max(self.blocks) } else { 0 };
         }
     }
 }
@@ -100,28 +100,28 @@ impl Tile {
     pub(super) fn has(&self, room: &Room) -> bool {
         self.found.pairs.capacity() >= room.pairs
             && self.info.capacity() >= room.blocks
-            && self.general.capacity() >= room.generals
+            && self.manifold.capacity() >= room.manifolds
             && self.candidates.capacity() >= room.candidates
             && self.scratch.holds(room.bodies, room.blocks * BLOCK, room.pairs)
-            && self.found.holds(room.far, room.large)
+            && self.found.holds(room.overflow, room.large)
     }
 
     /// Makes room for so much.
     pub(super) fn reserve(&mut self, room: &Room, bodies: &Bodies) {
         at_least(&mut self.found.pairs, room.pairs);
-        self.found.reserve(room.far, room.large);
+        self.found.reserve(room.overflow, room.large);
         at_least(&mut self.lane_of, room.pairs);
         self.scratch.reserve(room.bodies, room.blocks * BLOCK, room.pairs);
         at_least(&mut self.candidates, room.candidates);
         at_least(&mut self.info, room.blocks);
         at_least(&mut self.normal, room.blocks);
         at_least(&mut self.friction, room.blocks);
-        at_least(&mut self.general, room.generals);
+        at_least(&mut self.manifold, room.manifolds);
         if bodies.any_restitution {
             at_least(&mut self.bounce, room.blocks);
         }
         if bodies.any_rough {
-            at_least(&mut self.rough, room.generals);
+            at_least(&mut self.rough, room.manifolds);
         }
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! 1. The blocks are the solver's own, and live as long as the pair list: a step rewrites only the
 //!    normal and the separation, and the impulses stay where they are.
-//! 2. A pair that can't touch in this step gets the separation [`FAR`] and no impulse, so that the
+//! 2. A pair that can't touch in this step gets the separation [`NO_CONTACT`] and no impulse, so that the
 //!    solver's arithmetic leaves both bodies alone; a block of such pairs is skipped whole.
 //!
 //! Contacts are *speculative*: a pair closer than [`Settings::speculative_distance`](crate::Settings) is solved, and may
@@ -21,14 +21,14 @@
 //! Tried and dropped: each tile's narrowphase as a part of its first solver task. `granule run` took 1 to 2 % less for `packed` at
 //! 10,000, 50,000 and 1,000,000 bodies and for `large_pyramid`, at one thread; the stage could not be timed or traced on its own.
 
-mod general;
+mod manifold;
 mod near;
 
 use super::candidates::CANDIDATE_KINDS;
 use super::{BlockInfo, Tile};
 use crate::base::prefetch::{AHEAD, prefetch};
 use crate::lane::{Lane, Mask, Row, RowOffset};
-use crate::narrowphase::{EachKernel, FAR, Kernel, Touch, each_kernel};
+use crate::narrowphase::{EachKernel, Kernel, NO_CONTACT, Touch, each_kernel};
 use std::marker::PhantomData;
 
 /// Updates all contacts of a tile.
@@ -49,12 +49,12 @@ pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     let limits = &tile.limits;
     assert!(limits.bodies.fits(step.shape) && limits.bodies.fits(step.vel));
     each_kernel(&mut Update(tile, step, PhantomData::<L>));
-    if !tile.general.is_empty() {
+    if !tile.manifold.is_empty() {
         let limits = &tile.limits;
         assert!(limits.bodies.fits(step.frame) && limits.outlines.fits(step.outlines));
         assert!(limits.shapes.fits(step.shape) && limits.shapes.fits(step.frame));
         // SAFETY: the rows are as many as asserted.
-        unsafe { general::update::<L>(tile, step) };
+        unsafe { manifold::update::<L>(tile, step) };
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Ve
     if !step.frame.is_empty() {
         assert!(tile.limits.shapes.fits(step.frame));
         // SAFETY: the rows are as many as asserted.
-        unsafe { near::near_general::<L>(tile, step, born) };
+        unsafe { near::near_shapes::<L>(tile, step, born) };
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Step<'a> {
     pub shape: &'a [Row],
     /// Velocity row of each slot: `[vel_x, vel_y, _, _]`.
     pub vel: &'a [Row],
-    /// `[x, y, cos, sin]` of each slot and each part, where there are general contacts.
+    /// `[x, y, cos, sin]` of each slot and each part, where there are contacts with a manifold.
     pub frame: &'a [Row],
     /// See `outline.rs`.
     pub outlines: &'a [Row],
@@ -107,7 +107,7 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     let time_step = L::splat(step.time_step);
     let slop = L::splat(step.slop);
     let speculative = L::splat(step.speculative);
-    let (far, zero) = (L::splat(FAR), L::splat(0.0));
+    let (far, zero) = (L::splat(NO_CONTACT), L::splat(0.0));
     for index in tile.blocks_of(K::KIND) {
         prefetch(&tile.normal, index + AHEAD);
         let block = &mut tile.normal[index];

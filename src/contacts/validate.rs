@@ -1,12 +1,12 @@
 //! What holds of the pair list and its blocks after any call.
 
 use super::candidates::CANDIDATE_KINDS;
-use super::{BLOCK, BounceBlock, Contacts, Key, NO_LANE, NOT_GENERAL, SERIAL, Tile, key};
+use super::{BLOCK, BounceBlock, Contacts, Key, NO_LANE, NO_MANIFOLD, SERIAL, Tile, key};
 use crate::base::ensure;
 use crate::body::Bodies;
 use crate::geometry::outline::OUTLINE_ROWS;
 use crate::lane::RowOffset;
-use crate::narrowphase::{FAR, PairKind};
+use crate::narrowphase::{NO_CONTACT, PairKind};
 
 /// How many rows there are of each sort.
 pub(crate) struct Rows {
@@ -42,9 +42,9 @@ impl Contacts {
         let keys = self.sorted_keys();
         let double = keys.windows(2).find(|two| two[0] == two[1]);
         ensure!(double.is_none(), "a pair is in the list twice: {double:?}");
-        let mut far: Vec<Key> = self.far.pairs().iter().map(key).collect();
+        let mut far: Vec<Key> = self.overflow.pairs().iter().map(key).collect();
         far.sort_unstable();
-        let known: Vec<Key> = self.far_keys.iter().map(|&(key, _)| key).collect();
+        let known: Vec<Key> = self.overflow_keys.iter().map(|&(key, _)| key).collect();
         ensure!(far == known, "the keys of the far pairs are not those of the far pairs");
         for event in self.begin.iter().chain(&self.end) {
             ensure!(event.a != event.b, "{event:?} names one body twice");
@@ -136,10 +136,10 @@ impl Tile {
         let blocks = self.info.len();
         let optional = |len: usize, full: usize| len == 0 || len == full;
         ensure!(optional(self.bounce.len(), blocks), "{} of {blocks} blocks bounce", self.bounce.len());
-        let generals = self.general.len();
-        ensure!(optional(self.rough.len(), generals), "{} rough blocks of {generals}", self.rough.len());
+        let manifolds = self.manifold.len();
+        ensure!(optional(self.rough.len(), manifolds), "{} rough blocks of {manifolds}", self.rough.len());
         let mut next_block = 0;
-        let mut next_general = 0;
+        let mut next_manifold = 0;
         for (class, run) in self.runs.iter().enumerate() {
             let kind = PairKind::ALL[class / 2];
             let right = run.start as usize == next_block && run.start <= run.serial && run.serial <= run.end;
@@ -150,27 +150,27 @@ impl Tile {
             for block in run.start as usize..next_block {
                 let in_block = |message: String| format!("block {block}, {kind:?}: {message}");
                 let info = &self.info[block];
-                let wanted = if kind.is_general() { next_general } else { NOT_GENERAL };
+                let wanted = if kind.needs_manifold() { next_manifold } else { NO_MANIFOLD };
                 ensure!(
-                    info.general == wanted,
-                    "block {block}, {kind:?}: general {}, not {wanted}",
-                    info.general
+                    info.manifold == wanted,
+                    "block {block}, {kind:?}: manifold {}, not {wanted}",
+                    info.manifold
                 );
-                next_general += u32::from(kind.is_general());
+                next_manifold += u32::from(kind.needs_manifold());
                 let serial = block >= run.serial as usize;
                 ensure!((info.colour as usize == SERIAL) == serial, "block {block}: colour {}", info.colour);
                 if !serial {
                     self.validate_colour(block, kind).map_err(in_block)?;
                 }
-                self.validate_general(block, rows).map_err(in_block)?;
+                self.validate_manifold(block, rows).map_err(in_block)?;
                 if fresh {
                     self.validate_impulses(block).map_err(in_block)?;
                 }
             }
         }
         ensure!(
-            next_block == blocks && next_general as usize == generals,
-            "{blocks} blocks, {generals} general, not all in runs"
+            next_block == blocks && next_manifold as usize == manifolds,
+            "{blocks} blocks, {manifolds} manifold, not all in runs"
         );
         Ok(())
     }
@@ -189,13 +189,13 @@ impl Tile {
         Ok(())
     }
 
-    fn validate_general(&self, block: usize, rows: &Rows) -> Result<(), String> {
-        let Some(general) = self.general_of(block) else { return Ok(()) };
-        for row in general.shape_a.iter().chain(general.shape_b.iter()) {
+    fn validate_manifold(&self, block: usize, rows: &Rows) -> Result<(), String> {
+        let Some(manifold) = self.manifold_of(block) else { return Ok(()) };
+        for row in manifold.shape_a.iter().chain(manifold.shape_b.iter()) {
             ensure!(row.row() < rows.shapes, "shape row {} of {}", row.row(), rows.shapes);
         }
         let first = if self.info[block].capacity <= 1 { rows.outlines } else { OUTLINE_ROWS };
-        for row in general.outline_a.iter().chain(general.outline_b.iter()) {
+        for row in manifold.outline_a.iter().chain(manifold.outline_b.iter()) {
             let within = row.row() + first <= rows.outlines;
             // Blocks of boxes read no outlines, and the table may be empty then.
             ensure!(
@@ -211,17 +211,18 @@ impl Tile {
     /// Finite, normal ones not negative, and none in lanes that are unused or too far apart.
     fn validate_impulses(&self, block: usize) -> Result<(), String> {
         let (info, normal, friction) = (&self.info[block], &self.normal[block], &self.friction[block]);
-        let general = self.general_of(block);
+        let manifold = self.manifold_of(block);
         let bounce = self.bounce.get(block).unwrap_or(&BounceBlock::NONE);
         for lane in 0..BLOCK {
             let used = info.used() >> lane & 1 == 1;
-            // An unused lane of a general block pushes the padding row about, which nothing else reads.
-            if general.is_some() && !used {
+            // An unused lane of a manifold block pushes the padding row about, which nothing else reads.
+            if manifold.is_some() && !used {
                 continue;
             }
             let points = [
                 Some((normal.separation[lane], normal.normal_impulse[lane])),
-                general.map(|general| (general.second.separation[lane], general.second.normal_impulse[lane])),
+                manifold
+                    .map(|manifold| (manifold.second.separation[lane], manifold.second.normal_impulse[lane])),
             ];
             for (point, (separation, impulse)) in points.into_iter().flatten().enumerate() {
                 let bounced = bounce.normal_impulse[point][lane];
@@ -230,13 +231,13 @@ impl Tile {
                 ensure!(separation.is_finite(), "lane {lane}, point {point}: separation {separation}");
                 ensure!(used || impulse == 0.0, "unused lane {lane}, point {point}: impulse {impulse}");
                 ensure!(
-                    separation != FAR || impulse == 0.0,
+                    separation != NO_CONTACT || impulse == 0.0,
                     "lane {lane}, point {point}: impulse {impulse}, too far"
                 );
             }
             let tangent = friction.tangent_impulse[lane];
             ensure!(tangent.is_finite(), "lane {lane}: tangent impulse {tangent}");
-            let far = points.into_iter().flatten().all(|(separation, _)| separation == FAR);
+            let far = points.into_iter().flatten().all(|(separation, _)| separation == NO_CONTACT);
             ensure!(tangent == 0.0 || used && !far, "lane {lane}: tangent impulse {tangent}, too far");
             let masses = [normal.normal_mass[lane], friction.tangent_mass[lane]];
             let good = masses.iter().all(|mass| mass.is_finite() && *mass >= 0.0);

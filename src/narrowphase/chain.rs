@@ -5,8 +5,8 @@
 //! the segment after it, where the corner between them juts out; what leans further, or backwards, is its
 //! neighbours' to answer for. At an open end of the chain it answers for all.
 
-use super::manifold::{Manifold, Outline, Point, Turn, V};
-use super::{FAR, round_hull};
+use super::manifold::{LaneOutline, Manifold, Point, Turn, V};
+use super::{NO_CONTACT, round_convex};
 use crate::lane::{Lane, Mask};
 
 /// The face of a segment's outline that looks to its left.
@@ -61,10 +61,10 @@ impl<L: Lane> Chain<L> {
 pub(super) fn touch_round<L: Lane, const N: usize>(
     centre: V<L>,
     radius: L,
-    segment: &Outline<L, N>,
+    segment: &LaneOutline<L, N>,
     chain: &Chain<L>,
 ) -> Manifold<L> {
-    let mut manifold = round_hull::touch(centre, radius, segment);
+    let mut manifold = round_convex::touch(centre, radius, segment);
     let mine = chain.answers_for(manifold.normal.neg()).and(centre.y.ge(L::splat(0.0)));
     // What leans over an end by so little that both segments answer for it is pushed straight out: a hundredth of 5 m/s
     // would lift a ball that rolls.
@@ -72,7 +72,7 @@ pub(super) fn touch_round<L: Lane, const N: usize>(
     manifold.normal = V::select(straight, V::splat(0.0, -1.0), manifold.normal);
     let Point { place, separation, .. } = &mut manifold.points[0];
     let above = centre.y - radius;
-    *separation = L::select(mine, L::select(straight, above, *separation), L::splat(FAR));
+    *separation = L::select(mine, L::select(straight, above, *separation), L::splat(NO_CONTACT));
     *place = V::select(straight, V::new(centre.x, above * L::splat(0.5)), *place);
     manifold
 }

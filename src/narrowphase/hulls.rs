@@ -4,8 +4,8 @@
 //! their own; so two hulls need no turning, only the way between their origins.
 
 use super::chain::Chain;
-use super::manifold::{Frame, Manifold, Outline, OutlineRows, V};
-use super::{FAR, hull_hull, round_hull};
+use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, V};
+use super::{NO_CONTACT, convex_convex, round_convex};
 use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
 use glam::Vec2;
@@ -17,13 +17,13 @@ pub(crate) struct LoopTouch {
     pub normal: Vec2,
     /// From A's origin.
     pub places: [Vec2; 2],
-    /// [`FAR`] if there is no such point.
+    /// [`NO_CONTACT`] if there is no such point.
     pub separations: [f32; 2],
 }
 
 impl LoopTouch {
     pub(crate) const NONE: LoopTouch =
-        LoopTouch { normal: Vec2::X, places: [Vec2::ZERO; 2], separations: [FAR; 2] };
+        LoopTouch { normal: Vec2::X, places: [Vec2::ZERO; 2], separations: [NO_CONTACT; 2] };
 
     fn of(manifold: &Manifold<f32>) -> LoopTouch {
         let [first, second] = &manifold.points;
@@ -150,12 +150,12 @@ fn touch_all<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touc
         let way_x: [f32; MAX_WIDTH] = std::array::from_fn(|lane| pair(lane % L::WIDTH).way.x);
         let way_y: [f32; MAX_WIDTH] = std::array::from_fn(|lane| pair(lane % L::WIDTH).way.y);
         let way = V::new(L::load(&way_x), L::load(&way_y));
-        let outline = |at: [RowOffset; MAX_WIDTH]| -> Outline<L, N> {
+        let outline = |at: [RowOffset; MAX_WIDTH]| -> LaneOutline<L, N> {
             OutlineRows::new(outlines, &at[..L::WIDTH]).outlines()
         };
         let (a, b) = (outline(offsets(0)), outline(offsets(1)));
-        let b = Outline { vertex: b.vertex.map(|v| v.add(way)), ..b };
-        let manifold = hull_hull::touch(&a, &b);
+        let b = LaneOutline { vertex: b.vertex.map(|v| v.add(way)), ..b };
+        let manifold = convex_convex::touch(&a, &b);
         let mut columns = [[0.0; MAX_WIDTH]; 8];
         let [first, second] = &manifold.points;
         let values = [
@@ -209,28 +209,29 @@ pub(crate) fn touch_other(
     let (turn, at) = b_frame.seen_from(&identity);
     let manifold = match other {
         Other::Round(radius) => {
-            let mut manifold = round_hull::touch(V::new(way.x, way.y), radius, &a);
+            let mut manifold = round_convex::touch(V::new(way.x, way.y), radius, &a);
             manifold.normal = manifold.normal.neg();
             manifold
         }
         Other::Box(half) => {
-            let corners = Outline::<f32, 4>::boxes(half.x, half.y);
+            let corners = LaneOutline::<f32, 4>::boxes(half.x, half.y);
             let repeat = |i: usize| if i < 4 { i } else { 0 };
-            let b = Outline::<f32, MAX_VERTICES> {
+            let b = LaneOutline::<f32, MAX_VERTICES> {
                 vertex: std::array::from_fn(|i| corners.vertex[repeat(i)]),
                 normal: std::array::from_fn(|i| corners.normal[repeat(i)]),
                 radius: corners.radius,
                 count: corners.count,
             };
-            hull_hull::touch(&a, &b.seen_from(turn, at))
+            convex_convex::touch(&a, &b.seen_from(turn, at))
         }
-        Other::Outline(rows) => hull_hull::touch(&a, &outline::<f32>(rows).seen_from(turn, at)),
+        Other::Outline(rows) => convex_convex::touch(&a, &outline::<f32>(rows).seen_from(turn, at)),
         Other::Chain(rows) => {
             // A's centre decides on which side it is, and has to be the origin.
             let (to, from) = (V::new(-centre.x, -centre.y), V::new(centre.x, centre.y));
-            let a = Outline { vertex: a.vertex.map(|v| v.add(to)), ..a };
+            let a = LaneOutline { vertex: a.vertex.map(|v| v.add(to)), ..a };
             let segment = outline::<f32>(rows).seen_from(turn, at.add(to));
-            let mut manifold = hull_hull::touch_chain(&a, &segment, &Chain::new(rows[1].0).seen_from(turn));
+            let mut manifold =
+                convex_convex::touch_chain(&a, &segment, &Chain::new(rows[1].0).seen_from(turn));
             manifold.shift(from);
             manifold
         }
@@ -238,7 +239,7 @@ pub(crate) fn touch_other(
     LoopTouch::of(&manifold)
 }
 
-fn outline<L: Lane>(rows: &[Row]) -> Outline<L, MAX_VERTICES> {
+fn outline<L: Lane>(rows: &[Row]) -> LaneOutline<L, MAX_VERTICES> {
     let at = [RowOffset::of(0); MAX_WIDTH];
     OutlineRows::new(rows, &at[..L::WIDTH]).outlines()
 }

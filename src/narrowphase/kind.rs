@@ -6,7 +6,7 @@ use crate::geometry::shape::ShapeKind;
 /// The kinds of pair, each with blocks and kernels of its own. `A` is the first shape named. From
 /// `CircleCircleFixed` on B has no inverse mass: such a contact writes A only, and its colour only A's.
 ///
-/// In the general kinds, *round* is a circle or a particle, *hull* a box, capsule, segment or polygon.
+/// In the kinds with manifolds, *round* is a circle or a particle, *convex* a box, capsule, segment or polygon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum PairKind {
@@ -17,8 +17,8 @@ pub(crate) enum PairKind {
     CircleParticle = 4,
     ParticleAabb = 5,
     RoundRound = 6,
-    RoundHull = 7,
-    HullHull = 8,
+    RoundConvex = 7,
+    ConvexConvex = 8,
     CircleCircleFixed = 9,
     CircleAabbFixed = 10,
     AabbCircleFixed = 11,
@@ -29,13 +29,13 @@ pub(crate) enum PairKind {
     ParticleAabbFixed = 16,
     ParticleHalfSpace = 17,
     RoundRoundFixed = 18,
-    RoundHullFixed = 19,
+    RoundConvexFixed = 19,
     RoundChain = 20,
     RoundPlane = 21,
-    HullRoundFixed = 22,
-    HullHullFixed = 23,
-    HullChain = 24,
-    HullPlane = 25,
+    ConvexRoundFixed = 22,
+    ConvexConvexFixed = 23,
+    ConvexChain = 24,
+    ConvexPlane = 25,
 }
 
 /// How many kinds there are.
@@ -51,8 +51,8 @@ impl PairKind {
         PairKind::CircleParticle,
         PairKind::ParticleAabb,
         PairKind::RoundRound,
-        PairKind::RoundHull,
-        PairKind::HullHull,
+        PairKind::RoundConvex,
+        PairKind::ConvexConvex,
         PairKind::CircleCircleFixed,
         PairKind::CircleAabbFixed,
         PairKind::AabbCircleFixed,
@@ -63,48 +63,51 @@ impl PairKind {
         PairKind::ParticleAabbFixed,
         PairKind::ParticleHalfSpace,
         PairKind::RoundRoundFixed,
-        PairKind::RoundHullFixed,
+        PairKind::RoundConvexFixed,
         PairKind::RoundChain,
         PairKind::RoundPlane,
-        PairKind::HullRoundFixed,
-        PairKind::HullHullFixed,
-        PairKind::HullChain,
-        PairKind::HullPlane,
+        PairKind::ConvexRoundFixed,
+        PairKind::ConvexConvexFixed,
+        PairKind::ConvexChain,
+        PairKind::ConvexPlane,
     ];
 
-    /// The general kinds.
-    pub(crate) const GENERAL: [PairKind; 11] = [
+    /// The kinds with manifolds.
+    pub(crate) const MANIFOLD: [PairKind; 11] = [
         PairKind::RoundRound,
-        PairKind::RoundHull,
-        PairKind::HullHull,
+        PairKind::RoundConvex,
+        PairKind::ConvexConvex,
         PairKind::RoundRoundFixed,
-        PairKind::RoundHullFixed,
+        PairKind::RoundConvexFixed,
         PairKind::RoundChain,
         PairKind::RoundPlane,
-        PairKind::HullRoundFixed,
-        PairKind::HullHullFixed,
-        PairKind::HullChain,
-        PairKind::HullPlane,
+        PairKind::ConvexRoundFixed,
+        PairKind::ConvexConvexFixed,
+        PairKind::ConvexChain,
+        PairKind::ConvexPlane,
     ];
 
-    /// Whether its contacts may turn a body about a point off their normal, see `general.rs`.
-    pub(crate) const fn is_general(self) -> bool {
+    /// Whether its contacts may turn a body about a point off their normal, see `manifold.rs`.
+    pub(crate) const fn needs_manifold(self) -> bool {
         let number = self as u8;
         number >= PairKind::RoundRoundFixed as u8
-            || (number >= PairKind::RoundRound as u8 && number <= PairKind::HullHull as u8)
+            || (number >= PairKind::RoundRound as u8 && number <= PairKind::ConvexConvex as u8)
     }
 
-    /// Whether contacts of this general kind have two points.
+    /// Whether contacts of this kind with manifolds have two points.
     pub(crate) const fn has_two_points(self) -> bool {
         matches!(
             self,
-            PairKind::HullHull | PairKind::HullHullFixed | PairKind::HullChain | PairKind::HullPlane
+            PairKind::ConvexConvex
+                | PairKind::ConvexConvexFixed
+                | PairKind::ConvexChain
+                | PairKind::ConvexPlane
         )
     }
 
     /// Whether either body could be A.
     pub(crate) const fn is_symmetric(self) -> bool {
-        matches!(self, PairKind::RoundRound | PairKind::HullHull)
+        matches!(self, PairKind::RoundRound | PairKind::ConvexConvex)
     }
 
     /// r²/I over 1/m of the shapes in the roles of A and B: 2 for a disc that friction turns, else 0.
@@ -125,8 +128,8 @@ impl PairKind {
     pub(crate) fn of(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
         use ShapeKind::{Aabb, Circle, HalfSpace, Particle};
         debug_assert!(!(a_fixed && b_fixed));
-        if a.is_general() || b.is_general() {
-            return Self::of_general(a, a_fixed, b, b_fixed);
+        if a.needs_manifold() || b.needs_manifold() {
+            return Self::of_manifold(a, a_fixed, b, b_fixed);
         }
         let (a, b) = (a.shape(), b.shape());
         if !a_fixed && !b_fixed {
@@ -153,19 +156,19 @@ impl PairKind {
             (_, Circle | Particle) => PairKind::AabbCircleFixed,
             (_, HalfSpace) => PairKind::AabbHalfSpace,
             (_, Aabb) => PairKind::AabbAabbFixed,
-            _ => unreachable!("shapes that turn are general"),
+            _ => unreachable!("shapes that turn are manifold"),
         };
         (kind, a_fixed)
     }
 
-    fn of_general(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
+    fn of_manifold(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
         let round = |kind: Kind| matches!(kind.shape(), ShapeKind::Circle | ShapeKind::Particle);
         if !a_fixed && !b_fixed {
             return match (round(a), round(b)) {
                 (true, true) => (PairKind::RoundRound, false),
-                (true, false) => (PairKind::RoundHull, false),
-                (false, true) => (PairKind::RoundHull, true),
-                (false, false) => (PairKind::HullHull, false),
+                (true, false) => (PairKind::RoundConvex, false),
+                (false, true) => (PairKind::RoundConvex, true),
+                (false, false) => (PairKind::ConvexConvex, false),
             };
         }
         let (moving, fixed) = if a_fixed { (b, a) } else { (a, b) };
@@ -173,11 +176,11 @@ impl PairKind {
             (true, ShapeKind::Circle | ShapeKind::Particle) => PairKind::RoundRoundFixed,
             (true, ShapeKind::HalfSpace) => PairKind::RoundPlane,
             (true, ShapeKind::ChainSegment) => PairKind::RoundChain,
-            (true, _) => PairKind::RoundHullFixed,
-            (false, ShapeKind::Circle | ShapeKind::Particle) => PairKind::HullRoundFixed,
-            (false, ShapeKind::HalfSpace) => PairKind::HullPlane,
-            (false, ShapeKind::ChainSegment) => PairKind::HullChain,
-            (false, _) => PairKind::HullHullFixed,
+            (true, _) => PairKind::RoundConvexFixed,
+            (false, ShapeKind::Circle | ShapeKind::Particle) => PairKind::ConvexRoundFixed,
+            (false, ShapeKind::HalfSpace) => PairKind::ConvexPlane,
+            (false, ShapeKind::ChainSegment) => PairKind::ConvexChain,
+            (false, _) => PairKind::ConvexConvexFixed,
         };
         (kind, a_fixed)
     }

@@ -113,7 +113,7 @@ impl<L: Lane> Frame<L> {
 
 /// Outlines of `N` vertices; shapes with fewer repeat their first vertex and edge.
 #[derive(Clone, Copy)]
-pub(crate) struct Outline<L: Lane, const N: usize> {
+pub(crate) struct LaneOutline<L: Lane, const N: usize> {
     pub vertex: [V<L>; N],
     /// The outward normal of the edge from this vertex to the next.
     pub normal: [V<L>; N],
@@ -122,11 +122,11 @@ pub(crate) struct Outline<L: Lane, const N: usize> {
     pub count: L,
 }
 
-impl<L: Lane> Outline<L, 4> {
+impl<L: Lane> LaneOutline<L, 4> {
     /// Boxes of these half extents.
     #[inline(always)]
     pub(crate) fn boxes(half_x: L, half_y: L) -> Self {
-        Outline {
+        LaneOutline {
             vertex: [
                 V::new(-half_x, -half_y),
                 V::new(half_x, -half_y),
@@ -140,7 +140,7 @@ impl<L: Lane> Outline<L, 4> {
     }
 }
 
-impl<L: Lane, const N: usize> Outline<L, N> {
+impl<L: Lane, const N: usize> LaneOutline<L, N> {
     /// As seen from another frame.
     #[inline(always)]
     pub(crate) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
@@ -164,7 +164,7 @@ impl<L: Lane, const N: usize> Outline<L, N> {
 
     #[inline(always)]
     pub(crate) fn select(mask: L::Mask, yes: &Self, no: &Self) -> Self {
-        let mut outline = Outline {
+        let mut outline = LaneOutline {
             radius: L::select(mask, yes.radius, no.radius),
             count: L::select(mask, yes.count, no.count),
             ..*no
@@ -222,10 +222,10 @@ impl<'a> OutlineRows<'a> {
 
     /// The outlines, of at most `N` vertices each.
     #[inline(always)]
-    pub(crate) fn outlines<L: Lane, const N: usize>(&self) -> Outline<L, N> {
+    pub(crate) fn outlines<L: Lane, const N: usize>(&self) -> LaneOutline<L, N> {
         let zero = V::splat(0.0, 0.0);
         let [_, _, radius, count] = self.row::<L>(0);
-        let mut outline = Outline { vertex: [zero; N], normal: [zero; N], radius, count };
+        let mut outline = LaneOutline { vertex: [zero; N], normal: [zero; N], radius, count };
         for i in (0..N).step_by(2) {
             let (vertex, normal) = (self.row::<L>(VERTEX_ROWS + i / 2), self.row::<L>(NORMAL_ROWS + i / 2));
             outline.vertex[i] = V::new(vertex[0], vertex[1]);
@@ -248,7 +248,7 @@ impl<'a> OutlineRows<'a> {
 pub(crate) struct Point<L: Lane> {
     /// Midway between the surfaces, from A's shape's centre; in A's axes, in the end in the world's.
     pub place: V<L>,
-    /// Negative when the shapes overlap; [`FAR`](super::FAR) if there is no such point.
+    /// Negative when the shapes overlap; [`NO_CONTACT`](super::NO_CONTACT) if there is no such point.
     pub separation: L,
     /// Which vertices of the two shapes it comes from: from step to step the same point has the same number.
     pub feature: L,

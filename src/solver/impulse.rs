@@ -28,7 +28,7 @@
 //! mass derived from the normal mass and one coefficient of friction, two cache lines in eleven less for the relaxing pass
 //! (1 %, at 1,000,000 bodies too: the passes do not wait for the blocks' lines).
 
-use super::{Integrate, general};
+use super::{Integrate, manifold};
 use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::crew::SharedSlice;
@@ -52,7 +52,7 @@ pub(crate) enum Pass {
 }
 
 /// By how much a contact whose normal impulse turns nobody, of circles and axis-aligned boxes, is damped more than a
-/// general one, as a factor of the damping ratio.
+/// one with a manifold, as a factor of the damping ratio.
 ///
 /// A pile of N rows is a chain of springs whose slowest swing is damped by π/2N of what one contact is: a damping
 /// ratio of 10, which is much for two bodies, is little for a tall pile. Twice as much brings it to rest sooner, for
@@ -77,10 +77,10 @@ pub(crate) struct Rows<'a> {
     pub inv_step: f32,
     /// Substep length over the last step's: scales carried impulses.
     pub impulse_ratio: f32,
-    /// Of contacts whose normal impulse turns nobody, and of general ones: between moving bodies, and with what no impulse
+    /// Of contacts whose normal impulse turns nobody, and of those with a manifold: between moving bodies, and with what no impulse
     /// moves.
     pub softness: [Softness; 2],
-    pub general_softness: [Softness; 2],
+    pub manifold_softness: [Softness; 2],
     pub push_out_speed: f32,
     /// What overlaps by more is jammed, m: nothing that rests is so deep.
     pub jammed_depth: f32,
@@ -214,14 +214,14 @@ fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, u
 #[allow(unsafe_code)]
 pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     for (kind, run) in tile.kinds() {
-        if kind.is_general() {
+        if kind.needs_manifold() {
             // SAFETY: the caller has these bodies to itself. Lanes of a coloured block share no body that moves.
             unsafe {
                 match (kind.is_fixed(), kind.has_two_points()) {
-                    (false, false) => general::<L, false, 1>(tile, run, rows, pass, elapsed),
-                    (false, true) => general::<L, false, 2>(tile, run, rows, pass, elapsed),
-                    (true, false) => general::<L, true, 1>(tile, run, rows, pass, elapsed),
-                    (true, true) => general::<L, true, 2>(tile, run, rows, pass, elapsed),
+                    (false, false) => manifold::<L, false, 1>(tile, run, rows, pass, elapsed),
+                    (false, true) => manifold::<L, false, 2>(tile, run, rows, pass, elapsed),
+                    (true, false) => manifold::<L, true, 1>(tile, run, rows, pass, elapsed),
+                    (true, true) => manifold::<L, true, 2>(tile, run, rows, pass, elapsed),
                 }
             }
             continue;
@@ -260,13 +260,13 @@ unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: boo
     }
 }
 
-/// The same for general contacts.
+/// The same for contacts with a manifold.
 ///
 /// # Safety
 ///
 /// As for [`run`].
 #[allow(unsafe_code)]
-unsafe fn general<L: Lane, const FIXED: bool, const POINTS: usize>(
+unsafe fn manifold<L: Lane, const FIXED: bool, const POINTS: usize>(
     tile: &mut Tile,
     run: Run,
     rows: &Rows<'_>,
@@ -275,8 +275,8 @@ unsafe fn general<L: Lane, const FIXED: bool, const POINTS: usize>(
 ) {
     // SAFETY: the caller has these bodies to itself, and each named row exists.
     unsafe {
-        general::blocks::<L, FIXED, POINTS>(tile, run.coloured(), rows, pass, elapsed);
-        general::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
+        manifold::blocks::<L, FIXED, POINTS>(tile, run.coloured(), rows, pass, elapsed);
+        manifold::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
     }
 }
 
@@ -291,7 +291,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     pass: Pass,
     elapsed: f32,
 ) {
-    // One loop for each pass, see `general.rs`.
+    // One loop for each pass, see `manifold.rs`.
     macro_rules! each {
         ($visit:expr) => {
             // SAFETY: the caller has these bodies to itself, and each named row exists.
@@ -339,7 +339,7 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bo
     pass: Pass,
     elapsed: f32,
     visit: impl Fn(
-        &mut Kernel<'_, L, FIXED, SPIN_A, SPIN_B>,
+        &mut ImpulseKernel<'_, L, FIXED, SPIN_A, SPIN_B>,
         &mut FrictionBlock,
         Option<&mut BounceBlock>,
         usize,
@@ -365,7 +365,7 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bo
         }
         let mut impacts = false;
         for i in BlockInfo::vectors::<L>(info.active) {
-            let mut kernel = Kernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
+            let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
             impacts |= visit(&mut kernel, friction, bounce.as_deref_mut(), i);
         }
         info.bounced |= impacts;
@@ -373,7 +373,7 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bo
 }
 
 /// `WIDTH` contacts of one block.
-struct Kernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool> {
+struct ImpulseKernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool> {
     a: &'a [RowOffset],
     b: &'a [RowOffset],
     rows: &'a Rows<'a>,
@@ -439,14 +439,14 @@ impl<L: Lane> Velocities<L> {
 /// are this task's alone. Those that may start a bounce return the normal velocity that they found.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
-    Kernel<'a, L, FIXED, SPIN_A, SPIN_B>
+    ImpulseKernel<'a, L, FIXED, SPIN_A, SPIN_B>
 {
     #[inline(always)]
     fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>, elapsed: f32) -> Self {
         let lanes = i..i + L::WIDTH;
         let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
         debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
-        Kernel {
+        ImpulseKernel {
             a,
             b,
             rows,

@@ -20,7 +20,7 @@ use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Rows by slot, then one padding row for each tile and one for the far tile.
+/// Rows by slot, then one padding row for each tile and one for the overflow tile.
 #[derive(Default)]
 pub(crate) struct Mirror {
     /// `[x, y, ext_x, ext_y]` at the start of the step; half-spaces as in `broadphase::shape_row`.
@@ -58,7 +58,7 @@ impl Mirror {
         let rows = len + tiles + 1;
         self.bodies = len;
         let shapes = rows + bodies.part_count();
-        resize(&mut self.frame, if bodies.any_general { shapes } else { 0 });
+        resize(&mut self.frame, if bodies.any_manifold { shapes } else { 0 });
         resize(&mut self.shape, shapes);
         self.shape[len..].fill(Row::default());
         for column in [&mut self.vel, &mut self.pose, &mut self.accum] {
@@ -78,7 +78,7 @@ impl Mirror {
             #[allow(unsafe_code)]
             // SAFETY: chunks are disjoint.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
-            if bodies.any_general {
+            if bodies.any_manifold {
                 let [shape, vel, accum] = rows;
                 #[allow(unsafe_code)]
                 // SAFETY: chunks are disjoint.
@@ -101,7 +101,7 @@ impl Mirror {
                 }
             }
         });
-        if bodies.any_general {
+        if bodies.any_manifold {
             self.frame[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
             self.fill_parts(bodies);
         }
@@ -158,7 +158,7 @@ impl Mirror {
         let any_force = std::mem::take(&mut bodies.any_force);
         let midpoint = (bodies.particle_count > 0).then(|| midpoint(settings));
         let c = &mut bodies.columns;
-        let turned = bodies.any_general.then_some(&c.arm);
+        let turned = bodies.any_manifold.then_some(&c.arm);
         let (radius, scale) = (&c.radius, &c.gravity_scale);
         let columns = [
             &mut c.pos_x,

@@ -32,7 +32,7 @@
 //! Before, tasks were claimed one by one from a single askew order (tile + 2·half, so that tasks side by side
 //! were independent): the window was twice as long, and tiles went back and forth between the cores.
 //!
-//! The far tile's contacts may touch any body, so each of its passes waits for everybody's, and
+//! The overflow tile's contacts may touch any body, so each of its passes waits for everybody's, and
 //! everybody's next pass for it; the order is then pass by pass. It has tasks only where a large body
 //! moves, or one of its contacts is active.
 
@@ -45,7 +45,7 @@ use std::time::{Duration, Instant};
 /// How long a region may stand still before the next unclaimed one is taken over too.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// A pass's number and the tile that is its place; `None` is the far tile.
+/// A pass's number and the tile that is its place; `None` is the overflow tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Task {
     pass: usize,
@@ -58,8 +58,8 @@ struct Region {
     tiles: Range<usize>,
     /// Begins with its last tile.
     downward: bool,
-    /// Its order has the far tile's tasks too.
-    leads_far: bool,
+    /// Its order has the overflow tile's tasks too.
+    leads_overflow: bool,
     claimed: AtomicBool,
 }
 
@@ -67,9 +67,9 @@ struct Region {
 pub(crate) struct Schedule {
     passes: usize,
     tiles: usize,
-    has_far: bool,
+    has_overflow: bool,
     regions: Vec<Region>,
-    /// Passes done by each tile; then by the far tile.
+    /// Passes done by each tile; then by the overflow tile.
     done: Vec<AtomicU32>,
 }
 
@@ -80,11 +80,11 @@ impl Schedule {
         &mut self,
         passes: usize,
         work: impl ExactSizeIterator<Item = usize> + Clone,
-        has_far: bool,
+        has_overflow: bool,
         threads: usize,
     ) {
         let tiles = work.len();
-        (self.passes, self.tiles, self.has_far) = (passes, tiles, has_far);
+        (self.passes, self.tiles, self.has_overflow) = (passes, tiles, has_overflow);
         if self.done.len() <= tiles {
             self.done.resize_with(tiles + tiles / 4 + 2, AtomicU32::default);
         }
@@ -109,13 +109,13 @@ impl Schedule {
             }
             region.tiles = start..end;
             region.downward = count > 1 && index.is_multiple_of(2);
-            region.leads_far = has_far && index == 0;
+            region.leads_overflow = has_overflow && index == 0;
             *region.claimed.get_mut() = false;
             start = end;
         }
     }
 
-    /// Does all tasks as `work(pass, tile)`, the far tile being `None`.
+    /// Does all tasks as `work(pass, tile)`, the overflow tile being `None`.
     pub(crate) fn run(&self, crew: &Crew<'_>, work: impl Fn(usize, Option<usize>) + Sync) {
         crew.run(self.regions.len(), |first| self.serve(first, &work));
     }
@@ -171,7 +171,7 @@ impl Schedule {
             return (0..self.tiles).all(|tile| at_least(tile, pass + 1)) && at_least(self.tiles, pass);
         };
         let neighbours = if tile.is_multiple_of(2) { pass } else { pass + 1 };
-        (!self.has_far || at_least(self.tiles, pass))
+        (!self.has_overflow || at_least(self.tiles, pass))
             && (tile == 0 || at_least(tile - 1, neighbours))
             && at_least(tile, pass)
             && (tile + 1 >= self.tiles || at_least(tile + 1, neighbours))
@@ -183,7 +183,7 @@ struct Cursor {
     region: usize,
     /// The next task; `None` at the end.
     task: Option<Task>,
-    /// Askew: distance + half, and half. With a far tile: pass, and the place in it.
+    /// Askew: distance + half, and half. With a overflow tile: pass, and the place in it.
     outer: usize,
     inner: usize,
 }
@@ -198,7 +198,7 @@ impl Cursor {
     /// To the first task at or after (`outer`, `inner`).
     fn advance(&mut self, schedule: &Schedule) {
         let region = &schedule.regions[self.region];
-        self.task = if schedule.has_far {
+        self.task = if schedule.has_overflow {
             self.next_by_pass(region, schedule.passes)
         } else {
             self.next_askew(region, 2 * schedule.passes)
@@ -225,7 +225,7 @@ impl Cursor {
         None
     }
 
-    /// Even tiles, odd tiles, far tile.
+    /// Even tiles, odd tiles, overflow tile.
     fn next_by_pass(&mut self, region: &Region, passes: usize) -> Option<Task> {
         let Range { start, end } = region.tiles;
         while self.outer < passes {
@@ -239,7 +239,7 @@ impl Cursor {
             let pass = self.outer;
             self.outer += 1;
             self.inner = 0;
-            if region.leads_far {
+            if region.leads_overflow {
                 return Some(Task { pass, tile: None });
             }
         }
@@ -278,13 +278,13 @@ mod tests {
     fn order_respects_dependencies() {
         for tiles in [0usize, 1, 2, 3, 5, 47, 131] {
             for passes in [1, 2, 9, 10] {
-                for has_far in [false, true] {
+                for has_overflow in [false, true] {
                     for threads in [1, 2, 3, 8] {
                         for uneven in [0, 1, 7] {
                             let work: Vec<usize> = (0..tiles).map(|tile| tile * tile * uneven).collect();
                             let mut schedule = Schedule::default();
-                            schedule.plan(passes, work.iter().copied(), has_far, threads);
-                            check(&schedule, tiles, passes, has_far);
+                            schedule.plan(passes, work.iter().copied(), has_overflow, threads);
+                            check(&schedule, tiles, passes, has_overflow);
                         }
                     }
                 }
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    fn check(schedule: &Schedule, tiles: usize, passes: usize, has_far: bool) {
+    fn check(schedule: &Schedule, tiles: usize, passes: usize, has_overflow: bool) {
         let mut end = 0;
         for region in &schedule.regions {
             assert_eq!(region.tiles.start, end);
@@ -301,23 +301,23 @@ mod tests {
         }
         assert_eq!(end, tiles);
         let mut done = vec![0usize; tiles];
-        let mut far = 0;
+        let mut overflow = 0;
         for Task { pass, tile } in simulate(schedule) {
             let Some(tile) = tile else {
-                assert_eq!(far, pass);
+                assert_eq!(overflow, pass);
                 assert!(done.iter().all(|&done| done == pass + 1));
-                far += 1;
+                overflow += 1;
                 continue;
             };
             assert_eq!(done[tile], pass);
-            assert!(!has_far || far == pass);
+            assert!(!has_overflow || overflow == pass);
             let needed = pass + tile % 2;
             for neighbour in [tile.wrapping_sub(1), tile + 1] {
                 assert!(neighbour >= tiles || done[neighbour] == needed);
             }
             done[tile] += 1;
         }
-        assert_eq!(far, if has_far { passes } else { 0 });
+        assert_eq!(overflow, if has_overflow { passes } else { 0 });
         assert!(done.iter().all(|&done| done == passes));
     }
 

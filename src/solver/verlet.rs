@@ -40,7 +40,7 @@ use crate::body::Bodies;
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Pair, pair, with_lanes};
+use crate::lane::{HalfRow, Lane, MAX_WIDTH, Mask, pair, with_lanes};
 use crate::particles::links::Links;
 use crate::settings::Lanes;
 use glam::Vec2;
@@ -113,7 +113,7 @@ struct Anchored {
 }
 
 #[derive(Default)]
-struct Tile {
+struct LinkTile {
     nodes: Range<usize>,
     rigid: Vec<RigidBlock>,
     /// The first block whose lanes may share a body.
@@ -130,7 +130,7 @@ struct Tile {
     anchored_places: usize,
 }
 
-impl Tile {
+impl LinkTile {
     fn work(&self) -> usize {
         16 * (self.rigid.len() + 2 * self.soft.len()) + 4 * self.anchored.len() + self.nodes.len() / 16
     }
@@ -148,11 +148,11 @@ struct Node {
 #[derive(Default)]
 pub(crate) struct Verlet {
     nodes: Vec<Node>,
-    tiles: Vec<Tile>,
+    tiles: Vec<LinkTile>,
     /// `[Δx, Δy]` of each node since the start of the step; then padding, a node for each tile.
-    moved: Vec<Pair>,
+    moved: Vec<HalfRow>,
     /// `[x, y]` at the start of the step; then padding too.
-    base: Vec<Pair>,
+    base: Vec<HalfRow>,
     /// By how far each node has turned since the start of the step, rad, and its radius of gyration times √2, as in the
     /// bodies' columns. Empty without anchors.
     turned: Vec<f32>,
@@ -182,7 +182,7 @@ impl Verlet {
             }
         }
         for (base, node) in self.base.iter_mut().zip(&self.nodes) {
-            *base = Pair(bodies.position(node.slot as usize).to_array());
+            *base = HalfRow(bodies.position(node.slot as usize).to_array());
         }
         for (radius, node) in self.radius.iter_mut().zip(&self.nodes) {
             *radius = bodies.columns.radius[node.slot as usize];
@@ -218,7 +218,7 @@ impl Verlet {
                     let pose = |index: usize| mirror.pose.range(slot_range(nodes, index))[0].0;
                     for (moved, index) in moved.range(range.clone()).iter_mut().zip(range.clone()) {
                         let pose = pose(index);
-                        *moved = Pair([pose[0], pose[1]]);
+                        *moved = HalfRow([pose[0], pose[1]]);
                     }
                     if !radius.is_empty() {
                         for (turned, index) in turned.range(range.clone()).iter_mut().zip(range) {
@@ -262,7 +262,7 @@ impl Verlet {
     fn iterate(&mut self, h: f32, iterations: u32, lanes: Lanes, crew: &Crew<'_>) {
         let per_h2 = 1.0 / (h * h);
         let (pairs, odd) = (iterations as usize / 2, iterations % 2 == 1);
-        let work = self.tiles.iter().map(Tile::work);
+        let work = self.tiles.iter().map(LinkTile::work);
         self.schedule.plan(pairs + 1, work, false, crew.threads());
         for tile in &self.tiles {
             assert!(tile.places <= self.moved.len() && tile.anchored_places <= self.moved.len());
@@ -271,7 +271,7 @@ impl Verlet {
         let tiles = SharedSlice::new(&mut self.tiles);
         let (moved, turned) = (SharedSlice::new(&mut self.moved), SharedSlice::new(&mut self.turned));
         self.schedule.run(crew, |pass, index| {
-            let index = index.expect("no far tile was asked for");
+            let index = index.expect("no overflow tile was asked for");
             let forward = pass < pairs || odd;
             // Even tiles: forth; back and forth …; back. Odd tiles: forth and back …
             let (back_first, back_last) =
@@ -327,19 +327,19 @@ impl Verlet {
     /// The links' handle indices in the order in which one thread solves them: even tiles, then odd ones.
     pub(crate) fn order(&self) -> impl Iterator<Item = u32> + '_ {
         let tiles = self.tiles.iter().step_by(2).chain(self.tiles.iter().skip(1).step_by(2));
-        tiles.flat_map(Tile::order).filter(|&link| link != NO_LINK)
+        tiles.flat_map(LinkTile::order).filter(|&link| link != NO_LINK)
     }
 }
 
-impl Tile {
+impl LinkTile {
     /// The ways between the bodies.
-    fn begin_step<L: Lane>(&mut self, base: &[Pair]) {
+    fn begin_step<L: Lane>(&mut self, base: &[HalfRow]) {
         /// # Safety
         ///
         /// The places are below the number of bases.
         #[allow(unsafe_code)]
         unsafe fn ways<L: Lane>(
-            base: &[Pair],
+            base: &[HalfRow],
             a: &[u32; BLOCK],
             b: &[u32; BLOCK],
             x: &mut [f32; BLOCK],
@@ -349,7 +349,8 @@ impl Tile {
                 debug_assert!(a.iter().chain(b).all(|&at| (at as usize) < base.len()));
                 let base = base.as_ptr();
                 // SAFETY: the caller has these nodes to itself, and each named node exists.
-                let (a, b) = unsafe { (L::gather_pairs(base, &a[i..]), L::gather_pairs(base, &b[i..])) };
+                let (a, b) =
+                    unsafe { (L::gather_half_rows(base, &a[i..]), L::gather_half_rows(base, &b[i..])) };
                 (b[0] - a[0]).store(&mut x[i..]);
                 (b[1] - a[1]).store(&mut y[i..]);
             }
@@ -380,7 +381,7 @@ impl Tile {
     ///
     /// # Safety
     ///
-    /// As for [`Tile::solve`].
+    /// As for [`LinkTile::solve`].
     #[allow(unsafe_code)]
     unsafe fn solve_backward<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
         // SAFETY: the caller has these nodes to itself, and each named node exists.
@@ -439,7 +440,7 @@ impl Tile {
 /// What the links of a sweep move, by place: [`Verlet::moved`] and [`Verlet::turned`].
 #[derive(Clone, Copy)]
 struct Nodes {
-    moved: *mut Pair,
+    moved: *mut HalfRow,
     turned: *mut f32,
 }
 
@@ -447,7 +448,7 @@ struct Nodes {
 ///
 /// # Safety
 ///
-/// As for [`Tile::solve`], and the lanes share no body, unless `L` is one lane wide.
+/// As for [`LinkTile::solve`], and the lanes share no body, unless `L` is one lane wide.
 #[inline(always)]
 #[allow(unsafe_code)]
 unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
@@ -456,7 +457,7 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
         let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         // SAFETY: the caller has these nodes to itself, and each named node exists.
         let (mut a, mut b) =
-            unsafe { (L::gather_pairs(nodes.moved, a_at), L::gather_pairs(nodes.moved, b_at)) };
+            unsafe { (L::gather_half_rows(nodes.moved, a_at), L::gather_half_rows(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
         let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
         // Two points in one place have no direction: with any finite s they stay.
@@ -469,8 +470,8 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
         b[1] = b[1] - dy * by_b;
         // SAFETY: the caller has these nodes to itself, and each named node exists.
         unsafe {
-            L::scatter_pairs(nodes.moved, a_at, a);
-            L::scatter_pairs(nodes.moved, b_at, b);
+            L::scatter_half_rows(nodes.moved, a_at, a);
+            L::scatter_half_rows(nodes.moved, b_at, b);
         }
     }
 }
@@ -488,7 +489,7 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
         let (a_at, b_at) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
         // SAFETY: the caller has these nodes to itself, and each named node exists.
         let (mut a, mut b) =
-            unsafe { (L::gather_pairs(nodes.moved, a_at), L::gather_pairs(nodes.moved, b_at)) };
+            unsafe { (L::gather_half_rows(nodes.moved, a_at), L::gather_half_rows(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
         let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
         let distance = (dx * dx + dy * dy).sqrt();
@@ -512,8 +513,8 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
         b[1] = b[1] + dy * by_b;
         // SAFETY: the caller has these nodes to itself, and each named node exists.
         unsafe {
-            L::scatter_pairs(nodes.moved, a_at, a);
-            L::scatter_pairs(nodes.moved, b_at, b);
+            L::scatter_half_rows(nodes.moved, a_at, a);
+            L::scatter_half_rows(nodes.moved, b_at, b);
         }
     }
 }
@@ -523,7 +524,7 @@ impl Anchored {
     ///
     /// # Safety
     ///
-    /// As for [`Tile::solve`].
+    /// As for [`LinkTile::solve`].
     #[allow(unsafe_code)]
     unsafe fn solve(&mut self, nodes: Nodes, per_h2: f32) {
         // SAFETY: the caller has these nodes to itself; where there are anchors, each node's turn is there too.
@@ -566,7 +567,7 @@ impl Anchored {
         for ((node, centre), turned) in self.nodes.into_iter().zip(centres).zip(turned) {
             // SAFETY: the caller has these nodes to itself, and each named node exists.
             unsafe {
-                *nodes.moved.add(node as usize) = Pair(centre.to_array());
+                *nodes.moved.add(node as usize) = HalfRow(centre.to_array());
                 *nodes.turned.add(node as usize) = turned;
             }
         }

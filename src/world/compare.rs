@@ -214,5 +214,5 @@ impl Comparison<'_> {
 
 /// The second points of a block, where its contacts have two.
 fn second(tile: &Tile, block: usize) -> Option<&SecondPoint> {
-    tile.general_of(block).map(|general| &general.second)
+    tile.manifold_of(block).map(|manifold| &manifold.second)
 }

@@ -39,7 +39,7 @@ impl Features {
     fn of(bodies: &Bodies) -> Features {
         let restitution = bodies.any_restitution;
         Features([
-            bodies.any_general,
+            bodies.any_manifold,
             bodies.any_rough,
             bodies.any_filter,
             restitution,

@@ -69,7 +69,7 @@ impl World {
             return false;
         }
         self.loose_pairs.clear();
-        if self.bodies.any_general {
+        if self.bodies.any_manifold {
             left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
         }
         if !self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs) {

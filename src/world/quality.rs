@@ -3,14 +3,14 @@
 use super::World;
 use crate::body::compound::{Compound, Placed};
 use crate::body::{Kind, Motion};
-use crate::broadphase::general::{NO_PART, ShapeRef};
 use crate::broadphase::shape_row;
+use crate::broadphase::shapes::{NO_PART, ShapeRef};
 use crate::broadphase::sweep::Pair;
 use crate::geometry::outline::{OUTLINE_ROWS, Outline};
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::Row;
-use crate::narrowphase::{PairKind, ShapeRows, general_separation, touch_one};
+use crate::narrowphase::{PairKind, ShapeRows, shapes_separation, touch_one};
 use glam::Vec2;
 
 /// Measures of the present state.
@@ -82,7 +82,7 @@ impl World {
             let filter = self.bodies.filter(slot);
             let whole = parts.is_empty().then_some((NO_PART, c.kind[slot], filter));
             let of_part = move |(placed, part): (&Placed, u8)| {
-                let kind = Kind::new(c.kind[slot].motion(), placed.part.shape.kind()).general();
+                let kind = Kind::new(c.kind[slot].motion(), placed.part.shape.kind()).manifold();
                 (part, kind, placed.part.filter)
             };
             whole.into_iter().chain(parts.iter().zip(0u8..).map(of_part))
@@ -111,10 +111,10 @@ impl World {
         };
         let (a, b) = (pair.a as usize, pair.b as usize);
         let (first, second) = if pair.swap { (b, a) } else { (a, b) };
-        if pair.kind.is_general() {
+        if pair.kind.needs_manifold() {
             let [part_a, part_b] = if pair.swap { [1, 0] } else { [0, 1] }.map(|i: usize| pair.parts[i]);
             let (one, two) = (self.shape_rows(first, part_a), self.shape_rows(second, part_b));
-            general_separation(pair.kind, &one, &two)
+            shapes_separation(pair.kind, &one, &two)
         } else {
             touch_one(pair.kind, row(first), row(second)).separation
         }

@@ -1,6 +1,6 @@
 //! What holds of a world after any call.
 
-use super::solids::solids;
+use super::exact::exact_shapes;
 use super::{Quarantine, World};
 use crate::base::ensure;
 use crate::body::Motion;
@@ -61,7 +61,9 @@ impl World {
         let may = space.loose.iter().all(|&slot| space.may_be_loose(slot as usize));
         ensure!(may, "a large body is loose");
         ensure!(
-            banded <= space.bands.solid && space.bands.solid <= space.listed && space.listed <= space.built,
+            banded <= space.bands.large_end
+                && space.bands.large_end <= space.listed
+                && space.listed <= space.built,
             "more in bands than there are"
         );
         ensure!(space.built <= self.bodies.len, "{} slots, and {} in space", self.bodies.len, space.built);
@@ -83,7 +85,7 @@ impl World {
         let c = &self.bodies.columns;
         let keys = self.contacts.sorted_keys();
         let slots: Vec<usize> = (0..self.bodies.len).filter(|&slot| c.kind[slot].is_solid()).collect();
-        let shapes: Vec<_> = slots.iter().map(|&slot| solids(&self.bodies, slot)).collect();
+        let shapes: Vec<_> = slots.iter().map(|&slot| exact_shapes(&self.bodies, slot)).collect();
         for (i, &a) in slots.iter().enumerate() {
             let mut found = false;
             let place = self.bodies.position(a);

@@ -4,7 +4,7 @@ use super::{Quarantine, World};
 use crate::body::{BodyHandle, Kind, Motion};
 use crate::contacts::{ContactEvent, SERIAL, Tile};
 use crate::geometry::shape::ShapeKind;
-use crate::narrowphase::FAR;
+use crate::narrowphase::NO_CONTACT;
 use crate::timing::{Span, Timings, Trace};
 use glam::Vec2;
 
@@ -131,7 +131,7 @@ impl World {
 
     fn contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
         let (block, lane) = (lane / crate::contacts::BLOCK, lane % crate::contacts::BLOCK);
-        self.pair_contact(tile, block, lane).filter(|contact| contact.separation != FAR)
+        self.pair_contact(tile, block, lane).filter(|contact| contact.separation != NO_CONTACT)
     }
 
     /// A pair's first point, which may be far although the second is not.
@@ -157,9 +157,9 @@ impl World {
     /// The second point of the same pair of shapes.
     fn second_contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
         let (block, lane_of_block) = (lane / crate::contacts::BLOCK, lane % crate::contacts::BLOCK);
-        let second = tile.general_of(block)?.second;
+        let second = tile.manifold_of(block)?.second;
         let separation = second.separation[lane_of_block];
-        if separation == FAR {
+        if separation == NO_CONTACT {
             return None;
         }
         let impulses = point_impulses(tile, block, lane_of_block);
@@ -175,9 +175,9 @@ impl World {
     fn contact_point(&self, tile: &Tile, block: usize, lane: usize, point: usize) -> Vec2 {
         let normal = &tile.normal[block];
         let start = |slot: usize| Vec2::from_slice(&self.solver.mirror.shape[slot].0[..2]);
-        if let Some(general) = tile.general_of(block) {
-            let [x, y] = general.place[point].map(|place| place[lane]);
-            return start(general.shape_a[lane].row()) + Vec2::new(x, y);
+        if let Some(manifold) = tile.manifold_of(block) {
+            let [x, y] = manifold.place[point].map(|place| place[lane]);
+            return start(manifold.shape_a[lane].row()) + Vec2::new(x, y);
         }
         // In these pairs A is never a half-space, and B is never the only round shape.
         let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
@@ -292,7 +292,7 @@ impl World {
 /// The impulses at both points of a contact, along its normal and its tangent. Friction is one for both: each point has
 /// the part that its normal impulse has.
 fn point_impulses(tile: &Tile, block: usize, lane: usize) -> [Vec2; 2] {
-    let second = tile.general_of(block).map_or(0.0, |general| general.second.normal_impulse[lane]);
+    let second = tile.manifold_of(block).map_or(0.0, |manifold| manifold.second.normal_impulse[lane]);
     let mut normal = [tile.normal[block].normal_impulse[lane], second];
     let mut tangent = tile.friction[block].tangent_impulse[lane];
     if let Some(bounce) = tile.bounce.get(block) {

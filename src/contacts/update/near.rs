@@ -55,14 +55,14 @@ pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<
     }
 }
 
-/// Finds the near candidates of the general kinds.
+/// Finds the near candidates of the kinds with manifolds.
 ///
 /// # Safety
 ///
 /// As for [`near`].
 #[allow(unsafe_code)]
-pub(super) unsafe fn near_general<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
-    for kind in [PairKind::RoundRound, PairKind::RoundHull, PairKind::HullHull] {
+pub(super) unsafe fn near_shapes<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
+    for kind in [PairKind::RoundRound, PairKind::RoundConvex, PairKind::ConvexConvex] {
         // SAFETY: the step has every row that the candidates name.
         unsafe { near::<L>(tile, step, kind, born, |a, b| gap::<L>(step, a, b)) };
     }

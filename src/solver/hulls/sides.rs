@@ -4,12 +4,12 @@ use super::contact::State;
 use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
 use crate::body::compound::Compound;
 use crate::body::{Bodies, BodyHandle, Filter};
-use crate::broadphase::general::{NO_PART, ShapeRef};
+use crate::broadphase::shapes::{NO_PART, ShapeRef};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::Row;
-use crate::narrowphase::FAR;
+use crate::narrowphase::NO_CONTACT;
 use crate::narrowphase::hulls::{Around, LoopTouch, Other, touch_other};
 use crate::settings::Settings;
 use glam::Vec2;
@@ -32,7 +32,7 @@ impl Maker<'_> {
         side: impl Fn(usize, Vec2) -> (Side, f32),
     ) {
         for (point, (&place, &separation)) in (0..).zip(touch.places.iter().zip(&touch.separations)) {
-            if separation >= FAR {
+            if separation >= NO_CONTACT {
                 continue;
             }
             let ((a, more_a), (b, more_b)) = (side(0, place), side(1, place));

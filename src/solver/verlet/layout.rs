@@ -1,7 +1,7 @@
 //! The layout of links: order, tiles, colours, blocks. Made when links or bodies came or went.
 
 use super::graph::Graph;
-use super::{Anchored, BLOCK, NO_LINK, Node, RigidBlock, SoftBlock, TILE_BODIES, Tile, Verlet};
+use super::{Anchored, BLOCK, LinkTile, NO_LINK, Node, RigidBlock, SoftBlock, TILE_BODIES, Verlet};
 use crate::base::room::resize;
 use crate::body::Bodies;
 use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, Links};
@@ -28,7 +28,7 @@ impl Verlet {
         let mut start = 0;
         for &end in &order.level_ends {
             if end - start >= TILE_BODIES || end == self.nodes.len() {
-                self.tiles.push(Tile { nodes: start..end, ..Tile::default() });
+                self.tiles.push(LinkTile { nodes: start..end, ..LinkTile::default() });
                 start = end;
             }
         }
@@ -138,7 +138,7 @@ impl Lanes {
     }
 }
 
-impl Tile {
+impl LinkTile {
     /// Makes the blocks of these links.
     fn lay_out(&mut self, links: &[Placed], next_end: usize, padding: u32, inv_masses: &[f32]) {
         let first = self.nodes.start;

@@ -1,12 +1,12 @@
 //! An overlap test written from geometry alone, in f64: [`World::validate`](crate::World::validate) checks the pair list by it.
 
 use crate::body::Bodies;
-use crate::broadphase::general::NO_PART;
+use crate::broadphase::shapes::NO_PART;
 use crate::geometry::shape::Shape;
 use glam::{DVec2, Vec2};
 
 /// A shape of a body, where it is in the world.
-pub(crate) struct Solid {
+pub(crate) struct ExactShape {
     /// As in pairs.
     pub part: u8,
     region: Region,
@@ -20,10 +20,10 @@ enum Region {
 }
 
 /// All shapes of a body.
-pub(crate) fn solids(bodies: &Bodies, slot: usize) -> Vec<Solid> {
+pub(crate) fn exact_shapes(bodies: &Bodies, slot: usize) -> Vec<ExactShape> {
     let centre = bodies.position(slot);
     if !bodies.columns.kind[slot].shape().turns() {
-        return vec![Solid { part: NO_PART, region: upright(&bodies.shape(slot), centre) }];
+        return vec![ExactShape { part: NO_PART, region: upright(&bodies.shape(slot), centre) }];
     }
     let several = !bodies.parts(slot).is_empty();
     let mut found = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn solids(bodies: &Bodies, slot: usize) -> Vec<Solid> {
         let at = centre.as_dvec2() + offset.as_dvec2();
         let corners = outline.vertices().iter().map(|corner| at + turn.rotate(corner.as_dvec2()));
         let region = Region::Hull { corners: corners.collect(), radius: outline.radius.into() };
-        found.push(Solid { part: if several { found.len() as u8 } else { NO_PART }, region });
+        found.push(ExactShape { part: if several { found.len() as u8 } else { NO_PART }, region });
         true
     });
     found
@@ -55,9 +55,9 @@ fn upright(shape: &Shape, centre: Vec2) -> Region {
     }
 }
 
-impl Solid {
+impl ExactShape {
     /// By how much two shapes overlap; negative when they are apart.
-    pub(crate) fn depth(&self, other: &Solid) -> f64 {
+    pub(crate) fn depth(&self, other: &ExactShape) -> f64 {
         match (&self.region, &other.region) {
             (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => 0.0,
             (Region::HalfSpace { normal, offset }, Region::Hull { corners, radius })
@@ -130,9 +130,9 @@ fn distance(a: &[DVec2], b: &[DVec2]) -> f64 {
 mod tests {
     use super::*;
 
-    fn hull(corners: &[(f64, f64)], radius: f64) -> Solid {
+    fn hull(corners: &[(f64, f64)], radius: f64) -> ExactShape {
         let corners = corners.iter().map(|&corner| corner.into()).collect();
-        Solid { part: NO_PART, region: Region::Hull { corners, radius } }
+        ExactShape { part: NO_PART, region: Region::Hull { corners, radius } }
     }
 
     /// Depths of shapes whose depth is plain: discs, boxes, crossing and collinear segments, a half-space.
@@ -141,7 +141,8 @@ mod tests {
         let square = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
         let unit = hull(&square, 0.0);
         let disc = |x: f64, y: f64, radius: f64| hull(&[(x, y)], radius);
-        let floor = Solid { part: NO_PART, region: Region::HalfSpace { normal: DVec2::Y, offset: -0.5 } };
+        let floor =
+            ExactShape { part: NO_PART, region: Region::HalfSpace { normal: DVec2::Y, offset: -0.5 } };
         let cases = [
             (&unit, disc(1.5, 0.0, 0.75), 0.25),
             (&unit, disc(4.0, 5.0, 1.0), -4.0),

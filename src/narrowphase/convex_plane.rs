@@ -1,12 +1,12 @@
 //! Convex outline (A) against a half-space (B): both ends of the edge most opposite to the plane's normal.
 
-use super::FAR;
-use super::manifold::{Manifold, Outline, Point, V};
+use super::NO_CONTACT;
+use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
 /// The plane's normal and offset in A's axes, from A's centre; so is the manifold.
 #[inline(always)]
-pub(super) fn touch<L: Lane, const N: usize>(a: &Outline<L, N>, normal: V<L>, offset: L) -> Manifold<L> {
+pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, normal: V<L>, offset: L) -> Manifold<L> {
     let mut most = normal.dot(a.normal[0]);
     let (mut from, mut to, mut index) = (a.vertex[0], a.vertex[1 % N], L::splat(0.0));
     for i in 1..N {
@@ -27,7 +27,7 @@ pub(super) fn touch<L: Lane, const N: usize>(a: &Outline<L, N>, normal: V<L>, of
     let first = at(from, index);
     let mut second = at(to, next);
     // A point has one vertex.
-    second.separation = L::select(a.count.lt(L::splat(1.5)), L::splat(FAR), second.separation);
+    second.separation = L::select(a.count.lt(L::splat(1.5)), L::splat(NO_CONTACT), second.separation);
     let everywhere = first.separation.le(first.separation).or(first.separation.gt(first.separation));
     Manifold { normal: normal.neg(), points: [first, second], flat: everywhere }
 }

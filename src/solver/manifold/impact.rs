@@ -1,16 +1,16 @@
-//! Impacts of general contacts: what they take, and what they give back.
+//! Impacts of contacts with a manifold: what they take, and what they give back.
 //!
 //! The law is the one of `impulse.rs`, over all points of a contact at once (W. J. Stronge, "Impact Mechanics", 2000).
 
-use super::{Bounce, Coupling, Kernel, push};
+use super::{Bounce, Coupling, ManifoldKernel, push};
 use crate::contacts::{BLOCK, BounceBlock};
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
 
-/// Unsafe as the methods in `general.rs` are.
+/// Unsafe as the methods in `manifold.rs` are.
 #[allow(unsafe_code)]
-impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINTS> {
+impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
     /// Whether a point that has not borne a load since the step before approaches fast enough to bounce.
     #[inline(always)]
     fn struck(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
@@ -31,7 +31,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         if POINTS == 2 { of(0).or(of(1)) } else { of(0) }
     }
 
-    /// As `Kernel::note_compression` of `impulse.rs`, for all points together: what their impulses were `before`, and how
+    /// As `ManifoldKernel::note_compression` of `impulse.rs`, for all points together: what their impulses were `before`, and how
     /// fast the points moved then (`from`) and now (`to`).
     #[inline(always)]
     pub(super) fn note_compression(
@@ -114,7 +114,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         let [normal_x, normal_y] = self.normal();
         let due = [way[0] * normal_y - way[1] * normal_x, way[0] * normal_x + way[1] * normal_y];
         // What touches is no further away than the shapes reach.
-        let reach = L::load(&self.general.reach[i..]);
+        let reach = L::load(&self.manifold.reach[i..]);
         let due = pair(|axis| due[axis].min(reach).max(-reach));
         let [across, along] = pair(|axis| {
             let done = L::load(&bounce.shift[axis][i..]);
@@ -134,10 +134,10 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
                 shifted
             };
             for (p, mass) in masses.iter_mut().enumerate().take(POINTS) {
-                let arm = shift(&mut self.general.arms.normal[p][body], across);
+                let arm = shift(&mut self.manifold.arms.normal[p][body], across);
                 *mass = *mass + weight(body, arm);
             }
-            let arm = shift(&mut self.general.arms.tangent[body], along);
+            let arm = shift(&mut self.manifold.arms.tangent[body], along);
             tangent_mass = tangent_mass + weight(body, arm);
         }
         // With the mass at the old arms friction did more than stop what slides: a pebble of 3 g between the floor and a boulder of 4 kg at
@@ -170,7 +170,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
 
     /// Contacts that were struck while jammed.
     ///
-    /// They do not bounce (see `Kernel::note_compression` of `impulse.rs`), but what stopped the blow is no load either: warm starts
+    /// They do not bounce (see `ManifoldKernel::note_compression` of `impulse.rs`), but what stopped the blow is no load either: warm starts
     /// repeated it from substep to substep, and other contacts of the same bodies took that for an impact and gave it
     /// back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) Not of what rests: what lands
     /// on a box on the floor is thrown back by the floor's next warm start. (Without that a box with a restitution of
@@ -225,7 +225,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINT
         let tangent = take(&mut self.friction.tangent_impulse);
         let normal = [
             take(&mut self.normal.normal_impulse),
-            if POINTS == 2 { take(&mut self.general.second.normal_impulse) } else { zero },
+            if POINTS == 2 { take(&mut self.manifold.second.normal_impulse) } else { zero },
         ];
         if let Some(bounce) = bounce {
             let [first, second] = &mut bounce.normal_impulse;

@@ -203,7 +203,7 @@ impl Broadphase {
             let half = bodies.outlines.half_extents(placed.outline);
             *into = Candidate {
                 part,
-                kind: Kind::new(kind.motion(), placed.part.shape.kind()).general(),
+                kind: Kind::new(kind.motion(), placed.part.shape.kind()).manifold(),
                 place: OrientedBox {
                     centre: place.centre + offset,
                     turned: Turned { axis: Vec2::new(part_cos, part_sin), half },
@@ -216,7 +216,7 @@ impl Broadphase {
 
     /// The pairs of shapes of two bodies that may touch each other before the list is stale.
     #[inline(never)]
-    pub(super) fn accept_general(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
+    pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;
         let is_compound = |slot: usize| c.kind[slot].shape() == ShapeKind::Compound;
         if !is_compound(a) && !is_compound(b) {

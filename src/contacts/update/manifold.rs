@@ -1,7 +1,7 @@
 //! Contacts of shapes that turn: manifolds, and the arms by which they turn their bodies.
 //!
 //! ```text
-//! for each general kind, for each block, WIDTH contacts at a time:
+//! for each kind with manifolds, for each block, WIDTH contacts at a time:
 //!     frames, outlines → manifold: normal, two points
 //!     features as last step? → impulses stay with their points
 //!     points → arms about the bodies' centres, effective masses → into the block
@@ -14,35 +14,35 @@
 
 use super::{Step, gather};
 use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
-use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, GeneralBlock, NormalBlock, Tile};
+use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
 use crate::formula::point_inv_mass;
 use crate::lane::{Lane, Mask, RowOffset, pair};
-use crate::narrowphase::general::{Boxes, Hulls, Load, NO_FEATURE, Shapes, touch};
 use crate::narrowphase::manifold::{Frame, Manifold, OutlineRows, Point, V};
-use crate::narrowphase::{FAR, PairKind};
+use crate::narrowphase::shapes::{FromExtents, FromRows, Load, NO_FEATURE, Shapes, touch};
+use crate::narrowphase::{NO_CONTACT, PairKind};
 
-/// Updates all general contacts of a tile.
+/// Updates all contacts with a manifold of a tile.
 ///
 /// # Safety
 ///
 /// The step has the rows that the tile's blocks name.
 #[allow(unsafe_code)]
 pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
-    for kind in PairKind::GENERAL {
+    for kind in PairKind::MANIFOLD {
         for index in tile.blocks_of(kind) {
             let ahead = index + GENERAL_AHEAD;
             prefetch(&tile.normal, ahead);
             prefetch(&tile.friction, ahead);
             if let Some(info) = tile.info.get(ahead) {
-                prefetch(&tile.general, info.general as usize);
+                prefetch(&tile.manifold, info.manifold as usize);
             }
             // SAFETY: the step has every row that the blocks name.
             unsafe {
                 match tile.info[index].capacity {
-                    0 | 1 => update_block::<L, Boxes, 4>(tile, step, kind, index),
-                    2 => update_block::<L, Hulls, 2>(tile, step, kind, index),
-                    3..8 => update_block::<L, Hulls, 4>(tile, step, kind, index),
-                    _ => update_block::<L, Hulls, 8>(tile, step, kind, index),
+                    0 | 1 => update_block::<L, FromExtents, 4>(tile, step, kind, index),
+                    2 => update_block::<L, FromRows, 2>(tile, step, kind, index),
+                    3..8 => update_block::<L, FromRows, 4>(tile, step, kind, index),
+                    _ => update_block::<L, FromRows, 8>(tile, step, kind, index),
                 }
             }
         }
@@ -79,7 +79,7 @@ unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
     let mut update = Update {
         block: &mut tile.normal[index],
         friction: &mut tile.friction[index],
-        general: &mut tile.general[info.general as usize],
+        manifold: &mut tile.manifold[info.manifold as usize],
         step,
         kind,
     };
@@ -104,7 +104,7 @@ fn all<L: Lane>(mask: L::Mask) -> bool {
 struct Update<'a> {
     block: &'a mut NormalBlock,
     friction: &'a mut FrictionBlock,
-    general: &'a mut GeneralBlock,
+    manifold: &'a mut ManifoldBlock,
     step: &'a Step<'a>,
     kind: PairKind,
 }
@@ -148,14 +148,14 @@ impl Update<'_> {
     #[inline(always)]
     unsafe fn lanes<L: Lane, F: Load<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
         let (step, kind) = (self.step, self.kind);
-        let (speculative, far, zero) = (L::splat(step.speculative), L::splat(FAR), L::splat(0.0));
+        let (speculative, far, zero) = (L::splat(step.speculative), L::splat(NO_CONTACT), L::splat(0.0));
         let (a, b) = (&self.block.a[i..i + L::WIDTH], &self.block.b[i..i + L::WIDTH]);
-        let general = &*self.general;
+        let of_block = &*self.manifold;
         // SAFETY: the step has every row that the blocks name.
         let ((size_a, frame_a), (size_b, frame_b), vel_a, vel_b, [centre_a, centre_b]) = unsafe {
             (
-                self.shape::<L>(&general.shape_a[i..i + L::WIDTH]),
-                self.shape::<L>(&general.shape_b[i..i + L::WIDTH]),
+                self.shape::<L>(&of_block.shape_a[i..i + L::WIDTH]),
+                self.shape::<L>(&of_block.shape_b[i..i + L::WIDTH]),
                 gather::<L>(step.vel, a),
                 gather::<L>(step.vel, b),
                 [
@@ -167,11 +167,11 @@ impl Update<'_> {
         let weights = Weights {
             inv_mass: [vel_a[3], vel_b[3]],
             offset: [frame_a.centre.sub(centre_a), frame_a.centre.sub(centre_b)],
-            inv_spin: [L::load(&general.inv_spin_a[i..]), L::load(&general.inv_spin_b[i..])],
+            inv_spin: [L::load(&of_block.inv_spin_a[i..]), L::load(&of_block.inv_spin_b[i..])],
         };
         // Most pairs of a list are too far apart to touch in this step, whatever their outlines: these are told from
         // their centres. (Of 150,000 pairs of a tumbling load 20,000 were near, and the others' manifolds took 3 ms.)
-        let reach = L::load(&general.reach[i..]);
+        let reach = L::load(&of_block.reach[i..]);
         let mut margin = speculative;
         if kind.is_fixed() {
             margin = margin + L::splat(step.time_step) * weights.approach(&vel_a, &vel_b, reach);
@@ -179,10 +179,10 @@ impl Update<'_> {
         let way = frame_b.centre.sub(frame_a.centre);
         let possible = way.dot(way).lt((reach + margin) * (reach + margin));
         if possible.bits() == 0 {
-            store_far::<L>(self.block, self.friction, self.general, i);
+            store_far::<L>(self.block, self.friction, self.manifold, i);
             return (0, 0);
         }
-        let (of_a, of_b) = (&general.outline_a[i..i + L::WIDTH], &general.outline_b[i..i + L::WIDTH]);
+        let (of_a, of_b) = (&of_block.outline_a[i..i + L::WIDTH], &of_block.outline_b[i..i + L::WIDTH]);
         // SAFETY: the step has every row that the blocks name.
         let [of_a, of_b] = [of_a, of_b].map(|at| unsafe { OutlineRows::new_unchecked(step.outlines, at) });
         let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
@@ -198,7 +198,7 @@ impl Update<'_> {
         normal.x.store(&mut self.block.normal_x[i..]);
         normal.y.store(&mut self.block.normal_y[i..]);
         let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
-        keep_impulses::<L>(&manifold, self.block, &mut self.friction.tangent_impulse, self.general, i);
+        keep_impulses::<L>(&manifold, self.block, &mut self.friction.tangent_impulse, self.manifold, i);
         let motions = Motions { vel_a, vel_b, weights, along_normal, possible };
         let nowhere = zero.gt(zero);
         let (mut near_any, mut touch_any) = (nowhere, nowhere);
@@ -210,8 +210,8 @@ impl Update<'_> {
             touch_any = touch_any.or(point.touching);
         }
         let arms = tangent_arm(tangent_arms, nears);
-        arms[0].store(&mut self.general.arms.tangent[0][i..]);
-        arms[1].store(&mut self.general.arms.tangent[1][i..]);
+        arms[0].store(&mut self.manifold.arms.tangent[0][i..]);
+        arms[1].store(&mut self.manifold.arms.tangent[1][i..]);
         let tangent_mass = L::select(possible, motions.weights.mass(arms), zero);
         tangent_mass.store(&mut self.friction.tangent_mass[i..]);
         if !all::<L>(near_any) {
@@ -232,13 +232,13 @@ impl Update<'_> {
     ) -> Updated<L> {
         let Motions { vel_a, vel_b, weights, along_normal, possible } = motions;
         let (time_step, slop) = (L::splat(self.step.time_step), L::splat(self.step.slop));
-        let (far, zero) = (L::splat(FAR), L::splat(0.0));
+        let (far, zero) = (L::splat(NO_CONTACT), L::splat(0.0));
         let Point { place, separation, feature } = manifold.points[p];
-        let general = &mut *self.general;
-        feature.store(&mut general.feature[p][i..]);
-        place.x.store(&mut general.place[p][0][i..]);
-        place.y.store(&mut general.place[p][1][i..]);
-        let second = &mut general.second;
+        let of_block = &mut *self.manifold;
+        feature.store(&mut of_block.feature[p][i..]);
+        place.x.store(&mut of_block.place[p][0][i..]);
+        place.y.store(&mut of_block.place[p][1][i..]);
+        let second = &mut of_block.second;
         let kept = if p == 0 {
             Kept {
                 separation: &mut self.block.separation[i..],
@@ -254,8 +254,8 @@ impl Update<'_> {
         };
         let levers = weights.levers(place);
         let [arm_a, arm_b] = weights.along(&levers, manifold.normal);
-        arm_a.store(&mut general.arms.normal[p][0][i..]);
-        arm_b.store(&mut general.arms.normal[p][1][i..]);
+        arm_a.store(&mut of_block.arms.normal[p][0][i..]);
+        arm_b.store(&mut of_block.arms.normal[p][1][i..]);
         L::select(*possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
         let mut tangent_arms = weights.along(&levers, manifold.normal.left());
         if self.kind.is_fixed() {
@@ -283,13 +283,13 @@ impl Update<'_> {
 fn store_far<L: Lane>(
     block: &mut NormalBlock,
     friction: &mut FrictionBlock,
-    general: &mut GeneralBlock,
+    of_block: &mut ManifoldBlock,
     i: usize,
 ) {
-    let (zero, far) = (L::splat(0.0), L::splat(FAR));
+    let (zero, far) = (L::splat(0.0), L::splat(NO_CONTACT));
     L::splat(1.0).store(&mut block.normal_x[i..]);
     zero.store(&mut block.normal_y[i..]);
-    let second = &mut general.second;
+    let second = &mut of_block.second;
     for separation in [&mut block.separation, &mut second.separation] {
         far.store(&mut separation[i..]);
     }
@@ -303,7 +303,7 @@ fn store_far<L: Lane>(
     ] {
         zero.store(&mut value[i..]);
     }
-    for feature in &mut general.feature {
+    for feature in &mut of_block.feature {
         L::splat(NO_FEATURE).store(&mut feature[i..]);
     }
 }
@@ -362,18 +362,18 @@ fn keep_impulses<L: Lane>(
     manifold: &Manifold<L>,
     block: &mut NormalBlock,
     tangent_impulse: &mut [f32; BLOCK],
-    general: &mut GeneralBlock,
+    of_block: &mut ManifoldBlock,
     i: usize,
 ) {
     let zero = L::splat(0.0);
-    let old = pair(|p| L::load(&general.feature[p][i..]));
+    let old = pair(|p| L::load(&of_block.feature[p][i..]));
     let new = pair(|p| manifold.points[p].feature);
     let equal = |a: L, b: L| a.le(b).and(a.ge(b));
     let same = equal(old[0], new[0]).and(equal(old[1], new[1]));
     if same.bits() == ((1u64 << L::WIDTH) - 1) as u32 {
         return;
     }
-    let second = &mut general.second;
+    let second = &mut of_block.second;
     let impulses = [L::load(&block.normal_impulse[i..]), L::load(&second.normal_impulse[i..])];
     for (p, to) in [&mut block.normal_impulse, &mut second.normal_impulse].into_iter().enumerate() {
         let crossed = L::select(equal(old[1 - p], new[p]), impulses[1 - p], zero);

@@ -1,11 +1,11 @@
 //! Manifolds of shapes that turn: one kernel for each kind of pair, one or two points.
 //!
-//! Boxes are made of their half extents and nothing else; other shapes gather outlines of as many vertices as the largest of
+//! FromExtents are made of their half extents and nothing else; other shapes gather outlines of as many vertices as the largest of
 //! their block has (2, 4 or 8). Which it is does not change results.
 
 use super::chain::{self, Chain};
-use super::manifold::{Frame, Manifold, Outline, OutlineRows, Point, V};
-use super::{FAR, PairKind, hull_hull, hull_plane, round_hull};
+use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, Point, V};
+use super::{NO_CONTACT, PairKind, convex_convex, convex_plane, round_convex};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::lane::{Lane, Row, RowOffset};
 
@@ -20,24 +20,24 @@ pub(crate) struct Shapes<'a, L: Lane> {
 
 /// How outlines of `N` vertices are had.
 pub(crate) trait Load<const N: usize> {
-    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, N>;
+    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, N>;
 }
 
 /// From half extents.
-pub(crate) struct Boxes;
+pub(crate) struct FromExtents;
 /// From the world's outlines.
-pub(crate) struct Hulls;
+pub(crate) struct FromRows;
 
-impl Load<4> for Boxes {
+impl Load<4> for FromExtents {
     #[inline(always)]
-    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, 4> {
-        Outline::boxes(shapes.size[2], shapes.size[3])
+    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, 4> {
+        LaneOutline::boxes(shapes.size[2], shapes.size[3])
     }
 }
 
-impl<const N: usize> Load<N> for Hulls {
+impl<const N: usize> Load<N> for FromRows {
     #[inline(always)]
-    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> Outline<L, N> {
+    fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, N> {
         shapes.outlines.outlines()
     }
 }
@@ -58,18 +58,19 @@ pub(crate) fn touch<L: Lane, F: Load<N>, const N: usize>(
 ) -> Manifold<L> {
     let from_a = b.frame.centre.sub(a.frame.centre);
     match kind {
-        PairKind::HullHull | PairKind::HullHullFixed => {
+        PairKind::ConvexConvex | PairKind::ConvexConvexFixed => {
             let (turn, centre) = b.frame.seen_from(&a.frame);
-            hull_hull::touch(&F::outline(a), &F::outline(b).seen_from(turn, centre)).turned(a.frame.turn)
+            convex_convex::touch(&F::outline(a), &F::outline(b).seen_from(turn, centre)).turned(a.frame.turn)
         }
-        PairKind::HullChain => {
+        PairKind::ConvexChain => {
             let (turn, centre) = b.frame.seen_from(&a.frame);
             let segment = F::outline(b).seen_from(turn, centre);
-            hull_hull::touch_chain(&F::outline(a), &segment, &b.chain().seen_from(turn)).turned(a.frame.turn)
+            convex_convex::touch_chain(&F::outline(a), &segment, &b.chain().seen_from(turn))
+                .turned(a.frame.turn)
         }
-        PairKind::RoundHull | PairKind::RoundHullFixed => {
+        PairKind::RoundConvex | PairKind::RoundConvexFixed => {
             let centre = b.frame.turn.undo(from_a.neg());
-            let mut manifold = round_hull::touch(centre, a.size[2], &F::outline(b)).turned(b.frame.turn);
+            let mut manifold = round_convex::touch(centre, a.size[2], &F::outline(b)).turned(b.frame.turn);
             manifold.shift(from_a);
             manifold
         }
@@ -81,17 +82,17 @@ pub(crate) fn touch<L: Lane, F: Load<N>, const N: usize>(
             manifold.shift(from_a);
             manifold
         }
-        PairKind::HullRoundFixed => {
+        PairKind::ConvexRoundFixed => {
             let centre = a.frame.turn.undo(from_a);
-            let mut manifold = round_hull::touch(centre, b.size[2], &F::outline(a)).turned(a.frame.turn);
+            let mut manifold = round_convex::touch(centre, b.size[2], &F::outline(a)).turned(a.frame.turn);
             manifold.normal = manifold.normal.neg();
             manifold
         }
-        PairKind::HullPlane => {
+        PairKind::ConvexPlane => {
             let normal = V::new(b.size[0], b.size[1]);
             let offset = b.size[2] - normal.dot(a.frame.centre);
             let normal = a.frame.turn.undo(normal);
-            hull_plane::touch(&F::outline(a), normal, offset).turned(a.frame.turn)
+            convex_plane::touch(&F::outline(a), normal, offset).turned(a.frame.turn)
         }
         PairKind::RoundPlane => {
             let normal = V::new(b.size[0], b.size[1]);
@@ -114,11 +115,11 @@ pub(crate) fn touch<L: Lane, F: Load<N>, const N: usize>(
 fn round<L: Lane>(normal: V<L>, radius: L, separation: L, flat: L::Mask) -> Manifold<L> {
     let place = normal.scaled(radius + L::splat(0.5) * separation);
     let point = Point { place, separation, feature: L::splat(0.0) };
-    let none = Point { separation: L::splat(FAR), feature: L::splat(NO_FEATURE), ..point };
+    let none = Point { separation: L::splat(NO_CONTACT), feature: L::splat(NO_FEATURE), ..point };
     Manifold { normal, points: [point, none], flat }
 }
 
-/// What a general contact reads of a shape, at width 1.
+/// What a contact with a manifold reads of a shape, at width 1.
 #[derive(Clone, Copy)]
 pub(crate) struct ShapeRows {
     /// `[x, y, ext_x, ext_y]`, a half-space's `[normal_x, normal_y, offset, 0]`.
@@ -129,7 +130,7 @@ pub(crate) struct ShapeRows {
     pub outline: [Row; OUTLINE_ROWS],
 }
 
-/// The least separation of a pair of shapes of a general kind.
+/// The least separation of a pair of shapes of a kind with manifolds.
 pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
     const FIRST: [RowOffset; 1] = [RowOffset::of(0)];
     fn shapes(body: &ShapeRows) -> Shapes<'_, f32> {
@@ -139,7 +140,7 @@ pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
             outlines: OutlineRows::new(&body.outline, &FIRST),
         }
     }
-    let manifold = touch::<f32, Hulls, MAX_VERTICES>(kind, &shapes(a), &shapes(b));
+    let manifold = touch::<f32, FromRows, MAX_VERTICES>(kind, &shapes(a), &shapes(b));
     manifold.points[0].separation.min(manifold.points[1].separation)
 }
 

@@ -3,8 +3,8 @@
 //! The face of largest separation is found; where the centre is beyond one of its ends that vertex is nearest,
 //! else the face itself. A centre inside leaves by the nearest face. An outline of one vertex is a point.
 
-use super::FAR;
-use super::manifold::{Manifold, Outline, Point, V};
+use super::NO_CONTACT;
+use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
 /// Below this distance the centre is on the vertex.
@@ -12,9 +12,9 @@ const COINCIDENT: f32 = 1.0e-12;
 
 /// `centre` in B's axes, from B's centre; so is the manifold.
 #[inline(always)]
-pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &Outline<L, N>) -> Manifold<L> {
+pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &LaneOutline<L, N>) -> Manifold<L> {
     let zero = L::splat(0.0);
-    let mut separation = L::splat(-FAR);
+    let mut separation = L::splat(-NO_CONTACT);
     let (mut normal, mut from, mut to) = (b.normal[0], b.vertex[0], b.vertex[0]);
     for i in 0..N {
         let candidate = b.normal[i].dot(centre.sub(b.vertex[i]));
@@ -41,7 +41,7 @@ pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &Outlin
     let separation = L::select(by_vertex, distance, separation) - (radius + b.radius);
     let reach = radius + separation * L::splat(0.5);
     let point = Point { place: centre.sub(outward.scaled(reach)), separation, feature: zero };
-    let none = Point { separation: L::splat(FAR), feature: L::splat(-1.0), ..point };
+    let none = Point { separation: L::splat(NO_CONTACT), feature: L::splat(-1.0), ..point };
     // Beside a face, not off a corner.
     let flat = along.ge(tangent.dot(from)).and(along.le(tangent.dot(to))).and(normal.dot(normal).gt(zero));
     Manifold { normal: outward.neg(), points: [point, none], flat }

@@ -12,9 +12,9 @@
 //! overlapping least along one of them, and two that are apart without a face between them are nearest at two
 //! vertices. Nothing here branches: a lane does all of it whatever its neighbours do.
 
-use super::FAR;
+use super::NO_CONTACT;
 use super::chain::{Chain, FRONT};
-use super::manifold::{Manifold, Outline, Point, V};
+use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
 /// The face of one outline from which the other is furthest.
@@ -30,7 +30,7 @@ struct Face<L: Lane> {
 
 impl<L: Lane> Face<L> {
     #[inline(always)]
-    fn of<const N: usize>(outline: &Outline<L, N>, i: usize, separation: L) -> Self {
+    fn of<const N: usize>(outline: &LaneOutline<L, N>, i: usize, separation: L) -> Self {
         let next = (i + 1) % N;
         Face {
             separation,
@@ -62,11 +62,11 @@ impl<L: Lane> Face<L> {
     /// Among the faces that `allows` lets.
     #[inline(always)]
     fn furthest<const N: usize>(
-        outline: &Outline<L, N>,
-        other: &Outline<L, N>,
+        outline: &LaneOutline<L, N>,
+        other: &LaneOutline<L, N>,
         allows: impl Fn(V<L>) -> Option<L::Mask>,
     ) -> Self {
-        let mut best = Face::of(outline, 0, L::splat(-FAR));
+        let mut best = Face::of(outline, 0, L::splat(-NO_CONTACT));
         for i in 0..N {
             let normal = outline.normal[i];
             let separation = other.least_along(normal) - normal.dot(outline.vertex[i]);
@@ -81,7 +81,7 @@ impl<L: Lane> Face<L> {
 
     /// The edge most opposite to a normal.
     #[inline(always)]
-    fn opposite<const N: usize>(outline: &Outline<L, N>, normal: V<L>) -> Self {
+    fn opposite<const N: usize>(outline: &LaneOutline<L, N>, normal: V<L>) -> Self {
         let mut best = Face::of(outline, 0, normal.dot(outline.normal[0]));
         for i in 1..N {
             let along = normal.dot(outline.normal[i]);
@@ -93,7 +93,7 @@ impl<L: Lane> Face<L> {
 
 /// `b` as seen from A's frame.
 #[inline(always)]
-pub(super) fn touch<L: Lane, const N: usize>(a: &Outline<L, N>, b: &Outline<L, N>) -> Manifold<L> {
+pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, b: &LaneOutline<L, N>) -> Manifold<L> {
     let of_a = Face::furthest(a, b, |_| None);
     let of_b = Face::furthest(b, a, |_| None);
     clip(a, b, of_a, of_b, true)
@@ -103,8 +103,8 @@ pub(super) fn touch<L: Lane, const N: usize>(a: &Outline<L, N>, b: &Outline<L, N
 /// has to answer for. What is beside the segment is its neighbour's.
 #[inline(always)]
 pub(super) fn touch_chain<L: Lane, const N: usize>(
-    a: &Outline<L, N>,
-    b: &Outline<L, N>,
+    a: &LaneOutline<L, N>,
+    b: &LaneOutline<L, N>,
     chain: &Chain<L>,
 ) -> Manifold<L> {
     let of_a = Face::furthest(a, b, |normal| Some(chain.answers_for(normal.neg())));
@@ -114,24 +114,24 @@ pub(super) fn touch_chain<L: Lane, const N: usize>(
     // A's centre is the origin.
     let behind = front.normal.dot(front.from).gt(L::splat(0.0));
     for point in &mut manifold.points {
-        point.separation = L::select(behind, L::splat(FAR), point.separation);
+        point.separation = L::select(behind, L::splat(NO_CONTACT), point.separation);
     }
     manifold
 }
 
 #[inline(always)]
 fn clip<L: Lane, const N: usize>(
-    a: &Outline<L, N>,
-    b: &Outline<L, N>,
+    a: &LaneOutline<L, N>,
+    b: &LaneOutline<L, N>,
     of_a: Face<L>,
     of_b: Face<L>,
     corners: bool,
 ) -> Manifold<L> {
-    let (zero, one, far) = (L::splat(0.0), L::splat(1.0), L::splat(FAR));
+    let (zero, one, far) = (L::splat(0.0), L::splat(1.0), L::splat(NO_CONTACT));
     let by_b = of_b.separation.gt(of_a.separation);
     let reference = Face::select(by_b, of_b, of_a);
     let normal = reference.normal;
-    let other = Outline::select(by_b, a, b);
+    let other = LaneOutline::select(by_b, a, b);
     let incident = Face::opposite(&other, normal);
     let radius = L::select(by_b, b.radius, a.radius);
     let radii = radius + other.radius;

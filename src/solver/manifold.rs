@@ -1,6 +1,6 @@
-//! The kernels of general contacts: up to two points, each with arms, so that impulses turn both bodies.
+//! The kernels of contacts with a manifold: up to two points, each with arms, so that impulses turn both bodies.
 //!
-//! They do what those of `impulse.rs` do, with the arms of `narrowphase/general.rs`: a point moves along the
+//! They do what those of `impulse.rs` do, with the arms of `narrowphase/shapes.rs`: a point moves along the
 //! normal at (v_B − v_A)·n + u_B·arm_B − u_A·arm_A, and an impulse λ there changes u by ±2·arm·λ/m. The points of a
 //! contact are solved one after the other, on velocities that are gathered and scattered once for both.
 //!
@@ -9,7 +9,7 @@
 //!
 //! What is different, and why:
 //!
-//! 1. *Two points are solved together*, see [`Kernel::apply_normal`].
+//! 1. *Two points are solved together*, see [`ManifoldKernel::apply_normal`].
 //! 2. *Softness gives way to tilting half as much as to pressing.* A soft contact lets a part of its impulse go in each
 //!    substep; of two points half of that part is shared out equally, so that it does not lower the moment
 //!    that they resist tilting with. Each contact of a tower is a hinge with a spring, and a tower of 20 boxes
@@ -28,7 +28,7 @@ mod impact;
 use super::impulse::{Pass, Rows, Velocities, begin_step};
 use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
 use crate::contacts::{
-    BLOCK, BounceBlock, FRESH, FrictionBlock, GeneralBlock, LANDED, NormalBlock, RoughBlock, Tile,
+    BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
 use crate::formula::{SoftBias, coulomb_once_sliding, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, pair};
@@ -38,7 +38,7 @@ use std::ops::Range;
 /// The part of what two soft points let go that they let go equally.
 const TILT: f32 = 0.5;
 
-/// Does one pass over general blocks.
+/// Does one pass over manifold blocks.
 ///
 /// # Safety
 ///
@@ -92,25 +92,25 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
     rows: &Rows<'_>,
     pass: Pass,
     elapsed: f32,
-    visit: impl Fn(&mut Kernel<'_, L, FIXED, POINTS>, Option<&mut RoughBlock>, Bounce<'_>) -> bool,
+    visit: impl Fn(&mut ManifoldKernel<'_, L, FIXED, POINTS>, Option<&mut RoughBlock>, Bounce<'_>) -> bool,
 ) {
     for index in range {
         let ahead = index + GENERAL_AHEAD;
         if let Some(info) = tile.info.get(ahead).filter(|info| info.active != 0) {
             prefetch(&tile.normal, ahead);
             prefetch(&tile.friction, ahead);
-            prefetch(&tile.general, info.general as usize);
+            prefetch(&tile.manifold, info.manifold as usize);
         }
         let info = &mut tile.info[index];
         if info.active == 0 {
             continue;
         }
-        let place = info.general as usize;
+        let place = info.manifold as usize;
         let mut bounce = tile.bounce.get_mut(index);
         let (normal, friction) = (&mut tile.normal[index], &mut tile.friction[index]);
-        let general = &mut tile.general[place];
+        let manifold = &mut tile.manifold[place];
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| pass == Pass::WarmStart) {
-            begin_step(info, bounce, [&normal.normal_impulse, &general.second.normal_impulse]);
+            begin_step(info, bounce, [&normal.normal_impulse, &manifold.second.normal_impulse]);
         }
         let mut impacts = false;
         let mut rough = tile.rough.get_mut(place);
@@ -118,10 +118,10 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
         for vector in 0..usize::from(info.count).div_ceil(L::WIDTH) {
             // No more than that already; so the compiler knows that no load reaches beyond the block.
             let i = (vector * L::WIDTH) & (BLOCK - L::WIDTH);
-            let mut kernel = Kernel::<L, FIXED, POINTS> {
+            let mut kernel = ManifoldKernel::<L, FIXED, POINTS> {
                 normal,
                 friction,
-                general,
+                manifold,
                 rows,
                 elapsed,
                 i,
@@ -134,10 +134,10 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
 }
 
 /// `WIDTH` contacts of one block.
-struct Kernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
+struct ManifoldKernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
     normal: &'a mut NormalBlock,
     friction: &'a mut FrictionBlock,
-    general: &'a mut GeneralBlock,
+    manifold: &'a mut ManifoldBlock,
     rows: &'a Rows<'a>,
     elapsed: f32,
     /// The first of these lanes.
@@ -148,11 +148,11 @@ struct Kernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
 /// What is kept of each point: of the first in the blocks that all contacts have, of the second in its own.
 macro_rules! of_points {
     ($($name:ident $(, $set:ident)?: $block:ident;)*) => {
-        impl<L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'_, L, FIXED, POINTS> {
+        impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
             $(
                 #[inline(always)]
                 fn $name(&self, point: usize) -> L {
-                    let values = if point == 0 { &self.$block.$name } else { &self.general.second.$name };
+                    let values = if point == 0 { &self.$block.$name } else { &self.manifold.second.$name };
                     L::load(&values[self.i..])
                 }
 
@@ -160,7 +160,7 @@ macro_rules! of_points {
                     #[inline(always)]
                     fn $set(&mut self, point: usize, value: L) {
                         let values =
-                            if point == 0 { &mut self.$block.$name } else { &mut self.general.second.$name };
+                            if point == 0 { &mut self.$block.$name } else { &mut self.manifold.second.$name };
                         value.store(&mut values[self.i..]);
                     }
                 )?
@@ -192,7 +192,7 @@ fn push<L: Lane, const FIXED: bool>(vel: &mut Velocities<L>, [x, y]: [L; 2], [tu
 /// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
 /// are this task's alone. Those that may start a bounce say whether they did.
 #[allow(unsafe_code)]
-impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, POINTS> {
+impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, FIXED, POINTS> {
     #[inline(always)]
     fn normal(&self) -> [L; 2] {
         [L::load(&self.normal.normal_x[self.i..]), L::load(&self.normal.normal_y[self.i..])]
@@ -200,19 +200,19 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
 
     #[inline(always)]
     fn normal_arms(&self, point: usize) -> [L; 2] {
-        let arms = &self.general.arms.normal[point];
+        let arms = &self.manifold.arms.normal[point];
         [L::load(&arms[0][self.i..]), L::load(&arms[1][self.i..])]
     }
 
     #[inline(always)]
     fn tangent_arms(&self) -> [L; 2] {
-        let arms = &self.general.arms.tangent;
+        let arms = &self.manifold.arms.tangent;
         [L::load(&arms[0][self.i..]), L::load(&arms[1][self.i..])]
     }
 
     #[inline(always)]
     fn inv_spins(&self) -> [L; 2] {
-        [L::load(&self.general.inv_spin_a[self.i..]), L::load(&self.general.inv_spin_b[self.i..])]
+        [L::load(&self.manifold.inv_spin_a[self.i..]), L::load(&self.manifold.inv_spin_b[self.i..])]
     }
 
     /// Rows of A and B.
@@ -393,7 +393,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
     }
 
     /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more. What
-    /// does close it is stopped in the relaxing pass, after the positions have moved, see `Kernel::solve` of `impulse.rs`.
+    /// does close it is stopped in the relaxing pass, after the positions have moved, see `ManifoldKernel::solve` of `impulse.rs`.
     /// In the first substep nothing has `MOVED`.
     #[inline(always)]
     unsafe fn solve<const MOVED: bool>(
@@ -401,7 +401,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> Kernel<'a, L, FIXED, P
         rough: Option<&RoughBlock>,
         mut bounce: Bounce<'_>,
     ) -> bool {
-        let soft = &self.rows.general_softness[usize::from(FIXED)];
+        let soft = &self.rows.manifold_softness[usize::from(FIXED)];
         let (zero, half) = (L::splat(0.0), L::splat(0.5));
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
