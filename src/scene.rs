@@ -23,6 +23,7 @@ mod file;
 mod linked;
 mod random;
 mod turning;
+mod upright;
 
 pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 #[cfg(feature = "scene")]

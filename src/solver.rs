@@ -29,6 +29,7 @@ pub(crate) mod impulse;
 mod manifold;
 pub(crate) mod midpoint;
 pub(crate) mod mirror;
+pub(crate) mod rows;
 pub(crate) mod schedule;
 pub(crate) mod verlet;
 
@@ -40,8 +41,9 @@ use crate::formula::Softness;
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
 use hulls::HullSolver;
-use impulse::{Pass, Rows, STEADY};
+use impulse::{Pass, STEADY};
 use mirror::Mirror;
+use rows::Rows;
 use schedule::Schedule;
 use std::ops::Range;
 use verlet::Verlet;

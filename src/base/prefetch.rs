@@ -4,7 +4,7 @@
 /// solver with 2 than without, and 20 % less with 4 and with 8.
 pub(crate) const AHEAD: usize = 8;
 /// The same for blocks of contacts with a manifold, which are four times as large.
-pub(crate) const GENERAL_AHEAD: usize = 2;
+pub(crate) const MANIFOLD_AHEAD: usize = 2;
 
 /// Of the cache. (Every other line, and the rest by the hardware's own means: 5 % slower in the same run.)
 const LINE: usize = 64;

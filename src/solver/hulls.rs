@@ -30,27 +30,30 @@
 //! [`SLIDES`] on average, and slides with μ_d·λ_n beyond. (Each point by itself fell back to μ_d as soon as it bore less than
 //! its part of the load, which then was too much for the others: soft boxes slid from 0.75 of the static angle.)
 
+mod carry;
+mod clusters;
 mod contact;
 mod impact;
+mod pairs;
 mod sides;
+mod strike;
 mod sweep;
 
-use super::impulse::Rows;
+use super::rows::Rows;
 use crate::base::room::resize;
 use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::levels::Levels;
-use crate::contacts::ContactEvent;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
-use crate::geometry::shape::ShapeKind;
-use crate::lane::{Row, RowOffset, with_lanes};
+use crate::lane::{Row, with_lanes};
 use crate::narrowphase::hulls::{Around, LoopPair, LoopTouch, touch_loops, write_loop};
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
 use crate::settings::{Lanes, Settings};
+use clusters::Clusters;
 use contact::State;
 use glam::Vec2;
-use impact::{Clusters, Impact};
+use impact::Impact;
 use std::ops::Range;
 use sweep::Blocks;
 
@@ -59,15 +62,6 @@ use sweep::Blocks;
 fn sweeps(settings: &Settings) -> usize {
     settings.link_iterations.div_ceil(2) as usize
 }
-
-/// Points that slide faster for [`SLIPPING`] substeps, on average over their loads, have dynamic friction, m/s. What holds is
-/// moved by some mm/s where a changing time step, or a link, pulls it aside; a load that comes or grows is passed on by the links by
-/// half in each substep, and moves it by 2 cm/s for some. (Without the wait a box that was put down on a slope, or pushed, slid from 0.7
-/// of what static friction bears.)
-const SLIDES: f32 = 0.01;
-const SLIPPING: u8 = 12;
-/// Those that slide faster than that slide at once, m/s.
-const SLIDES_AT_ONCE: f32 = 0.2;
 /// The least load, as a part of what gravity makes of the point's mass in a substep.
 const LOADED: f32 = 0.01;
 /// The part of its gap that a contact which bears a load may close in a substep. With all of it a box that had just been stopped
@@ -355,15 +349,6 @@ impl HullSolver {
         self.carry_over(bodies, impulse_ratio);
     }
 
-    fn list_paired(&mut self) {
-        let HullSolver { hulls, pairs, others, paired, .. } = self;
-        let of_pairs = pairs.iter().flat_map(|pair| pair.hulls);
-        let of_others = others.iter().map(|pair| pair.hull);
-        of_pairs.chain(of_others).for_each(|hull| hulls[hull as usize].paired = true);
-        paired.clear();
-        paired.extend((0..hulls.len() as u32).filter(|&hull| hulls[hull as usize].paired));
-    }
-
     /// Room for a contact at each point of all pairs.
     fn reserve(&mut self, bodies: &Bodies, settings: &Settings) {
         let planes = self.others.iter().filter(|pair| pair.is_plane(bodies)).count();
@@ -410,158 +395,6 @@ impl HullSolver {
         }
     }
 
-    /// Looks up the slots of the last step's contacts, and scales their impulses.
-    fn carry_over(&mut self, bodies: &Bodies, impulse_ratio: f32) {
-        let HullSolver { hulls, places, contacts, .. } = self;
-        contacts.retain_mut(|contact| {
-            for (side, (is_body, name)) in
-                contact.sides.iter_mut().zip([(false, contact.key.1), (contact.key.0 == 1, contact.key.2)])
-            {
-                if is_body {
-                    match bodies.slot_at(name).filter(|&slot| bodies.columns.kind[slot].is_solid()) {
-                        Some(slot) => side.slots = [slot as u32; 2],
-                        None => return false,
-                    }
-                } else {
-                    let hull = &hulls[places[name as usize] as usize];
-                    side.slots = side.ends.map(|end| hull.slots[usize::from(end)]);
-                }
-            }
-            contact.impulses = contact.impulses.map(|impulse| impulse * impulse_ratio);
-            contact.blow = [0.0; 2];
-            contact.noted = false;
-            true
-        });
-    }
-
-    /// Adds the carried impulses to what the first substep adds to the velocities.
-    #[allow(unsafe_code)]
-    pub(crate) fn warm_start(&self, rows: &Rows<'_>, bodies: &Bodies) {
-        // SAFETY: this thread alone works on the mirror.
-        let (vel, accum) = unsafe { (rows.vel.range(0..bodies.len), rows.accum.range(0..bodies.len)) };
-        for contact in &self.contacts {
-            for axis in 0..2 {
-                let direction = contact.direction(axis);
-                for (side, sign) in contact.sides.iter().zip([-1.0, 1.0]) {
-                    for (slot, gained) in
-                        side.gains(vel, direction, side.arms[axis], sign * contact.impulses[axis])
-                    {
-                        for (axis, gained) in gained.into_iter().enumerate() {
-                            accum[slot].0[axis] += gained;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Appends the pairs of bodies that began and ceased to touch in this step, in the order of their handles.
-    pub(crate) fn find_events(
-        &mut self,
-        bodies: &Bodies,
-        begin: &mut Vec<ContactEvent>,
-        end: &mut Vec<ContactEvent>,
-    ) {
-        let (now, before) = (&mut self.touched, &mut self.touched_before);
-        let solid = |handle: &BodyHandle| bodies.slot_of(*handle).is_ok();
-        now.retain(|pair| pair.iter().all(solid));
-        now.sort_unstable();
-        now.dedup();
-        let mut old = before.iter().peekable();
-        let event = |&[a, b]: &[BodyHandle; 2]| ContactEvent { a, b };
-        for pair in now.iter() {
-            while let Some(gone) = old.next_if(|&old| old < pair) {
-                end.push(event(gone));
-            }
-            if old.next_if(|&old| old == pair).is_none() {
-                begin.push(event(pair));
-            }
-        }
-        end.extend(old.map(event));
-        std::mem::swap(now, before);
-    }
-
-    /// The boxes of the hulls in the order of space: so two that may touch are found wherever there are many.
-    fn place_hulls(&mut self) {
-        let HullSolver { hulls, boxes, levels, .. } = self;
-        for (axis, column) in boxes.iter_mut().enumerate() {
-            column.clear();
-            column.extend(
-                hulls.iter().map(|hull| if axis % 2 == 0 { hull.lower } else { hull.upper }[axis / 2]),
-            );
-        }
-        let size: f32 = hulls.iter().map(|hull| (hull.upper - hull.lower).max_element()).sum();
-        let [min_x, max_x, min_y, max_y] = boxes;
-        levels.build_boxes([min_x, max_x, min_y, max_y], 2.0 * size / hulls.len() as f32);
-    }
-
-    fn pair_hulls(&mut self, bodies: &Bodies, settings: &Settings) {
-        self.place_hulls();
-        let HullSolver { hulls, levels, pairs, .. } = self;
-        pairs.clear();
-        for (a, first) in hulls.iter().zip(0u32..) {
-            let start = pairs.len();
-            levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
-                // Each of the two finds the other.
-                if second <= first as usize {
-                    return true;
-                }
-                let b = &hulls[second];
-                let filtered = !a.filter.touches(&b.filter);
-                let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
-                if !(filtered || (a.fixed && b.fixed) || joined()) {
-                    let surface = Surface::of(bodies, settings, a.material, b.material);
-                    pairs.push(HullPair { hulls: [first, second as u32], surface });
-                }
-                true
-            });
-            // The order in which a pair is found is the order of space; that of the hulls is the same in every step.
-            pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
-        }
-        self.loops.clear();
-        self.loops.extend(self.pairs.iter().map(|pair| {
-            let [a, b] = pair.hulls;
-            LoopPair {
-                rows: pair.hulls.map(|hull| RowOffset::of(hull * OUTLINE_ROWS as u32)),
-                way: hulls[b as usize].origin - hulls[a as usize].origin,
-            }
-        }));
-    }
-
-    /// Pairs the hulls with what is no hull: what is large, or more than the hulls are, is looked up by them, and looks them up
-    /// otherwise.
-    fn pair_others(
-        &mut self,
-        bodies: &Bodies,
-        settings: &Settings,
-        near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
-    ) {
-        let HullSolver { hulls, levels, others, elsewhere, .. } = self;
-        others.clear();
-        others.reserve(OTHERS * hulls.len());
-        for (hull, number) in hulls.iter().zip(0..) {
-            near(hull.lower, hull.upper, &mut |slot| hull.meet(number, slot, bodies, settings, others));
-        }
-        for &slot in &*elsewhere {
-            let slot = slot as usize;
-            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
-                let all = hulls.iter().zip(0..);
-                all.for_each(|(hull, number)| hull.meet(number, slot, bodies, settings, others));
-                continue;
-            }
-            let [lower, upper] = box_of(slot, bodies, settings);
-            levels.visit([lower.x, upper.x], [lower.y, upper.y], |hull| {
-                hulls[hull].meet(hull as u32, slot, bodies, settings, others);
-                true
-            });
-        }
-        if self.clusters.any_attached() {
-            let (clusters, indices) = (&self.clusters, &self.indices);
-            others.retain(|pair| !clusters.is_attached(indices[pair.hull as usize], pair.body));
-        }
-        others.sort_unstable_by_key(|pair| (pair.hull, pair.body, pair.part));
-    }
-
     /// Solves the hulls' contacts for a substep: velocities and positions in the mirror.
     #[allow(unsafe_code)]
     pub(crate) fn solve(
@@ -602,47 +435,6 @@ impl HullSolver {
             let [a, b] = contact.slots().map(|slot| bodies.handle(slot));
             [a.min(b), a.max(b)]
         }));
-    }
-
-    /// Whether the points of each pair slide.
-    fn find_sliding(&mut self, state: &State<'_>) {
-        for pair in self.contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
-            let speed = sliding_speed(pair, state);
-            for contact in pair {
-                contact.slipping = match speed {
-                    speed if speed > SLIDES_AT_ONCE => SLIPPING,
-                    speed if speed > SLIDES => (contact.slipping + 1).min(SLIPPING),
-                    _ => 0,
-                };
-            }
-        }
-    }
-
-    /// Resolves the blows: of all pairs in which a point comes faster than by a substep's gravity, though it does not bounce; what of
-    /// it is a load shows in the next substep. What comes to lie more slowly is solved in the same way, once, and what is found is
-    /// its load: so it holds from the start.
-    fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, rows: &Rows<'_>) {
-        let HullSolver { contacts, clusters, impact, .. } = self;
-        for pair in contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
-            let approach = pair.iter().fold(0.0, |most: f32, contact| most.max(contact.approach));
-            let unloaded = || !pair.iter().any(|contact| contact.is_loaded(rows));
-            if approach > rows.landing_speed {
-                let restitution =
-                    if approach > rows.restitution_threshold { pair[0].surface.restitution } else { 0.0 };
-                impact.resolve(pair, restitution, clusters, state, bodies);
-                impact.note_blow(pair, state);
-            } else if approach > 0.0 && unloaded() {
-                impact.resolve(pair, 0.0, clusters, state, bodies);
-                impact.note_load(pair, state);
-            } else {
-                continue;
-            }
-            // What has been stopped holds, however long it slid by in the air. (A box that fell from 1 cm on a slope slid on at 0.97 of
-            // the static angle, as it had been near for longer than the wait.)
-            if sliding_speed(pair, state) <= SLIDES {
-                pair.iter_mut().for_each(|contact| contact.slipping = 0);
-            }
-        }
     }
 
     #[allow(unsafe_code)]
@@ -742,50 +534,6 @@ impl HullSolver {
         self.contacts = contacts;
         self.match_contacts(state, rows);
     }
-
-    /// Contacts that were there before get their impulses. What those that are gone have added to velocities is taken back.
-    fn match_contacts(&mut self, state: &mut State<'_>, rows: &Rows<'_>) {
-        let mut new = self.contacts.iter_mut().peekable();
-        for old in &self.before {
-            while new.next_if(|new| new.key < old.key).is_some() {}
-            match new.next_if(|new| new.key == old.key) {
-                Some(new) => {
-                    new.impulses = old.impulses;
-                    new.slipping = old.slipping;
-                    new.noted = old.noted && new.slots() == old.slots();
-                    if new.is_loaded(rows) {
-                        new.approach = 0.0;
-                    }
-                }
-                None => (0..2).for_each(|axis| old.push(state, axis, -old.impulses[axis])),
-            }
-        }
-    }
-}
-
-/// A box that holds a body's shapes until the end of the step.
-fn box_of(slot: usize, bodies: &Bodies, settings: &Settings) -> [Vec2; 2] {
-    let c = &bodies.columns;
-    let reach = if c.kind[slot].shape().turns() {
-        Vec2::splat(c.arm[slot])
-    } else {
-        Vec2::new(c.ext_x[slot], c.ext_y[slot])
-    };
-    let reach = reach + (settings.time_step * bodies.velocity(slot)).abs();
-    let position = bodies.position(slot);
-    [position - reach, position + reach]
-}
-
-/// How fast the points of a pair slide, on average over their loads.
-fn sliding_speed(pair: &[Contact], state: &State<'_>) -> f32 {
-    let (mut load, mut sliding, mut unloaded) = (0.0, 0.0, 0.0);
-    for contact in pair {
-        let speed = contact.relative(state.vel, 1);
-        load += contact.impulses[0];
-        sliding += contact.impulses[0] * speed;
-        unloaded += speed;
-    }
-    if load > 0.0 { sliding / load } else { unloaded / pair.len() as f32 }.abs()
 }
 
 /// What contacts are made from.

@@ -23,15 +23,18 @@
 //!    speed 0.013 m/s after 20 s, and 0.0000 so) and spread by 9 cm while it settled, not 5. It costs an eighth of the
 //!    solver's time; a pile of circles, which does without, gains nothing by it.
 
+mod friction;
 mod impact;
 
-use super::impulse::{Pass, Rows, Velocities, begin_step};
-use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
+use super::impulse::{Pass, Velocities, begin_step};
+use super::rows::Rows;
+use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
-use crate::formula::{SoftBias, coulomb_once_sliding, projection, soft_bias};
+use crate::formula::{SoftBias, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, pair};
+use friction::Load;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -95,7 +98,7 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
     visit: impl Fn(&mut ManifoldKernel<'_, L, FIXED, POINTS>, Option<&mut RoughBlock>, Bounce<'_>) -> bool,
 ) {
     for index in range {
-        let ahead = index + GENERAL_AHEAD;
+        let ahead = index + MANIFOLD_AHEAD;
         if let Some(info) = tile.info.get(ahead).filter(|info| info.active != 0) {
             prefetch(&tile.normal, ahead);
             prefetch(&tile.friction, ahead);
@@ -468,131 +471,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         from[0].min(from[1]).lt(L::splat(-self.rows.landing_speed))
     }
 
-    /// Friction of the whole contact: inside μ_s·λ_n it holds. Beyond that it slides at μ_d·λ_n, but for one that has not
-    /// begun to slide: this bears μ_s·λ_n for now, and others of the same bodies the rest.
-    #[inline(always)]
-    fn friction(&mut self, vel: &mut Velocities<L>, rough: Option<&RoughBlock>, load: Load<L>) {
-        let (i, [normal_x, normal_y]) = (self.i, self.normal());
-        let arms = self.tangent_arms();
-        let mut sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
-        if let Some(rough) = rough {
-            sliding = sliding + L::load(&rough.tangent_speed[i..]);
-        }
-        let old = L::load(&self.friction.tangent_impulse[i..]);
-        let candidate = old - L::load(&self.friction.tangent_mass[i..]) * sliding;
-        let hold = load.most * L::load(&self.friction.static_friction[i..]);
-        let slide = load.most * L::load(&self.friction.dynamic_friction[i..]);
-        let slides = sliding.abs().gt(load.slides_from);
-        let new = L::select(load.done, old, coulomb_once_sliding(candidate, hold, slide, slides));
-        new.store(&mut self.friction.tangent_impulse[i..]);
-        let change = new - old;
-        let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
-    }
-
-    /// By how much unit impulses at both points and along the tangent change the velocities there.
-    #[inline(always)]
-    fn weights(&self, vel: &Velocities<L>) -> Weights<L> {
-        let two = L::splat(2.0);
-        let inv_masses = [vel.a[3], vel.b[3]];
-        let inv_mass = inv_masses[0] + inv_masses[1];
-        let (first, second, tangent) = (self.normal_arms(0), self.normal_arms(1), self.tangent_arms());
-        let spun =
-            |x: [L; 2], y: [L; 2]| two * (inv_masses[0] * (x[0] * y[0]) + inv_masses[1] * (x[1] * y[1]));
-        Weights {
-            normal: [inv_mass + spun(first, first), inv_mass + spun(second, second)],
-            shared: inv_mass + spun(first, second),
-            turned: [spun(first, tangent), spun(second, tangent)],
-            tangent: inv_mass + spun(tangent, tangent),
-        }
-    }
-
-    /// What a unit friction impulse does to the two normal velocities, as normal impulses.
-    #[inline(always)]
-    fn coupling(&self, vel: &Velocities<L>) -> Coupling<L> {
-        let weights = self.weights(vel);
-        let (taken, sound) = weights.impulses_for(weights.turned);
-        let Weights { turned, tangent, .. } = weights;
-        let inv_tangent_mass = tangent - (turned[0] * taken[0] + turned[1] * taken[1]);
-        Coupling { taken, inv_tangent_mass, sound }
-    }
-
-    /// Friction of contacts with two points that slide, solved together with what it does to the normal impulses.
-    ///
-    /// Friction acts below the centre: it turns a body, presses one point and lifts the other. One after the other, what
-    /// landed flat on a slope was left spinning, lost the load of one point, slid, and never stopped. So the normal
-    /// velocities are kept as they are: a friction impulse Δt changes them by c·Δt, and normal impulses of −K⁻¹·c·Δt take that
-    /// back (K: inverse masses of the two points). This is done for those of `lanes` of which both points stay pressed, and
-    /// they are returned. What does not hold slides at the coefficient `slides_at`.
-    /// Slower than `from` it is left out: piles that settle slip a little all the time, and a pyramid of 5,050 boxes spread by 7 cm and not
-    /// by 5 with it.
-    #[inline(always)]
-    fn friction_with_normals(
-        &mut self,
-        vel: &mut Velocities<L>,
-        lanes: L::Mask,
-        from: L,
-        slides_at: L,
-    ) -> L::Mask {
-        let (i, zero, one) = (self.i, L::splat(0.0), L::splat(1.0));
-        let [normal_x, normal_y] = self.normal();
-        let arms = self.tangent_arms();
-        let sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
-        let slides = sliding.abs().gt(from).and(lanes);
-        if slides.bits() == 0 {
-            return slides;
-        }
-        let Coupling { taken, inv_tangent_mass, sound } = self.coupling(vel);
-        let lost = taken[0] + taken[1];
-
-        let old = L::load(&self.friction.tangent_impulse[i..]);
-        let normal = self.normal_impulses();
-        let sum = normal[0] + normal[1];
-        let stop = -(sliding / inv_tangent_mass);
-        let hold = L::load(&self.friction.static_friction[i..]) * (sum - lost * stop);
-        let wanted = old + stop;
-        let slide = L::select(wanted.lt(zero), -slides_at, slides_at);
-        // At the limit: old + Δt = ±μ·(sum − lost·Δt).
-        let yielding = one + slide * lost;
-        let change = L::select(wanted.abs().le(hold), stop, (slide * sum - old) / yielding);
-        let new = [normal[0] - taken[0] * change, normal[1] - taken[1] * change];
-        // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes.
-        let parting = self.normal_velocities(vel);
-        let work = change * (sliding + L::splat(0.5) * (change * inv_tangent_mass))
-            - change * (taken[0] * parting[0] + taken[1] * parting[1]);
-        let together = slides
-            .and(sound)
-            .and(work.le(zero))
-            .and(yielding.gt(L::splat(0.1)))
-            .and(new[0].gt(zero).and(new[1].gt(zero)))
-            .and(normal[0].gt(zero).and(normal[1].gt(zero)));
-        L::select(together, old + change, old).store(&mut self.friction.tangent_impulse[i..]);
-        let new = pair(|p| L::select(together, new[p], normal[p]));
-        let before = *vel;
-        self.change_normal(vel, normal, new);
-        let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
-        vel.keep_where(together, &before);
-        together
-    }
-
-    /// What brakes rolling, under this normal impulse.
-    #[inline(always)]
-    fn brake_rolling(&mut self, vel: &mut Velocities<L>, rough: &mut RoughBlock, normal_impulse: L) {
-        let (i, zero) = (self.i, L::splat(0.0));
-        let most = L::load(&rough.rolling[i..]) * normal_impulse;
-        let inv_spin = self.inv_spins();
-        let weight = vel.a[3] * (inv_spin[0] * inv_spin[0]) + vel.b[3] * (inv_spin[1] * inv_spin[1]);
-        let turns = weight.gt(zero);
-        let mass = L::select(turns, L::splat(0.5) / weight, zero);
-        let rolling = vel.b[2] * inv_spin[1] - vel.a[2] * inv_spin[0];
-        let old = L::load(&rough.rolling_impulse[i..]);
-        let new = (old - mass * rolling).min(most).max(-most);
-        new.store(&mut rough.rolling_impulse[i..]);
-        let change = new - old;
-        push::<L, FIXED>(vel, [zero; 2], pair(|body| inv_spin[body] * change));
-    }
-
     /// Normal impulses without bias, then friction, then what brakes rolling. With `BOUNCE`, what is in an impact leaves.
     #[inline(always)]
     unsafe fn relax<const BOUNCE: bool>(
@@ -657,28 +535,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         })
     }
 
-    /// Friction and what brakes rolling, under the normal impulses as they are.
-    #[inline(always)]
-    fn relax_friction(&mut self, vel: &mut Velocities<L>, rough: Option<&mut RoughBlock>) {
-        let mut done = no_lanes::<L>();
-        if POINTS == 2 && rough.is_none() {
-            let dynamic = L::load(&self.friction.dynamic_friction[self.i..]);
-            let fresh = self.mark().lt(L::splat(0.0));
-            let from = L::select(fresh, L::splat(self.rows.creep_speed), L::splat(self.rows.slip_speed));
-            done = self.friction_with_normals(vel, all_lanes::<L>(), from, dynamic);
-        }
-        let now = self.normal_impulses();
-        let sum = now[0] + now[1];
-        self.friction(
-            vel,
-            rough.as_deref(),
-            Load { most: sum, slides_from: L::splat(self.rows.creep_speed), done },
-        );
-        if let Some(rough) = rough {
-            self.brake_rolling(vel, rough, sum);
-        }
-    }
-
     /// Moves overlapping bodies apart by a part of what exceeds the slop.
     #[inline(always)]
     unsafe fn project(&mut self) {
@@ -729,18 +585,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
     }
 }
 
-/// The normal load under which friction is solved.
-struct Load<L: Lane> {
-    /// Normal impulse of both points; while the soft bias is on no less than it was without, as what it lets go for the
-    /// time being must not let the contact slip.
-    most: L,
-    /// The speed from which it slides. While the soft bias is on, what lands or is pushed may be held by others of the same
-    /// bodies yet.
-    slides_from: L,
-    /// Its friction is solved already.
-    done: L::Mask,
-}
-
 #[inline(always)]
 fn all_lanes<L: Lane>() -> L::Mask {
     L::splat(0.0).le(L::splat(0.0))
@@ -749,41 +593,4 @@ fn all_lanes<L: Lane>() -> L::Mask {
 #[inline(always)]
 fn no_lanes<L: Lane>() -> L::Mask {
     L::splat(0.0).lt(L::splat(0.0))
-}
-
-/// The inverse masses of a contact with two points.
-struct Weights<L: Lane> {
-    /// Along the normal, at each point.
-    normal: [L; 2],
-    /// At one point for an impulse at the other.
-    shared: L,
-    /// At each point for an impulse along the tangent.
-    turned: [L; 2],
-    tangent: L,
-}
-
-impl<L: Lane> Weights<L> {
-    /// The normal impulses that change the points' velocities by `wanted`, and whether there are such: not so where the
-    /// points are nearly one.
-    #[inline(always)]
-    fn impulses_for(&self, wanted: [L; 2]) -> ([L; 2], L::Mask) {
-        let Weights { normal, shared, .. } = self;
-        let product = normal[0] * normal[1];
-        let determinant = product - *shared * *shared;
-        let per_determinant = L::splat(1.0) / determinant;
-        let impulses = [
-            (normal[1] * wanted[0] - *shared * wanted[1]) * per_determinant,
-            (normal[0] * wanted[1] - *shared * wanted[0]) * per_determinant,
-        ];
-        (impulses, determinant.gt(L::splat(0.05) * product))
-    }
-}
-
-/// How friction and the normal impulses of two points hang together.
-struct Coupling<L: Lane> {
-    /// The normal impulses that a unit friction impulse acts like.
-    taken: [L; 2],
-    /// The inverse mass of friction, while the normal velocities are held.
-    inv_tangent_mass: L,
-    sound: L::Mask,
 }

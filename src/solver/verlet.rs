@@ -34,7 +34,7 @@
 mod graph;
 mod layout;
 
-use super::impulse::Rows;
+use super::rows::Rows;
 use super::schedule::Schedule;
 use crate::body::Bodies;
 use crate::crew::CHUNK;

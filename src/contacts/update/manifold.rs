@@ -13,7 +13,7 @@
 //! inertia, and its rows stay four numbers.
 
 use super::{Step, gather};
-use crate::base::prefetch::{GENERAL_AHEAD, prefetch};
+use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
 use crate::formula::point_inv_mass;
 use crate::lane::{Lane, Mask, RowOffset, pair};
@@ -30,7 +30,7 @@ use crate::narrowphase::{NO_CONTACT, PairKind};
 pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     for kind in PairKind::MANIFOLD {
         for index in tile.blocks_of(kind) {
-            let ahead = index + GENERAL_AHEAD;
+            let ahead = index + MANIFOLD_AHEAD;
             prefetch(&tile.normal, ahead);
             prefetch(&tile.friction, ahead);
             if let Some(info) = tile.info.get(ahead) {

@@ -3,9 +3,8 @@
 //! Each struct spells all of its fields out, also those that it shares with another: serde's `flatten` and
 //! `deny_unknown_fields` do not go together.
 
-use super::{
-    BodyFile, SceneError, decimal, filter_of, narrow, narrow_vector, out_of_range, pair, pick, value, vector,
-};
+use super::write::{decimal, pair};
+use super::{BodyFile, SceneError, filter_of, narrow, narrow_vector, out_of_range, pick, value, vector};
 use crate::particles::hulls::check_places;
 use crate::scene::Scene;
 use crate::{BodyDesc, BodyType, LinkDesc, LinkKind, Material, Shape};

@@ -1,6 +1,7 @@
 //! Shapes of a scene file, the further parts of its bodies, and its chains.
 
-use super::{BodyFile, SceneError, decimal, filter_of, filter_to, narrow, narrow_vector, pair, pick, value};
+use super::write::{decimal, pair};
+use super::{BodyFile, SceneError, filter_of, filter_to, narrow, narrow_vector, pick, value};
 use crate::error::Error;
 use crate::{Assembly, BodyDesc, Filter, Material, Part, Polygon, Shape};
 use glam::Vec2;

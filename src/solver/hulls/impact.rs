@@ -22,17 +22,11 @@
 //! All in double precision, for a handful of points; links that say the same twice (the sixth of a box) are told apart by a
 //! small compliance.
 
+use super::clusters::Clusters;
 use super::{Contact, HUNG, State};
 use crate::body::Bodies;
-use crate::particles::hulls::Hulls;
-use crate::particles::links::{LinkDesc, LinkKind, Links};
 use glam::DVec2;
-use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Particles and links of a cluster, at most.
-const POINTS: usize = 16;
-const LINKS: usize = 48;
 /// Sweeps over the points of a pair, at most.
 const SWEEPS: usize = 200;
 /// Turns of friction and normal impulses. (What comes to lie on a slope is borne by its lower corner; with 4 turns a box was not yet
@@ -40,133 +34,6 @@ const SWEEPS: usize = 200;
 const ROUNDS: usize = 40;
 /// Part of a link's inverse mass that is added as compliance.
 const SPARE: f64 = 1.0e-9;
-
-/// What a hull's blows are passed on to.
-#[derive(Clone, Default)]
-struct Cluster {
-    /// The hull's own first.
-    points: Range<usize>,
-    links: Range<usize>,
-    /// Each is linked to each other.
-    rigid: bool,
-}
-
-/// The cluster of each hull.
-#[derive(Default)]
-pub(super) struct Clusters {
-    /// By the hull's index.
-    list: Vec<Cluster>,
-    /// Handle indices of bodies.
-    points: Vec<u32>,
-    /// Numbers of points in their cluster.
-    links: Vec<[u8; 2]>,
-    /// Hulls by their indices, and particles that are linked to a corner of theirs, in order.
-    attached: Vec<[u32; 2]>,
-}
-
-/// Passes a blow on at once.
-fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
-    let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
-    link.kind == LinkKind::Distance
-        && link.compliance == 0.0
-        && link.stiffness == 1.0
-        && link.break_force.is_infinite()
-        && particle(link.a)
-        && particle(link.b)
-}
-
-impl Clusters {
-    /// Looks for the clusters when hulls or links came or went.
-    pub(super) fn update(
-        &mut self,
-        hulls: &Hulls,
-        renumbered: bool,
-        links: &Links,
-        relinked: bool,
-        bodies: &Bodies,
-    ) {
-        if !renumbered && !relinked {
-            return;
-        }
-        let mut ends: Vec<[u32; 2]> = Vec::new();
-        for (_, link) in links.iter().filter(|(_, link)| is_stiff(link, bodies)) {
-            ends.extend([[link.a.index, link.b.index], [link.b.index, link.a.index]]);
-        }
-        ends.sort_unstable();
-        let linked = |body: u32| {
-            let first = ends.partition_point(|end| end[0] < body);
-            ends[first..].iter().take_while(move |end| end[0] == body).map(|end| end[1])
-        };
-        self.attach(hulls, links, bodies);
-        self.list.clear();
-        self.points.clear();
-        self.links.clear();
-        let mut queue = VecDeque::new();
-        for (handle, hull) in hulls.iter() {
-            let (first, first_link) = (self.points.len(), self.links.len());
-            self.points.extend(hull.points().iter().map(|point| point.index()));
-            queue.clear();
-            queue.extend(self.points[first..].iter().copied());
-            while let Some(body) = queue.pop_front() {
-                for other in linked(body) {
-                    if self.points.len() - first < POINTS && !self.points[first..].contains(&other) {
-                        self.points.push(other);
-                        queue.push_back(other);
-                    }
-                }
-            }
-            let points = &self.points[first..];
-            for (a, &body) in (0u8..).zip(points) {
-                for other in linked(body) {
-                    let b = points.iter().position(|&point| point == other).map_or(0, |b| b as u8);
-                    let known = self.links[first_link..].contains(&[a, b]);
-                    if b > a && !known && self.links.len() - first_link < LINKS {
-                        self.links.push([a, b]);
-                    }
-                }
-            }
-            let (points, links) = (first..self.points.len(), first_link..self.links.len());
-            let rigid = 2 * links.len() == points.len() * (points.len() - 1);
-            self.list.resize(handle.index() as usize, Cluster::default());
-            self.list.push(Cluster { points, links, rigid });
-        }
-    }
-
-    /// Looks for what hangs on the hulls' corners.
-    fn attach(&mut self, hulls: &Hulls, links: &Links, bodies: &Bodies) {
-        let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
-        let mut ends: Vec<[u32; 2]> = Vec::new();
-        for (_, link) in links.iter().filter(|(_, link)| particle(link.a) && particle(link.b)) {
-            ends.extend([[link.a.index, link.b.index], [link.b.index, link.a.index]]);
-        }
-        ends.sort_unstable();
-        self.attached.clear();
-        for (handle, hull) in hulls.iter() {
-            for corner in hull.points() {
-                let first = ends.partition_point(|end| end[0] < corner.index);
-                let others = ends[first..].iter().take_while(|end| end[0] == corner.index);
-                self.attached.extend(others.map(|end| [handle.index(), end[1]]));
-            }
-        }
-        self.attached.sort_unstable();
-    }
-
-    pub(super) fn any_attached(&self) -> bool {
-        !self.attached.is_empty()
-    }
-
-    /// Whether a particle, by its handle's index, hangs on a corner of a hull. These two do not touch: where they are to each other is
-    /// up to the link. (The hub of a polygon, inside of its rim, drove it to 70 kJ.)
-    pub(super) fn is_attached(&self, hull: u32, body: u32) -> bool {
-        self.attached.binary_search(&[hull, body]).is_ok()
-    }
-
-    /// Whether they have no particle in common.
-    fn apart(&self, one: &Cluster, other: &Cluster) -> bool {
-        let points = &self.points[other.points.clone()];
-        !self.points[one.points.clone()].iter().any(|point| points.contains(point))
-    }
-}
 
 /// A body, a particle of the clusters, or a whole cluster that is rigid.
 struct Node {

@@ -1,7 +1,8 @@
 //! What hulls and others are at the start of a substep, where they touch, and the sides of a contact there.
 
 use super::contact::State;
-use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface, box_of};
+use super::pairs::box_of;
+use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface};
 use crate::body::compound::Compound;
 use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::shapes::{NO_PART, ShapeRef};

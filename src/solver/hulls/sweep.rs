@@ -9,13 +9,14 @@
 //! contact and sweep. A layout of two cache lines a contact, in place of four and a half, changed nothing about it.
 
 use super::contact::State;
-use super::{CLOSING, Contact, HullSolver, PUSH, SLIPPING, Surface, sweeps};
+use super::strike::SLIPPING;
+use super::{CLOSING, Contact, HullSolver, PUSH, Surface, sweeps};
 use crate::base::room::resize;
 use crate::contacts::BLOCK;
 use crate::formula::coulomb;
 use crate::lane::{Lane, Row, RowOffset, with_lanes};
 use crate::settings::{Lanes, Settings};
-use crate::solver::impulse::Rows;
+use crate::solver::rows::Rows;
 use glam::Vec2;
 
 /// Colours; what finds none gets a block of its own.

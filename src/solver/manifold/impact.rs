@@ -2,7 +2,8 @@
 //!
 //! The law is the one of `impulse.rs`, over all points of a contact at once (W. J. Stronge, "Impact Mechanics", 2000).
 
-use super::{Bounce, Coupling, ManifoldKernel, push};
+use super::friction::Coupling;
+use super::{Bounce, ManifoldKernel, push};
 use crate::contacts::{BLOCK, BounceBlock};
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};

@@ -1,0 +1,73 @@
+//! Why a scene file was refused.
+
+use crate::error::Error;
+
+/// Longest part of a parser's message that is passed on, in characters. The input may be quoted in it.
+const MAX_MESSAGE: usize = 300;
+
+/// Why a scene file was refused: what, and where. Its text is a single line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SceneError {
+    /// Not JSON, or not of a scene's structure: a field missing or unknown, a string for a number.
+    #[error("line {line} column {column}: {message}")]
+    Syntax {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in bytes.
+        column: usize,
+        /// What the parser expected or found.
+        message: String,
+    },
+    /// A value that a scene can't have.
+    #[error("{path}: {reason}")]
+    Value {
+        /// Where, as in `bodies[3].shape.circle.radius`.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl From<Error> for SceneError {
+    /// The engine's errors read "path: reason".
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        let (path, reason) = text.split_once(": ").unwrap_or(("scene", &text));
+        value(path, reason)
+    }
+}
+
+impl SceneError {
+    /// The same, with `prefix` before its path.
+    pub(super) fn within(self, prefix: &str) -> SceneError {
+        self.instead_of("", prefix)
+    }
+
+    /// The same, with `new` in place of `old` at the start of its path.
+    pub(super) fn instead_of(self, old: &str, new: &str) -> SceneError {
+        match self {
+            SceneError::Value { path, reason } => {
+                let rest = path.strip_prefix(old).unwrap_or(&path);
+                SceneError::Value { path: format!("{new}{rest}"), reason }
+            }
+            other => other,
+        }
+    }
+}
+
+pub(super) fn value(path: &str, reason: impl Into<String>) -> SceneError {
+    SceneError::Value { path: path.to_owned(), reason: reason.into() }
+}
+
+/// A parser's error: its position apart from its text, on one line however the input reads.
+pub(super) fn syntax(error: &serde_json::Error) -> SceneError {
+    let text = error.to_string();
+    let at = format!(" at line {} column {}", error.line(), error.column());
+    let message = text.strip_suffix(&at).unwrap_or(&text);
+    let printable = message.chars().map(|c| if c.is_control() { ' ' } else { c });
+    SceneError::Syntax {
+        line: error.line(),
+        column: error.column(),
+        message: printable.take(MAX_MESSAGE).collect(),
+    }
+}

@@ -1,0 +1,233 @@
+//! Writes a scene as a scene file.
+
+use super::fault::value;
+use super::linked::{ParticleFile, hulls_of, links_of};
+use super::shapes::{PartFile, ShapeFile};
+use super::{BodyFile, MaterialFile, MixingFile, SceneError, SceneFile, filter_to, name};
+use crate::scene::Scene;
+use crate::{BodyDesc, BodyType, Material, Settings};
+use glam::Vec2;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+impl SceneFile {
+    pub(super) fn of(scene: &Scene) -> Result<SceneFile, SceneError> {
+        name(Some(&scene.name))?;
+        // In full, so that nothing can fall outside what `Settings` has.
+        let Settings {
+            gravity,
+            time_step,
+            substeps,
+            iterations,
+            link_iterations,
+            solver,
+            lanes: _,
+            mixing,
+            contact_frequency_ratio,
+            damping_ratio,
+            push_out_speed,
+            slop,
+            restitution_threshold,
+            projection_percent,
+            projection_slop,
+        } = scene.settings;
+        scene.settings.validate()?;
+        let mut materials = MaterialTable::default();
+        let (bodies, particles) = bodies_of(scene, &mut materials)?;
+        let (links, attachments) = links_of(scene)?;
+        Ok(SceneFile {
+            name: Some(scene.name.clone()),
+            gravity: Some(pair(gravity)),
+            time_step: Some(decimal(time_step)),
+            substeps: Some(substeps),
+            iterations: Some(iterations),
+            link_iterations: Some(link_iterations),
+            solver: Some(solver.into()),
+            mixing: Some(MixingFile {
+                friction: Some(mixing.friction.into()),
+                restitution: Some(mixing.restitution.into()),
+            }),
+            contact_frequency_ratio: Some(decimal(contact_frequency_ratio)),
+            damping_ratio: Some(decimal(damping_ratio)),
+            push_out_speed: Some(decimal(push_out_speed)),
+            slop: Some(decimal(slop)),
+            restitution_threshold: Some(decimal(restitution_threshold)),
+            projection_percent: Some(decimal(projection_percent)),
+            projection_slop: Some(decimal(projection_slop)),
+            materials: materials.list,
+            bodies,
+            chains: Vec::new(),
+            particles,
+            links,
+            attachments,
+            hulls: hulls_of(scene)?,
+        })
+    }
+}
+
+/// The bodies of the file with their parts, and its particles.
+fn bodies_of(
+    scene: &Scene,
+    materials: &mut MaterialTable,
+) -> Result<(Vec<BodyFile>, Vec<ParticleFile>), SceneError> {
+    let (mut bodies, mut particles) = (Vec::new(), Vec::new());
+    // The place of each body among the file's bodies: particles are in a list of their own.
+    let mut places = Vec::with_capacity(scene.bodies.len());
+    for (index, body) in scene.bodies.iter().enumerate() {
+        places.push(bodies.len());
+        body.validate().map_err(|error| SceneError::from(error).within(&format!("bodies[{index}].")))?;
+        let material = materials.index(&body.material);
+        if body.is_particle() && body.body_type == BodyType::Static {
+            let path = format!("bodies[{index}]");
+            return Err(value(&path, "a scene file has no static particles, only pinned (kinematic) ones"));
+        }
+        if body.is_particle() {
+            particles.push(ParticleFile::of(body, material));
+        } else {
+            bodies.push(BodyFile::of(body, material));
+        }
+    }
+    for (index, (body, part)) in scene.parts.iter().enumerate() {
+        let fault = |reason: &str| value(&format!("parts[{index}]"), reason);
+        if scene.bodies.get(*body).is_none_or(BodyDesc::is_particle) {
+            return Err(fault("names a body that is not there, or a particle"));
+        }
+        part.validate().map_err(|error| SceneError::from(error).within(&format!("parts[{index}].")))?;
+        let material = materials.index(&part.material);
+        bodies[places[*body]].parts.push(PartFile::of(part, material));
+    }
+    Ok((bodies, particles))
+}
+
+impl BodyFile {
+    /// Leaves out what has its default value.
+    pub(super) fn of(body: &BodyDesc, material: usize) -> BodyFile {
+        let [category, mask, group] = filter_to(body.filter);
+        let unless =
+            |value: f32, default: f32| (value.to_bits() != default.to_bits()).then(|| decimal(value));
+        let unless_zero = |v: Vec2| (v.x.to_bits() | v.y.to_bits() != 0).then(|| pair(v));
+        BodyFile {
+            body_type: Some(body.body_type.into()),
+            shape: ShapeFile::of(&body.shape),
+            position: Some(pair(body.position)),
+            velocity: unless_zero(body.velocity),
+            angle: unless(body.angle, 0.0),
+            angular_velocity: unless(body.angular_velocity, 0.0),
+            material: Some(material),
+            category,
+            mask,
+            group,
+            gravity_scale: unless(body.gravity_scale, 1.0),
+            linear_damping: unless(body.linear_damping, 0.0),
+            angular_damping: unless(body.angular_damping, 0.0),
+            mass: body.mass.map(decimal),
+            fixed_rotation: body.fixed_rotation,
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// The distinct materials of a scene, in the order in which they are first used.
+#[derive(Default)]
+struct MaterialTable {
+    list: Vec<MaterialFile>,
+    places: HashMap<[u32; 6], usize>,
+}
+
+impl MaterialTable {
+    fn index(&mut self, material: &Material) -> usize {
+        let Material {
+            density,
+            static_friction,
+            dynamic_friction,
+            restitution,
+            rolling_resistance,
+            tangent_speed,
+        } = *material;
+        let bits =
+            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
+                .map(f32::to_bits);
+        let unless_zero = |number: f32| (number.to_bits() != 0).then(|| decimal(number));
+        *self.places.entry(bits).or_insert_with(|| {
+            self.list.push(MaterialFile {
+                density: Some(decimal(density)),
+                static_friction: Some(decimal(static_friction)),
+                dynamic_friction: Some(decimal(dynamic_friction)),
+                restitution: Some(decimal(restitution)),
+                rolling_resistance: unless_zero(rolling_resistance),
+                tangent_speed: unless_zero(tangent_speed),
+            });
+            self.list.len() - 1
+        })
+    }
+}
+
+/// The `f64` that is written for a finite `f32`: that of its shortest decimal form (0.1, and not
+/// 0.10000000149011612), unless narrowing that again would miss it.
+pub(super) fn decimal(value: f32) -> f64 {
+    let exact = f64::from(value);
+    let short = value.to_string().parse().unwrap_or(exact);
+    if (short as f32).to_bits() == value.to_bits() { short } else { exact }
+}
+
+pub(super) fn pair(v: Vec2) -> [f64; 2] {
+    [decimal(v.x), decimal(v.y)]
+}
+
+/// One line for the settings, then one for each material and body.
+pub(super) fn lay_out(file: &SceneFile) -> String {
+    let head = json(&file.head());
+    let head = head.strip_suffix(r#","bodies":[]}"#).unwrap_or(&head);
+    let mut text = head.to_owned();
+    push_list(&mut text, "materials", &file.materials);
+    push_list(&mut text, "bodies", &file.bodies);
+    if !file.particles.is_empty() {
+        push_list(&mut text, "particles", &file.particles);
+    }
+    if !file.links.is_empty() {
+        push_list(&mut text, "links", &file.links);
+    }
+    if !file.attachments.is_empty() {
+        push_list(&mut text, "attachments", &file.attachments);
+    }
+    if !file.hulls.is_empty() {
+        push_list(&mut text, "hulls", &file.hulls);
+    }
+    text.push_str("}\n");
+    text
+}
+
+impl SceneFile {
+    /// Everything but the lists.
+    fn head(&self) -> SceneFile {
+        SceneFile {
+            name: self.name.clone(),
+            mixing: self
+                .mixing
+                .as_ref()
+                .map(|mixing| MixingFile { friction: mixing.friction, restitution: mixing.restitution }),
+            materials: Vec::new(),
+            bodies: Vec::new(),
+            chains: Vec::new(),
+            particles: Vec::new(),
+            links: Vec::new(),
+            attachments: Vec::new(),
+            hulls: Vec::new(),
+            ..*self
+        }
+    }
+}
+
+fn push_list<T: Serialize>(text: &mut String, name: &str, items: &[T]) {
+    let _ = write!(text, ",\n\"{name}\":[");
+    for (index, item) in items.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let _ = write!(text, "{comma}\n {}", json(item));
+    }
+    text.push(']');
+}
+
+fn json<T: Serialize>(item: &T) -> String {
+    serde_json::to_string(item).expect("structs of numbers and strings are JSON")
+}

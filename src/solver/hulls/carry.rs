@@ -1,0 +1,99 @@
+//! Carries the impulses and the events of hull contacts from substep to substep and from step to step.
+
+use super::HullSolver;
+use super::contact::State;
+use crate::body::{Bodies, BodyHandle};
+use crate::contacts::ContactEvent;
+use crate::solver::rows::Rows;
+
+impl HullSolver {
+    /// Looks up the slots of the last step's contacts, and scales their impulses.
+    pub(super) fn carry_over(&mut self, bodies: &Bodies, impulse_ratio: f32) {
+        let HullSolver { hulls, places, contacts, .. } = self;
+        contacts.retain_mut(|contact| {
+            for (side, (is_body, name)) in
+                contact.sides.iter_mut().zip([(false, contact.key.1), (contact.key.0 == 1, contact.key.2)])
+            {
+                if is_body {
+                    match bodies.slot_at(name).filter(|&slot| bodies.columns.kind[slot].is_solid()) {
+                        Some(slot) => side.slots = [slot as u32; 2],
+                        None => return false,
+                    }
+                } else {
+                    let hull = &hulls[places[name as usize] as usize];
+                    side.slots = side.ends.map(|end| hull.slots[usize::from(end)]);
+                }
+            }
+            contact.impulses = contact.impulses.map(|impulse| impulse * impulse_ratio);
+            contact.blow = [0.0; 2];
+            contact.noted = false;
+            true
+        });
+    }
+
+    /// Adds the carried impulses to what the first substep adds to the velocities.
+    #[allow(unsafe_code)]
+    pub(crate) fn warm_start(&self, rows: &Rows<'_>, bodies: &Bodies) {
+        // SAFETY: this thread alone works on the mirror.
+        let (vel, accum) = unsafe { (rows.vel.range(0..bodies.len), rows.accum.range(0..bodies.len)) };
+        for contact in &self.contacts {
+            for axis in 0..2 {
+                let direction = contact.direction(axis);
+                for (side, sign) in contact.sides.iter().zip([-1.0, 1.0]) {
+                    for (slot, gained) in
+                        side.gains(vel, direction, side.arms[axis], sign * contact.impulses[axis])
+                    {
+                        for (axis, gained) in gained.into_iter().enumerate() {
+                            accum[slot].0[axis] += gained;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Contacts that were there before get their impulses. What those that are gone have added to velocities is taken back.
+    pub(super) fn match_contacts(&mut self, state: &mut State<'_>, rows: &Rows<'_>) {
+        let mut new = self.contacts.iter_mut().peekable();
+        for old in &self.before {
+            while new.next_if(|new| new.key < old.key).is_some() {}
+            match new.next_if(|new| new.key == old.key) {
+                Some(new) => {
+                    new.impulses = old.impulses;
+                    new.slipping = old.slipping;
+                    new.noted = old.noted && new.slots() == old.slots();
+                    if new.is_loaded(rows) {
+                        new.approach = 0.0;
+                    }
+                }
+                None => (0..2).for_each(|axis| old.push(state, axis, -old.impulses[axis])),
+            }
+        }
+    }
+
+    /// Appends the pairs of bodies that began and ceased to touch in this step, in the order of their handles.
+    pub(crate) fn find_events(
+        &mut self,
+        bodies: &Bodies,
+        begin: &mut Vec<ContactEvent>,
+        end: &mut Vec<ContactEvent>,
+    ) {
+        let (now, before) = (&mut self.touched, &mut self.touched_before);
+        let solid = |handle: &BodyHandle| bodies.slot_of(*handle).is_ok();
+        now.retain(|pair| pair.iter().all(solid));
+        now.sort_unstable();
+        now.dedup();
+        let mut old = before.iter().peekable();
+        let event = |&[a, b]: &[BodyHandle; 2]| ContactEvent { a, b };
+        for pair in now.iter() {
+            while let Some(gone) = old.next_if(|&old| old < pair) {
+                end.push(event(gone));
+            }
+            if old.next_if(|&old| old == pair).is_none() {
+                begin.push(event(pair));
+            }
+        }
+        end.extend(old.map(event));
+        std::mem::swap(now, before);
+    }
+}

@@ -1,0 +1,115 @@
+//! Finds which hulls may touch each other, and which other bodies.
+
+use super::{HullPair, HullSolver, OTHERS, Surface};
+use crate::body::Bodies;
+use crate::geometry::outline::OUTLINE_ROWS;
+use crate::geometry::shape::ShapeKind;
+use crate::lane::RowOffset;
+use crate::narrowphase::hulls::LoopPair;
+use crate::settings::Settings;
+use glam::Vec2;
+
+impl HullSolver {
+    pub(super) fn pair_hulls(&mut self, bodies: &Bodies, settings: &Settings) {
+        self.place_hulls();
+        let HullSolver { hulls, levels, pairs, .. } = self;
+        pairs.clear();
+        for (a, first) in hulls.iter().zip(0u32..) {
+            let start = pairs.len();
+            levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
+                // Each of the two finds the other.
+                if second <= first as usize {
+                    return true;
+                }
+                let b = &hulls[second];
+                let filtered = !a.filter.touches(&b.filter);
+                let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
+                if !(filtered || (a.fixed && b.fixed) || joined()) {
+                    let surface = Surface::of(bodies, settings, a.material, b.material);
+                    pairs.push(HullPair { hulls: [first, second as u32], surface });
+                }
+                true
+            });
+            // The order in which a pair is found is the order of space; that of the hulls is the same in every step.
+            pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
+        }
+        self.loops.clear();
+        self.loops.extend(self.pairs.iter().map(|pair| {
+            let [a, b] = pair.hulls;
+            LoopPair {
+                rows: pair.hulls.map(|hull| RowOffset::of(hull * OUTLINE_ROWS as u32)),
+                way: hulls[b as usize].origin - hulls[a as usize].origin,
+            }
+        }));
+    }
+
+    /// The boxes of the hulls in the order of space: so two that may touch are found wherever there are many.
+    pub(super) fn place_hulls(&mut self) {
+        let HullSolver { hulls, boxes, levels, .. } = self;
+        for (axis, column) in boxes.iter_mut().enumerate() {
+            column.clear();
+            column.extend(
+                hulls.iter().map(|hull| if axis % 2 == 0 { hull.lower } else { hull.upper }[axis / 2]),
+            );
+        }
+        let size: f32 = hulls.iter().map(|hull| (hull.upper - hull.lower).max_element()).sum();
+        let [min_x, max_x, min_y, max_y] = boxes;
+        levels.build_boxes([min_x, max_x, min_y, max_y], 2.0 * size / hulls.len() as f32);
+    }
+
+    /// Pairs the hulls with what is no hull: what is large, or more than the hulls are, is looked up by them, and looks them up
+    /// otherwise.
+    pub(super) fn pair_others(
+        &mut self,
+        bodies: &Bodies,
+        settings: &Settings,
+        near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
+    ) {
+        let HullSolver { hulls, levels, others, elsewhere, .. } = self;
+        others.clear();
+        others.reserve(OTHERS * hulls.len());
+        for (hull, number) in hulls.iter().zip(0..) {
+            near(hull.lower, hull.upper, &mut |slot| hull.meet(number, slot, bodies, settings, others));
+        }
+        for &slot in &*elsewhere {
+            let slot = slot as usize;
+            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+                let all = hulls.iter().zip(0..);
+                all.for_each(|(hull, number)| hull.meet(number, slot, bodies, settings, others));
+                continue;
+            }
+            let [lower, upper] = box_of(slot, bodies, settings);
+            levels.visit([lower.x, upper.x], [lower.y, upper.y], |hull| {
+                hulls[hull].meet(hull as u32, slot, bodies, settings, others);
+                true
+            });
+        }
+        if self.clusters.any_attached() {
+            let (clusters, indices) = (&self.clusters, &self.indices);
+            others.retain(|pair| !clusters.is_attached(indices[pair.hull as usize], pair.body));
+        }
+        others.sort_unstable_by_key(|pair| (pair.hull, pair.body, pair.part));
+    }
+
+    pub(super) fn list_paired(&mut self) {
+        let HullSolver { hulls, pairs, others, paired, .. } = self;
+        let of_pairs = pairs.iter().flat_map(|pair| pair.hulls);
+        let of_others = others.iter().map(|pair| pair.hull);
+        of_pairs.chain(of_others).for_each(|hull| hulls[hull as usize].paired = true);
+        paired.clear();
+        paired.extend((0..hulls.len() as u32).filter(|&hull| hulls[hull as usize].paired));
+    }
+}
+
+/// A box that holds a body's shapes until the end of the step.
+pub(super) fn box_of(slot: usize, bodies: &Bodies, settings: &Settings) -> [Vec2; 2] {
+    let c = &bodies.columns;
+    let reach = if c.kind[slot].shape().turns() {
+        Vec2::splat(c.arm[slot])
+    } else {
+        Vec2::new(c.ext_x[slot], c.ext_y[slot])
+    };
+    let reach = reach + (settings.time_step * bodies.velocity(slot)).abs();
+    let position = bodies.position(slot);
+    [position - reach, position + reach]
+}
