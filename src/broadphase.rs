@@ -424,20 +424,30 @@ impl Broadphase {
         }
     }
 
-    /// Bounds, margins and shape rows of all slots, in the new order.
+    /// Fills the bounds, the margins and the shape rows of all slots, in the new order.
     fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
-        let len = bodies.len;
-        let wanted = padded(len) + MAX_WIDTH;
-        let (banded, along_x, bands, frames) =
-            (self.bands.banded, self.bands.along_x, &self.bands, &self.frames);
+        let enabled = self.frames.enabled;
         let bounds = &mut self.bounds;
         (bounds.age, bounds.steps) = (0.0, 0);
         bounds.lifetime = match () {
             () if self.fleeting => 0.0,
-            () if frames.enabled => margins.horizon,
+            () if enabled => margins.horizon,
             () => f32::INFINITY,
         };
-        bounds.large_growth = if frames.enabled { margins.horizon * frames.fastest } else { 0.0 };
+        bounds.large_growth = if enabled { margins.horizon * self.frames.fastest } else { 0.0 };
+        self.grow_bounds(bodies, margins, crew);
+        if bodies.any_manifold {
+            self.fill_turned(bodies, crew);
+        }
+        self.fill_fronts(crew);
+    }
+
+    /// Grows the bounds of each slot by its margin, and writes its shape row.
+    fn grow_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
+        let len = bodies.len;
+        let wanted = padded(len) + MAX_WIDTH;
+        let (banded, along_x, bands) = (self.bands.banded, self.bands.along_x, &self.bands);
+        let bounds = &mut self.bounds;
         let large_growth = bounds.large_growth;
         let mut columns = [
             &mut bounds.min_s,
@@ -455,14 +465,8 @@ impl Broadphase {
             resize(column, wanted);
             column[len..].fill(f32::INFINITY);
         }
-        resize(&mut bounds.front, wanted);
         resize(&mut self.shape, wanted);
         let columns = columns.map(|column| SharedSlice::new(column));
-        let turning = if bodies.any_manifold { wanted } else { 0 };
-        resize(&mut bounds.built_angle, turning);
-        resize(&mut self.turn, turning);
-        let built_angle = SharedSlice::new(&mut bounds.built_angle);
-        let turn = SharedSlice::new(&mut self.turn);
         let shape = SharedSlice::new(&mut self.shape);
         let c = &bodies.columns;
         crew.chunks(len, CHUNK, |range| {
@@ -471,16 +475,6 @@ impl Broadphase {
             let (shape, columns) = unsafe {
                 (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
             };
-            if bodies.any_manifold {
-                #[allow(unsafe_code)]
-                // SAFETY: as above.
-                let (angles, turns) =
-                    unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
-                angles.copy_from_slice(&c.angle[range.clone()]);
-                for (i, slot) in range.clone().enumerate() {
-                    turns[i] = Turned::of(bodies, slot);
-                }
-            }
             let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, reach] = columns;
             for (i, slot) in range.enumerate() {
                 let half = [c.ext_x[slot], c.ext_y[slot]];
@@ -503,8 +497,32 @@ impl Broadphase {
                 [min_b[i], max_b[i]] = interval(pos[b], half[b], grown.bounds);
             }
         });
-        let front = SharedSlice::new(&mut self.bounds.front);
-        let (tiles, list, max_s) = (&self.tiles, &self.bands.list, &self.bounds.max_s);
+    }
+
+    /// Writes how each slot is turned.
+    fn fill_turned(&mut self, bodies: &Bodies, crew: &Crew<'_>) {
+        let wanted = padded(bodies.len) + MAX_WIDTH;
+        resize(&mut self.bounds.built_angle, wanted);
+        resize(&mut self.turn, wanted);
+        let built_angle = SharedSlice::new(&mut self.bounds.built_angle);
+        let turn = SharedSlice::new(&mut self.turn);
+        crew.chunks(bodies.len, CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint.
+            let (angles, turns) = unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
+            angles.copy_from_slice(&bodies.columns.angle[range.clone()]);
+            for (turn, slot) in turns.iter_mut().zip(range) {
+                *turn = Turned::of(bodies, slot);
+            }
+        });
+    }
+
+    /// Writes the largest upper bound in each band up to each slot.
+    fn fill_fronts(&mut self, crew: &Crew<'_>) {
+        let bounds = &mut self.bounds;
+        resize(&mut bounds.front, bounds.max_s.len());
+        let front = SharedSlice::new(&mut bounds.front);
+        let (tiles, list, max_s) = (&self.tiles, &self.bands.list, &bounds.max_s);
         crew.run(tiles.len(), |tile| {
             for band in &list[tiles[tile].bands.clone()] {
                 #[allow(unsafe_code)]

@@ -37,11 +37,10 @@ use crate::body::Bodies;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
-use crate::formula::Softness;
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Lanes, Settings, Solver};
 use hulls::HullSolver;
-use impulse::{Pass, STEADY};
+use impulse::Pass;
 use mirror::Mirror;
 use rows::Rows;
 use schedule::Schedule;
@@ -61,29 +60,6 @@ pub(crate) enum Integrate {
     /// x += h·v
     Positions,
 }
-
-/// By how much the frequency of contacts with what no impulse moves is higher, as far as the limit of the setting allows:
-/// the load of a whole pile ends there, and E. Catto's soft step has the same factor. At the frequency of the others
-/// boulders pressed pebbles 0.081 m into the floor of a box (2,000 circles of 0.1 to 5 m; Box2D 3.2: 0.022 to 0.040), and a
-/// box of 1,000 times the mass pressed a light one 0.20 m (0.088).
-const STIFFER: f32 = 2.0;
-
-/// What gravity gives in so many steps is no impact: 1 m/s for the defaults.
-const REST_STEPS: f32 = 6.0;
-
-/// What comes faster than gravity makes it in so many substeps has fallen, and is no load that goes on.
-const LANDING: f32 = 1.5;
-
-/// Depth from which bodies are jammed, in slops.
-const JAMMED: f32 = 8.0;
-/// Sliding speed from which friction changes the normal impulses of two points by more than they differ anyway, in slops per second.
-const SLIP: f32 = 10.0;
-
-/// What several times its weight pushes for a substep does not slide yet.
-const PUSHED: f32 = 4.0;
-
-/// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
-const CREEP: f32 = 0.5;
 
 /// One pass over all contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,15 +157,6 @@ impl ImpulseSolver {
         let (links, hulls, bodies) = verlet;
         let linked = !links.is_empty() || !hulls.is_empty();
         plan(settings, load.any_restitution, linked, &mut self.plan);
-        let h = settings.substep();
-        let frequency = settings.contact_frequency_ratio / h;
-        let softness = |damping: f32| {
-            [1.0, STIFFER].map(|factor| {
-                let frequency = (factor * frequency).min(Settings::MAX_FREQUENCY_RATIO / h);
-                Softness::new(frequency, damping * settings.damping_ratio, h)
-            })
-        };
-        let gravity_speed = REST_STEPS * settings.time_step * settings.gravity.length();
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
         // Bodies in no tile: the large ones. If one of them moves, they move with the overflow tile.
@@ -200,28 +167,7 @@ impl ImpulseSolver {
             assert!([&mirror.vel, &mirror.pose, &mirror.accum].iter().all(|rows| limit.fits(rows)));
             assert!(!load.any_damping || limit.fits(&mirror.damp));
         }
-        let rows = Rows {
-            vel: SharedSlice::new(&mut mirror.vel),
-            pose: SharedSlice::new(&mut mirror.pose),
-            accum: SharedSlice::new(&mut mirror.accum),
-            damp: &mirror.damp,
-            any_damping: load.any_damping,
-            step: h,
-            inv_step: 1.0 / h,
-            impulse_ratio: load.impulse_ratio,
-            softness: softness(STEADY),
-            manifold_softness: softness(1.0),
-            push_out_speed: settings.push_out_speed,
-            jammed_depth: JAMMED * settings.slop,
-            restitution_threshold: settings.restitution_threshold.min(gravity_speed),
-            landing_speed: LANDING * h * settings.gravity.length(),
-            creep_speed: CREEP * settings.slop,
-            slip_speed: SLIP * settings.slop,
-            slide_speed: CREEP * settings.slop + PUSHED * h * settings.gravity.length(),
-            projection_percent: settings.projection_percent,
-            substeps: settings.substeps as f32,
-            projection_slop: settings.projection_slop,
-        };
+        let rows = Rows::new(mirror, settings, load);
         let Plan { passes, segment_ends } = &self.plan;
         let lanes = settings.lanes;
         let passes = Passes { passes, rows: &rows, large: banded..body_rows, lanes };
@@ -230,13 +176,7 @@ impl ImpulseSolver {
         for (segment, &end) in segment_ends.iter().enumerate() {
             if segment > 0 {
                 let what = if segment == 1 { Integrate::FirstPositions } else { Integrate::Positions };
-                crew.chunks(body_rows, CHUNK, |range| {
-                    #[allow(unsafe_code)]
-                    // SAFETY: chunks are disjoint.
-                    unsafe {
-                        with_lanes!(lanes, L => rows.integrate::<L>(range, what));
-                    }
-                });
+                integrate_all(&rows, body_rows, what, lanes, crew);
                 if !links.is_empty() {
                     links.solve(&rows, settings.link_iterations, lanes, crew);
                 }
@@ -257,6 +197,17 @@ impl ImpulseSolver {
             }
         }
     }
+}
+
+/// Integrates the rows of all bodies.
+fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, lanes: Lanes, crew: &Crew<'_>) {
+    crew.chunks(bodies, CHUNK, |range| {
+        #[allow(unsafe_code)]
+        // SAFETY: chunks are disjoint.
+        unsafe {
+            with_lanes!(lanes, L => rows.integrate::<L>(range, what));
+        }
+    });
 }
 
 /// What the passes of a step share.

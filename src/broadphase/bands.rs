@@ -85,13 +85,28 @@ impl Bands {
     /// each band, `keys`.
     pub(crate) fn plan(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames, crew: &Crew<'_>) {
         let cutoff = self.large_cutoff(bodies, margins, frames);
-        let c = &bodies.columns;
         let len = bodies.len;
-        let axis = if self.along_x { (&c.pos_x, &c.ext_x) } else { (&c.pos_y, &c.ext_y) };
-        let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
+        self.make_room(len);
+        self.find_lower_bounds(bodies, margins, frames, cutoff, crew);
+        // A little more than the highest body, so that rounding can't make it reach into a third band.
+        let height = self.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
+        self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
+        let (least, most) = self.number_bands(len, crew);
+        self.list.clear();
+        // More than a square world of bodies that are four heights apart has.
+        self.list.reserve(4 * (len as f32).sqrt() as usize + 16);
+        let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
+        if spread <= most_spread(len) {
+            self.count(len, least, spread);
+        } else {
+            self.count_sparse(len);
+        }
+        self.append_rest(len);
+    }
 
-        // As much as so many bodies can ever need, wherever they are: bodies fly apart, and how many bands they are in, and which of
-        // them are large, changes with every list.
+    /// Makes room for as much as so many bodies can ever need, wherever they are: bodies fly apart, and how many bands they are in, and
+    /// which of them are large, changes with every list.
+    fn make_room(&mut self, len: usize) {
         self.keys.reserve(len.saturating_sub(self.keys.len()));
         self.order.reserve(len.saturating_sub(self.order.len()));
         resize(&mut self.band_of, len);
@@ -100,13 +115,27 @@ impl Bands {
         resize(&mut self.grown, len);
         resize(&mut self.chunks, len.div_ceil(CHUNK).max(1));
         self.chunks.fill(Extremes::default());
+    }
+
+    /// Finds the grown bounds of the bodies in bands, and each chunk's highest body; marks those that go in no band.
+    fn find_lower_bounds(
+        &mut self,
+        bodies: &Bodies,
+        margins: &Margins,
+        frames: &Frames,
+        cutoff: f32,
+        crew: &Crew<'_>,
+    ) {
+        let c = &bodies.columns;
+        let axis = if self.along_x { (&c.pos_x, &c.ext_x) } else { (&c.pos_y, &c.ext_y) };
+        let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
         let band_of = SharedSlice::new(&mut self.band_of);
         let lower = SharedSlice::new(&mut self.lower);
         let key_bits = SharedSlice::new(&mut self.key_bits);
         let grown = SharedSlice::new(&mut self.grown);
         let chunks = SharedSlice::new(&mut self.chunks);
         #[allow(unsafe_code)]
-        crew.chunks(len, CHUNK, |range| {
+        crew.chunks(bodies.len, CHUNK, |range| {
             let index = range.start / CHUNK;
             // SAFETY: chunks are disjoint.
             let (band_of, lower, key_bits, grown, chunk) = unsafe {
@@ -135,10 +164,10 @@ impl Bands {
                 }
             }
         });
-        // A little more than the highest body, so that rounding can't make it reach into a third band.
-        let height = self.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
-        self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
+    }
 
+    /// Numbers the band of each body by its lower bound, and returns the least and the largest number.
+    fn number_bands(&mut self, len: usize, crew: &Crew<'_>) -> (i32, i32) {
         let per_height = 1.0 / self.height;
         let band_of = SharedSlice::new(&mut self.band_of);
         let lower = &self.lower;
@@ -160,17 +189,7 @@ impl Bands {
         });
         let least = self.chunks.iter().map(|chunk| chunk.least).min().unwrap_or(0);
         let most = self.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(-1);
-
-        self.list.clear();
-        // More than a square world of bodies that are four heights apart has.
-        self.list.reserve(4 * (len as f32).sqrt() as usize + 16);
-        let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
-        if spread <= most_spread(len) {
-            self.count(len, least, spread);
-        } else {
-            self.count_sparse(len);
-        }
-        self.append_rest(len);
+        (least, most)
     }
 
     /// Counting sort by band.

@@ -202,58 +202,46 @@ impl Build<'_> {
         candidates: &[u32; CANDIDATE_KINDS],
         coloured: bool,
     ) {
-        let mut block = 0u32;
         let roomy = coloured && tile.is_roomy();
-        let reserves: [u32; KINDS] = std::array::from_fn(|kind| {
-            let lanes = buckets[2 * kind + 2] - buckets[2 * kind];
-            let candidates = candidates.get(kind).copied().unwrap_or(0);
-            let least = u32::from(candidates > 0 || roomy && lanes > 0);
-            least + lanes.min(candidates) / (RESERVE * BLOCK as u32)
-        });
+        let reserves = reserves(buckets, candidates, roomy);
         let used = counts.iter().zip(buckets.windows(2)).filter(|(_, range)| range[0] < range[1]);
         let blocks_of = |lanes: &u32| lanes.div_ceil(BLOCK as u32) as usize;
         let total: usize = used.flat_map(|(counts, _)| counts).map(blocks_of).sum();
         make_room(&mut tile.info, total + reserves.iter().sum::<u32>() as usize);
-        let mut manifolds = 0;
+        let mut blocks = Blocks { info: &mut tile.info, manifolds: 0 };
         for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
-            let needs_manifold = PairKind::ALL[class / 2].needs_manifold();
-            *run = Run { start: block, serial: block, end: block };
-            let reserved = class % 2 == 1 && reserves[class / 2] > 0;
+            let start = blocks.len();
+            *run = Run { start, serial: start, end: start };
+            let reserve = if class % 2 == 1 { reserves[class / 2] } else { 0 };
             // Most classes are empty, and there are 52 of them times 32 colours.
-            if buckets[class] == buckets[class + 1] && !reserved {
+            if buckets[class] == buckets[class + 1] && reserve == 0 {
                 continue;
             }
-            let mut push = |lanes: u32, blocks: u32, colour: u32| {
-                for i in 0..blocks {
-                    let count = lanes.saturating_sub(i * BLOCK as u32).min(BLOCK as u32) as u8;
-                    let manifold = if needs_manifold { manifolds } else { NO_MANIFOLD };
-                    manifolds += u32::from(needs_manifold);
-                    tile.info.push(BlockInfo {
-                        count,
-                        colour: colour as u8,
-                        manifold,
-                        ..BlockInfo::default()
-                    });
-                }
-                block += blocks;
-                block
-            };
+            let needs_manifold = PairKind::ALL[class / 2].needs_manifold();
             for (colour, count) in counts.iter_mut().enumerate() {
                 if colour == SERIAL {
-                    let reserve = if reserved { reserves[class / 2] } else { 0 };
-                    run.serial =
-                        (0..reserve).fold(push(0, 0, 0), |_, i| push(0, 1, i.min(COLOURS as u32 - 1)));
+                    for i in 0..reserve {
+                        blocks.push(0, 1, i.min(COLOURS as u32 - 1), needs_manifold);
+                    }
+                    run.serial = blocks.len();
                 }
-                let lanes = *count;
-                let spare = reserved && roomy && colour == SERIAL && class / 2 < CANDIDATE_KINDS;
-                let blocks = lanes.div_ceil(BLOCK as u32) + u32::from(spare);
-                *count = (push(lanes, blocks, colour as u32) - blocks) * BLOCK as u32;
+                let spare = reserve > 0 && roomy && colour == SERIAL && class / 2 < CANDIDATE_KINDS;
+                let first = blocks.len();
+                let wanted = count.div_ceil(BLOCK as u32) + u32::from(spare);
+                blocks.push(*count, wanted, colour as u32, needs_manifold);
+                *count = first * BLOCK as u32;
             }
-            run.end = block;
+            run.end = blocks.len();
         }
+        let manifolds = blocks.manifolds as usize;
         let occupied = |bits, (index, run): (usize, &Run)| bits | u64::from(run.end > run.start) << index;
         tile.occupied = tile.runs.iter().enumerate().fold(0, occupied);
-        let blocks = block as usize;
+        self.clear_blocks(tile, manifolds);
+    }
+
+    /// Fills all columns of the blocks with empty lanes.
+    fn clear_blocks(&self, tile: &mut Tile, manifolds: usize) {
+        let blocks = tile.info.len();
         let empty = [0.0; BLOCK];
         tile.limits = Limits::default();
         let Limits { bodies, shapes, outlines } = &mut tile.limits;
@@ -277,8 +265,6 @@ impl Build<'_> {
         refill(&mut tile.friction, blocks, friction);
         let bounce = if self.bodies.any_restitution { blocks } else { 0 };
         refill(&mut tile.bounce, bounce, BounceBlock::NONE);
-
-        let manifolds = manifolds as usize;
         let (padding, no_outline) = (Places::all(tile.padding, shapes), Places::all(0, outlines));
         let manifold = ManifoldBlock {
             arms: Arms::default(),
@@ -421,6 +407,40 @@ fn needs(shape: &ShapeRef) -> u8 {
         _ if shape.vertices <= 4 => 4,
         _ => 8,
     }
+}
+
+/// The descriptions of a tile's blocks while they are laid out.
+struct Blocks<'a> {
+    info: &'a mut Vec<BlockInfo>,
+    /// How many of the blocks have a manifold block.
+    manifolds: u32,
+}
+
+impl Blocks<'_> {
+    fn len(&self) -> u32 {
+        self.info.len() as u32
+    }
+
+    /// Appends `blocks` blocks of one colour, of which the first `lanes` lanes are in use.
+    #[inline]
+    fn push(&mut self, lanes: u32, blocks: u32, colour: u32, needs_manifold: bool) {
+        for i in 0..blocks {
+            let count = lanes.saturating_sub(i * BLOCK as u32).min(BLOCK as u32) as u8;
+            let manifold = if needs_manifold { self.manifolds } else { NO_MANIFOLD };
+            self.manifolds += u32::from(needs_manifold);
+            self.info.push(BlockInfo { count, colour: colour as u8, manifold, ..BlockInfo::default() });
+        }
+    }
+}
+
+/// Empty blocks in reserve for each kind: for candidates that come near, and for pairs that are added to the list.
+fn reserves(buckets: &[u32; CLASSES + 1], candidates: &[u32; CANDIDATE_KINDS], roomy: bool) -> [u32; KINDS] {
+    std::array::from_fn(|kind| {
+        let lanes = buckets[2 * kind + 2] - buckets[2 * kind];
+        let candidates = candidates.get(kind).copied().unwrap_or(0);
+        let least = u32::from(candidates > 0 || roomy && lanes > 0);
+        least + lanes.min(candidates) / (RESERVE * BLOCK as u32)
+    })
 }
 
 /// The lowest colour free at both bodies; at A alone where B is fixed.

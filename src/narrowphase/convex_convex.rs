@@ -119,6 +119,186 @@ pub(super) fn touch_chain<L: Lane, const N: usize>(
     manifold
 }
 
+/// The reference face and the edge of the other outline that is most opposite to it.
+struct Clipping<L: Lane> {
+    /// Whether the reference face is B's.
+    by_b: L::Mask,
+    reference: Face<L>,
+    /// The numbers of its ends.
+    reference_ends: [L; 2],
+    incident: Face<L>,
+    incident_ends: [L; 2],
+    /// The sum of both roundings.
+    radii: L,
+    /// Half of the difference of the reference's rounding and the other's: from the middle between the bare edges to that between the surfaces.
+    middle: L,
+}
+
+/// Where the incident edge lies along the reference edge. Heights are above the reference face.
+struct Along<L: Lane> {
+    /// The reference edge, which runs to the left of its normal.
+    low: L,
+    high: L,
+    /// The incident edge, which runs the other way.
+    incident_low: L,
+    incident_high: L,
+    low_height: L,
+    high_height: L,
+    /// The part that lies above the reference edge.
+    clipped_low: L,
+    clipped_high: L,
+}
+
+impl<L: Lane> Clipping<L> {
+    #[inline(always)]
+    fn new<const N: usize>(
+        a: &LaneOutline<L, N>,
+        b: &LaneOutline<L, N>,
+        of_a: Face<L>,
+        of_b: Face<L>,
+    ) -> Self {
+        let by_b = of_b.separation.gt(of_a.separation);
+        let reference = Face::select(by_b, of_b, of_a);
+        let other = LaneOutline::select(by_b, a, b);
+        let incident = Face::opposite(&other, reference.normal);
+        let radius = L::select(by_b, b.radius, a.radius);
+        let reference_count = L::select(by_b, b.count, a.count);
+        Clipping {
+            by_b,
+            reference,
+            reference_ends: [reference.index, reference.next_index(reference_count)],
+            incident,
+            incident_ends: [incident.index, incident.next_index(other.count)],
+            radii: radius + other.radius,
+            middle: (radius - other.radius) * L::splat(0.5),
+        }
+    }
+
+    /// The feature of two vertices, whichever outline is the reference.
+    #[inline(always)]
+    fn feature(&self, of_reference: L, of_incident: L) -> L {
+        let in_a = L::select(self.by_b, of_incident, of_reference);
+        let in_b = L::select(self.by_b, of_reference, of_incident);
+        in_a * L::splat(8.0) + in_b
+    }
+
+    #[inline(always)]
+    fn along(&self) -> Along<L> {
+        let Clipping { reference, incident, .. } = self;
+        let (normal, tangent) = (reference.normal, reference.normal.left());
+        let (low, high) = (tangent.dot(reference.from), tangent.dot(reference.to));
+        let height = normal.dot(reference.from);
+        let (incident_low, incident_high) = (tangent.dot(incident.to), tangent.dot(incident.from));
+        Along {
+            low,
+            high,
+            incident_low,
+            incident_high,
+            low_height: normal.dot(incident.to) - height,
+            high_height: normal.dot(incident.from) - height,
+            clipped_low: low.max(incident_low),
+            clipped_high: high.min(incident_high),
+        }
+    }
+
+    /// The point between the reference face and a place that is `above` it.
+    #[inline(always)]
+    fn point(&self, along: L, above: L, feature: L) -> Point<L> {
+        let normal = self.reference.normal;
+        let height = normal.dot(self.reference.from) + (above * L::splat(0.5) + self.middle);
+        Point {
+            place: normal.left().scaled(along).add(normal.scaled(height)),
+            separation: above - self.radii,
+            feature,
+        }
+    }
+
+    /// The ends of the part of the incident edge that lies above the reference edge.
+    #[inline(always)]
+    fn ends(&self, along: &Along<L>) -> [Point<L>; 2] {
+        let Along { incident_low, incident_high, low_height, high_height, clipped_low, clipped_high, .. } =
+            *along;
+        let length = incident_high - incident_low;
+        let upright = length.le(L::splat(TOGETHER));
+        let slope = (high_height - low_height) / length.max(L::splat(TOGETHER));
+        let slope = L::select(upright, L::splat(0.0), slope);
+        let start_height = L::select(upright, low_height.min(high_height), low_height);
+        let end = |along: L, [of_reference, of_incident]: [L; 2]| {
+            let above = start_height + slope * (along - incident_low);
+            self.point(along, above, self.feature(of_reference, of_incident))
+        };
+        [
+            end(clipped_low, [self.reference_ends[0], self.incident_ends[1]]),
+            end(clipped_high, [self.reference_ends[1], self.incident_ends[0]]),
+        ]
+    }
+
+    /// What is nearest where the incident edge is not above the reference edge.
+    ///
+    /// Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to the
+    /// face's end) is beyond that end, and the end beyond that vertex, the two corners are nearest to each other.
+    /// Where both faces are as far away, as of two edges that lie flat above each other, neither is beyond the other.
+    /// The two ends of an upright edge may come in any order.
+    #[inline(always)]
+    fn corner(&self, along: &Along<L>, corners: bool) -> Corner<L> {
+        let Clipping { reference, incident, .. } = self;
+        let Along { low, high, incident_low, incident_high, low_height, high_height, .. } = *along;
+        let zero = L::splat(0.0);
+        let all_beyond_high = incident_low.min(incident_high).gt(high);
+        let beside = all_beyond_high.or(incident_low.max(incident_high).lt(low));
+        let end = V::select(all_beyond_high, reference.to, reference.from);
+        let squared = |v: V<L>| v.dot(v);
+        let low_is_nearer = squared(incident.to.sub(end)).le(squared(incident.from.sub(end)));
+        let lower = L::select(beside, zero, high_height - low_height);
+        let nearest_is_low = lower.gt(zero).or(lower.ge(zero).and(low_is_nearer));
+        let nearest = V::select(nearest_is_low, incident.to, incident.from);
+        let further = V::select(nearest_is_low, incident.from, incident.to);
+        let nearest_along = L::select(nearest_is_low, incident_low, incident_high);
+        let beyond_high = nearest_along.gt(high);
+        let corner = V::select(beyond_high, reference.to, reference.from);
+        let way = nearest.sub(corner);
+        let distance = way.dot(way).sqrt();
+        let beyond = if corners { beyond_high.or(nearest_along.lt(low)) } else { zero.gt(zero) };
+        let is_nearest = beyond
+            .and(way.dot(further.sub(nearest)).ge(zero))
+            .and(reference.separation.gt(zero).or(beside))
+            .and(distance.gt(L::splat(TOGETHER)));
+        let direction = way.scaled(L::splat(1.0) / distance.max(L::splat(TOGETHER)));
+        let feature = self.feature(
+            L::select(beyond_high, self.reference_ends[1], self.reference_ends[0]),
+            L::select(nearest_is_low, self.incident_ends[1], self.incident_ends[0]),
+        );
+        let point = Point {
+            place: corner.add(direction.scaled(distance * L::splat(0.5) + self.middle)),
+            separation: distance - self.radii,
+            feature,
+        };
+        // Beside each other and yet not apart, by rounding: the reference's normal will do.
+        let nearest_above = L::select(nearest_is_low, low_height, high_height);
+        Corner {
+            beside,
+            is_nearest,
+            direction,
+            point,
+            end_point: self.point(nearest_along, nearest_above, feature),
+        }
+    }
+}
+
+/// The point of two edges that are beside each other, or nearest at two corners.
+struct Corner<L: Lane> {
+    /// Whether no part of the incident edge is above the reference edge.
+    beside: L::Mask,
+    /// Whether the two corners are nearest, and the direction from the reference's to the other.
+    is_nearest: L::Mask,
+    direction: V<L>,
+    /// The point between the corners …
+    point: Point<L>,
+    /// … and the one above the end of the reference face.
+    end_point: Point<L>,
+}
+
+/// Up to two points of two outlines from their deepest faces. Without `corners` no two corners are nearest.
 #[inline(always)]
 fn clip<L: Lane, const N: usize>(
     a: &LaneOutline<L, N>,
@@ -127,95 +307,26 @@ fn clip<L: Lane, const N: usize>(
     of_b: Face<L>,
     corners: bool,
 ) -> Manifold<L> {
-    let (zero, one, far) = (L::splat(0.0), L::splat(1.0), L::splat(NO_CONTACT));
-    let by_b = of_b.separation.gt(of_a.separation);
-    let reference = Face::select(by_b, of_b, of_a);
-    let normal = reference.normal;
-    let other = LaneOutline::select(by_b, a, b);
-    let incident = Face::opposite(&other, normal);
-    let radius = L::select(by_b, b.radius, a.radius);
-    let radii = radius + other.radius;
-    // Half of what the reference's surface stands out further than the other's.
-    let middle = (radius - other.radius) * L::splat(0.5);
-    let reference_count = L::select(by_b, b.count, a.count);
-    let reference_ends = [reference.index, reference.next_index(reference_count)];
-    let incident_ends = [incident.index, incident.next_index(other.count)];
-    let number = |of_reference: L, of_incident: L| {
-        let in_a = L::select(by_b, of_incident, of_reference);
-        let in_b = L::select(by_b, of_reference, of_incident);
-        in_a * L::splat(8.0) + in_b
-    };
-
-    // Along the reference edge, which runs to the left of its normal; the incident one runs the other way.
-    let tangent = normal.left();
-    let (low, high) = (tangent.dot(reference.from), tangent.dot(reference.to));
-    let height = normal.dot(reference.from);
-    let (inc_low, inc_high) = (tangent.dot(incident.to), tangent.dot(incident.from));
-    let (low_height, high_height) = (normal.dot(incident.to) - height, normal.dot(incident.from) - height);
-    let length = inc_high - inc_low;
-    let upright = length.le(L::splat(TOGETHER));
-    let slope = (high_height - low_height) / length.max(L::splat(TOGETHER));
-    let slope = L::select(upright, zero, slope);
-    let start_height = L::select(upright, low_height.min(high_height), low_height);
-    let (clipped_low, clipped_high) = (low.max(inc_low), high.min(inc_high));
-    let at = |along: L, above: L, feature: L| Point {
-        place: tangent.scaled(along).add(normal.scaled(height + (above * L::splat(0.5) + middle))),
-        separation: above - radii,
-        feature,
-    };
-    let clipped = |along: L, feature: L| at(along, start_height + slope * (along - inc_low), feature);
-    let mut low_point = clipped(clipped_low, number(reference_ends[0], incident_ends[1]));
-    let mut high_point = clipped(clipped_high, number(reference_ends[1], incident_ends[0]));
-
-    // Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to the
-    // face's end) is beyond that end, and the end beyond that vertex, the two corners are nearest to each other.
-    // Where both faces are as far away, as of two edges that lie flat above each other, neither is beyond the other.
-    // The two ends of an upright edge may come in any order.
-    let all_beyond_high = inc_low.min(inc_high).gt(high);
-    let beside = all_beyond_high.or(inc_low.max(inc_high).lt(low));
-    let end = V::select(all_beyond_high, reference.to, reference.from);
-    let squared = |v: V<L>| v.dot(v);
-    let low_is_nearer = squared(incident.to.sub(end)).le(squared(incident.from.sub(end)));
-    let lower = L::select(beside, zero, high_height - low_height);
-    let nearest_is_low = lower.gt(zero).or(lower.ge(zero).and(low_is_nearer));
-    let nearest = V::select(nearest_is_low, incident.to, incident.from);
-    let further = V::select(nearest_is_low, incident.from, incident.to);
-    let nearest_along = L::select(nearest_is_low, inc_low, inc_high);
-    let beyond_high = nearest_along.gt(high);
-    let corner = V::select(beyond_high, reference.to, reference.from);
-    let way = nearest.sub(corner);
-    let distance = way.dot(way).sqrt();
-    let beyond = if corners { beyond_high.or(nearest_along.lt(low)) } else { zero.gt(zero) };
-    let by_corners = beyond
-        .and(way.dot(further.sub(nearest)).ge(zero))
-        .and(reference.separation.gt(zero).or(beside))
-        .and(distance.gt(L::splat(TOGETHER)));
-    let direction = way.scaled(L::splat(1.0) / distance.max(L::splat(TOGETHER)));
-    let feature = number(
-        L::select(beyond_high, reference_ends[1], reference_ends[0]),
-        L::select(nearest_is_low, incident_ends[1], incident_ends[0]),
-    );
-    let corner_point = Point {
-        place: corner.add(direction.scaled(distance * L::splat(0.5) + middle)),
-        separation: distance - radii,
-        feature,
-    };
-    // Beside each other and yet not apart, by rounding: the reference's normal will do.
-    let nearest_above = L::select(nearest_is_low, low_height, high_height);
-    let end_point = at(nearest_along, nearest_above, feature);
-    low_point = select_point(beside, end_point, low_point);
-    low_point = select_point(by_corners, corner_point, low_point);
-    let second_missing = (clipped_high - clipped_low).lt(L::splat(TOGETHER)).or(by_corners);
-    high_point.separation = L::select(second_missing, far, high_point.separation);
+    let (zero, one, none) = (L::splat(0.0), L::splat(1.0), L::splat(NO_CONTACT));
+    let clipping = Clipping::new(a, b, of_a, of_b);
+    let along = clipping.along();
+    let [mut low_point, mut high_point] = clipping.ends(&along);
+    let corner = clipping.corner(&along, corners);
+    low_point = select_point(corner.beside, corner.end_point, low_point);
+    low_point = select_point(corner.is_nearest, corner.point, low_point);
+    let second_missing =
+        (along.clipped_high - along.clipped_low).lt(L::splat(TOGETHER)).or(corner.is_nearest);
+    high_point.separation = L::select(second_missing, none, high_point.separation);
     if !corners {
-        low_point.separation = L::select(beside, far, low_point.separation);
+        low_point.separation = L::select(corner.beside, none, low_point.separation);
     }
-    let normal = V::select(by_corners, direction, normal);
+    let normal = V::select(corner.is_nearest, corner.direction, clipping.reference.normal);
 
     // From A to B, the points in the order of that normal's tangent.
+    let by_b = clipping.by_b;
     let normal = V::select(by_b, normal.neg(), normal);
     let points = [select_point(by_b, high_point, low_point), select_point(by_b, low_point, high_point)];
-    Manifold { normal, points, flat: L::select(beside, one, zero).le(zero) }
+    Manifold { normal, points, flat: L::select(corner.beside, one, zero).le(zero) }
 }
 
 /// Lengths below this count as none, m.

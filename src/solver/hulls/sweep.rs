@@ -314,15 +314,7 @@ impl Block {
                 let spun = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
                 row[2] = L::select(moves[2 * side], spun, row[2]);
             }
-            let overlap = (zero - separation - L::splat(push.slop)).max(zero);
-            let by = (L::splat(PUSH) * overlap).min(L::splat(push.most));
-            let (moves, turns) = (self.moves.each_ref().map(load), self.turns.each_ref().map(load));
-            for (row, (moves, turns)) in moved.iter_mut().zip(moves.into_iter().zip(turns)) {
-                let along = by * moves;
-                row[0] = row[0] + along * nx;
-                row[1] = row[1] + along * ny;
-                row[2] = row[2] + by * turns;
-            }
+            self.push_apart(i, push, separation, &mut moved);
             // SAFETY: `set` has looked at these rows, and they are this thread's.
             unsafe {
                 for (at, row) in at.into_iter().zip(rows) {
@@ -334,6 +326,22 @@ impl Block {
             }
             normal.store(&mut self.impulses[0][i..]);
             tangent.store(&mut self.impulses[1][i..]);
+        }
+    }
+    /// Moves what overlaps apart.
+    #[inline(always)]
+    fn push_apart<L: Lane>(&self, i: usize, push: Push, separation: L, moved: &mut [[L; 4]; 2]) {
+        let load = |column: &[f32; BLOCK]| L::load(&column[i..]);
+        let zero = L::splat(0.0);
+        let [nx, ny] = self.normal.each_ref().map(load);
+        let overlap = (zero - separation - L::splat(push.slop)).max(zero);
+        let by = (L::splat(PUSH) * overlap).min(L::splat(push.most));
+        let (moves, turns) = (self.moves.each_ref().map(load), self.turns.each_ref().map(load));
+        for (row, (moves, turns)) in moved.iter_mut().zip(moves.into_iter().zip(turns)) {
+            let along = by * moves;
+            row[0] = row[0] + along * nx;
+            row[1] = row[1] + along * ny;
+            row[2] = row[2] + by * turns;
         }
     }
 }
