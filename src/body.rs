@@ -136,7 +136,7 @@ impl Bodies {
             _ => 0.0,
         };
         c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
-        (c.arm[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
+        (c.furthest[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
         c.linear_damping[slot] = desc.linear_damping;
@@ -153,7 +153,7 @@ impl Bodies {
         if desc.shape.kind().turns() {
             let outline = self.outlines.acquire(&desc.shape);
             c.outline[slot] = outline;
-            c.arm[slot] = self.outlines.outline(outline).reach();
+            c.furthest[slot] = self.outlines.outline(outline).reach();
         }
         self.any_manifold |= c.kind[slot].needs_manifold();
         self.any_rough |= desc.material.is_rough();
@@ -351,7 +351,7 @@ impl Bodies {
             (self.any_force, &["force_x", "force_y", "torque"]),
             (self.any_damping, &["linear_damping", "angular_damping"]),
             (self.any_filter, &["group"]),
-            (self.any_manifold, &["arm"]),
+            (self.any_manifold, &["furthest"]),
         ];
         let mut unused = [""; 7];
         let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);

@@ -166,7 +166,7 @@ impl Growth {
         let fixed = c.kind[slot].motion() == Motion::Static;
         let half = c.ext_x[slot].min(c.ext_y[slot]);
         let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
-        let turning = c.omega[slot].abs() * c.arm[slot];
+        let turning = c.omega[slot].abs() * c.furthest[slot];
         let relative = (bodies.velocity(slot) - frame).length() + turning;
         let speed = if fixed { relative } else { relative.max(LEAST_SPEED * rms).max(2.0 * spread) };
         let limit = (margins.most * half).max(margins.time_step * speed);

@@ -49,7 +49,7 @@ use places::{Limits, Places};
 use room::Room;
 use std::ops::Range;
 use std::sync::Mutex;
-pub(crate) use validate::Rows;
+pub(crate) use validate::RowCounts;
 
 /// Lanes per block.
 pub(crate) const BLOCK: usize = MAX_WIDTH;
@@ -142,7 +142,7 @@ impl BounceBlock {
 }
 
 /// By how much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
-/// `narrowphase/shapes.rs`.
+/// `contacts/update/manifold.rs`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Arms {
     /// Along the normal, at both points.

@@ -123,7 +123,7 @@ struct Plan {
 }
 
 /// What a step asks for.
-pub(crate) struct Load {
+pub(crate) struct StepLoad {
     /// Substep length over the last step's: scales carried impulses.
     pub impulse_ratio: f32,
     /// Something may bounce.
@@ -150,7 +150,7 @@ impl ImpulseSolver {
         &mut self,
         contacts: &mut Contacts,
         settings: &Settings,
-        load: &Load,
+        load: &StepLoad,
         verlet: (&mut Verlet, &mut HullSolver, &Bodies),
         crew: &Crew<'_>,
     ) {

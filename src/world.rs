@@ -34,7 +34,7 @@ use crate::particles::links::Links;
 use crate::settings::{Lanes, Settings};
 use crate::solver::hulls::HullSolver;
 use crate::solver::verlet::Verlet;
-use crate::solver::{ImpulseSolver, Load};
+use crate::solver::{ImpulseSolver, StepLoad};
 use crate::timing::{Clock, Stage, Timings, Trace};
 use edits::Edits;
 use fault::Fault;
@@ -274,7 +274,7 @@ impl World {
         let substep = self.settings.substep();
         let impulse_ratio = substep / self.last_substep;
         self.last_substep = substep;
-        let load = Load {
+        let load = StepLoad {
             impulse_ratio,
             any_restitution: self.bodies.any_restitution,
             any_damping: self.bodies.any_damping,
@@ -340,7 +340,7 @@ impl World {
                 let bounds = &self.broadphase.bounds;
                 let turned = self.bodies.any_manifold.then(|| {
                     let c = &self.bodies.columns;
-                    [c.angle[slot], next[2], c.arm[slot]]
+                    [c.angle[slot], next[2], c.furthest[slot]]
                 });
                 if bounds.left::<f32>(slot, position, [next[0], next[1]], turned, &margins) {
                     self.note_move(slot);

@@ -167,7 +167,7 @@ columns! {
     /// does not turn; 1 for what nothing but its own velocity turns.
     radius: f32,
     /// Distance from the centre to the furthest point of a shape that turns; 0 for others.
-    arm: f32,
+    furthest: f32,
     /// Number of the shape in the world's outlines, or of the compound. Only of shapes that turn.
     outline: u32,
     gravity_scale: f32,

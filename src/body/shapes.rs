@@ -97,7 +97,7 @@ impl Bodies {
         } else {
             c.radius[slot] = 1.0;
         }
-        c.arm[slot] = compound.reach();
+        c.furthest[slot] = compound.reach();
         self.any_manifold = true;
         for part in parts {
             self.any_rough |= part.material.is_rough();

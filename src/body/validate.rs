@@ -71,7 +71,7 @@ impl Bodies {
         ] {
             ensure!(value.abs() <= limit, "{} is {value}", name(field));
         }
-        let lengths = [c.ext_x[slot], c.ext_y[slot], c.radius[slot], c.arm[slot]];
+        let lengths = [c.ext_x[slot], c.ext_y[slot], c.radius[slot], c.furthest[slot]];
         let plane = c.kind[slot].shape() == ShapeKind::HalfSpace;
         let good = lengths.iter().all(|length| length.is_finite() && (plane || *length >= 0.0));
         ensure!(good && c.ext_z[slot].is_finite(), "{} are {lengths:?}", name("lengths"));
@@ -119,7 +119,11 @@ impl Bodies {
         } else {
             ensure!(c.outline[slot] == NO_OUTLINE, "{handle:?}, a {kind:?}, has outline {outline}");
         }
-        ensure!((c.arm[slot] > 0.0) == kind.turns(), "{handle:?}, a {kind:?}, has an arm of {}", c.arm[slot]);
+        ensure!(
+            (c.furthest[slot] > 0.0) == kind.turns(),
+            "{handle:?}, a {kind:?}, has its furthest point at {}",
+            c.furthest[slot]
+        );
         Ok(())
     }
 

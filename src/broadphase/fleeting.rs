@@ -41,7 +41,7 @@ impl Motions {
         let mut motions = Motions { moving: 0, lively: 0, fixed: 0, speed: 0.0, sizes: 0.0, squares: 0.0 };
         for slot in (0..bodies.len).filter(|&slot| c.kind[slot].is_solid()) {
             if c.inv_mass[slot] > 0.0 {
-                let turning = c.omega[slot].abs() * c.arm[slot];
+                let turning = c.omega[slot].abs() * c.furthest[slot];
                 let speed = Vec2::new(c.vel_x[slot], c.vel_y[slot]).length() + turning;
                 let reach = (BASE_FRACTION * c.ext_x[slot].min(c.ext_y[slot])).min(margins.base);
                 motions.lively += usize::from(speed * (FIRST_HORIZON * margins.time_step) > reach);

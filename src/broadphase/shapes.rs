@@ -50,7 +50,7 @@ impl ShapeRef {
             let (radius, vertices) = bodies.outlines.rounding(outline);
             let reach = match placed {
                 Some(placed) => placed.reach,
-                None if kind.turns() => c.arm[slot],
+                None if kind.turns() => c.furthest[slot],
                 None => bodies.outlines.outline(outline).reach(),
             };
             ShapeRef { kind, row, outline_row, vertices, radius, reach, material }
@@ -87,7 +87,7 @@ impl Turned {
         } else {
             Vec2::new(c.ext_x[slot], c.ext_y[slot])
         };
-        let (sin, cos) = if c.arm[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
+        let (sin, cos) = if c.furthest[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
         Turned {
             axis: Vec2::new(if shape.turns() { cos } else { 1.0 }, if shape.turns() { sin } else { 0.0 }),
             half,
@@ -233,7 +233,7 @@ impl Broadphase {
         let of_a = whole_a.as_ref().map_or_else(|| parts(a), |whole| &whole[..]);
         let of_b = whole_b.as_ref().map_or_else(|| parts(b), |whole| &whole[..]);
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
-        let reach_b = whole_b.as_ref().map_or(c.arm[b], |whole| whole[0].reach);
+        let reach_b = whole_b.as_ref().map_or(c.furthest[b], |whole| whole[0].reach);
         let centre_b = self.place(b).centre;
         for one in of_a.iter().filter(|one| !one.is_apart(centre_b, reach_b + growth)) {
             for other in of_b.iter().filter(|other| !other.is_apart(one.place.centre, one.reach + growth)) {

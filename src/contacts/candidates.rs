@@ -1,6 +1,6 @@
 //! Candidates: the pairs of the list that are not near, and how they get lanes.
 //!
-//! A candidate is two rows, a rounding, and which pair it is. Each step looks at all of them by lanes (`narrowphase/candidates.rs`), and
+//! A candidate is two rows, a rounding, and which pair it is. Each step looks at all of them by lanes (`contacts/update/near.rs`), and
 //! those that have come near get a lane of a block, in which it stays as long as the list lives: there are blocks in reserve for that,
 //! after those that were near from the start. A lane is free for a pair if none of its block has one of the two bodies, so
 //! that colours are as valid as when the list was made. Where the reserve is used up, the tile's blocks are laid out anew.

@@ -9,17 +9,17 @@ use crate::lane::RowOffset;
 use crate::narrowphase::{NO_CONTACT, PairKind};
 
 /// How many rows there are of each sort.
-pub(crate) struct Rows {
-    /// Rows of bodies and padding.
+pub(crate) struct RowCounts {
+    /// RowCounts of bodies and padding.
     pub bodies: usize,
-    /// Rows of these and of compounds' parts.
+    /// RowCounts of these and of compounds' parts.
     pub shapes: usize,
     pub outlines: usize,
 }
 
 impl Contacts {
     /// The first thing that is wrong. `fresh` says that the list is that of the present bodies.
-    pub(crate) fn validate(&self, bodies: &Bodies, rows: &Rows, fresh: bool) -> Result<(), String> {
+    pub(crate) fn validate(&self, bodies: &Bodies, rows: &RowCounts, fresh: bool) -> Result<(), String> {
         for (index, tile) in self.all().enumerate() {
             let far = index == self.active_tiles;
             let in_tile = |message: String| format!("tile {index}: {message}");
@@ -62,7 +62,7 @@ impl Contacts {
 
 impl Tile {
     /// Each pair that has a lane has one of its own, which names its bodies; and there are no other lanes in use.
-    fn validate_lanes(&self, rows: &Rows) -> Result<(), String> {
+    fn validate_lanes(&self, rows: &RowCounts) -> Result<(), String> {
         let (blocks, pairs) = (self.info.len(), self.pairs());
         ensure!(
             self.normal.len() == blocks && self.friction.len() == blocks,
@@ -111,7 +111,7 @@ impl Tile {
     }
 
     /// The pairs without lanes are candidates, each once, among those of its kind; and no other is.
-    fn validate_candidates(&self, rows: &Rows) -> Result<(), String> {
+    fn validate_candidates(&self, rows: &RowCounts) -> Result<(), String> {
         let mut waiting = vec![false; self.pairs().len()];
         for kind in &PairKind::ALL[..CANDIDATE_KINDS] {
             for block in &self.candidates[self.candidate_runs.of(*kind)] {
@@ -131,8 +131,8 @@ impl Tile {
         Ok(())
     }
 
-    /// Rows are there, colours are disjoint, impulses are such.
-    fn validate_blocks(&self, rows: &Rows, fresh: bool) -> Result<(), String> {
+    /// RowCounts are there, colours are disjoint, impulses are such.
+    fn validate_blocks(&self, rows: &RowCounts, fresh: bool) -> Result<(), String> {
         let blocks = self.info.len();
         let optional = |len: usize, full: usize| len == 0 || len == full;
         ensure!(optional(self.bounce.len(), blocks), "{} of {blocks} blocks bounce", self.bounce.len());
@@ -189,7 +189,7 @@ impl Tile {
         Ok(())
     }
 
-    fn validate_manifold(&self, block: usize, rows: &Rows) -> Result<(), String> {
+    fn validate_manifold(&self, block: usize, rows: &RowCounts) -> Result<(), String> {
         let Some(manifold) = self.manifold_of(block) else { return Ok(()) };
         for row in manifold.shape_a.iter().chain(manifold.shape_b.iter()) {
             ensure!(row.row() < rows.shapes, "shape row {} of {}", row.row(), rows.shapes);

@@ -1,6 +1,6 @@
 //! Manifolds of shapes that turn: one kernel for each kind of pair, one or two points.
 //!
-//! FromExtents are made of their half extents and nothing else; other shapes gather outlines of as many vertices as the largest of
+//! Boxes are made of their half extents and nothing else; other shapes gather outlines of as many vertices as the largest of
 //! their block has (2, 4 or 8). Which it is does not change results.
 
 use super::chain::{self, Chain};
@@ -19,7 +19,7 @@ pub(crate) struct Shapes<'a, L: Lane> {
 }
 
 /// How outlines of `N` vertices are had.
-pub(crate) trait Load<const N: usize> {
+pub(crate) trait OutlineSource<const N: usize> {
     fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, N>;
 }
 
@@ -28,14 +28,14 @@ pub(crate) struct FromExtents;
 /// From the world's outlines.
 pub(crate) struct FromRows;
 
-impl Load<4> for FromExtents {
+impl OutlineSource<4> for FromExtents {
     #[inline(always)]
     fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, 4> {
         LaneOutline::boxes(shapes.size[2], shapes.size[3])
     }
 }
 
-impl<const N: usize> Load<N> for FromRows {
+impl<const N: usize> OutlineSource<N> for FromRows {
     #[inline(always)]
     fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, N> {
         shapes.outlines.outlines()
@@ -51,7 +51,7 @@ impl<L: Lane> Shapes<'_, L> {
 
 /// The manifold, turned as the world is; its places are from A's shape's centre.
 #[inline(always)]
-pub(crate) fn touch<L: Lane, F: Load<N>, const N: usize>(
+pub(crate) fn touch<L: Lane, F: OutlineSource<N>, const N: usize>(
     kind: PairKind,
     a: &Shapes<'_, L>,
     b: &Shapes<'_, L>,

@@ -7,15 +7,15 @@
 //!
 //! No bytes make this panic, and memory stays in proportion to the length of the input.
 
-mod fault;
+mod error;
 mod linked;
 mod shapes;
 mod write;
 
 use super::Scene;
 use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Solver};
-pub use fault::SceneError;
-use fault::{syntax, value};
+pub use error::SceneError;
+use error::{syntax, value};
 use glam::Vec2;
 use linked::{AttachmentFile, LinkFile, ParticleFile, hull};
 use serde::{Deserialize, Serialize};

@@ -55,7 +55,7 @@ pub(super) fn ragdolls(particles: usize, random: &mut Random) -> Assembly {
     const STAIRS: usize = 24;
     // Clothes on stone. With a friction of 0.5 and a restitution of 0.1 the heap crept on: what moves overlapping limbs apart
     // stretches links, and these give speeds. The median figure of 50 moved by 13 mm a second (40 s to 60 s, median of seeds 1
-    // to 5), with these by 3 mm: see `ragdolls_calm_down` in `tests/verlet.rs`.
+    // to 5), with these by 3 mm: see `ragdolls_calm_down` in tests/suite/verlet.rs.
     let material = Material::new(1.0, 0.8, 0.0);
     let mut scene = Assembly::default();
     for stair in 0..STAIRS {

@@ -34,7 +34,7 @@ use crate::contacts::{
 };
 use crate::formula::{SoftBias, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, pair};
-use friction::Load;
+use friction::NormalLoad;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -458,7 +458,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let now = self.normal_impulses();
         let (before, now) = (before[0] + before[1], now[0] + now[1]);
         let slides_from = L::select(before.gt(zero), L::splat(self.rows.slide_speed), L::splat(f32::MAX));
-        let load = Load { most: now.max(before), slides_from, done };
+        let load = NormalLoad { most: now.max(before), slides_from, done };
         self.friction(&mut vel, rough, load);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };

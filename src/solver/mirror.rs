@@ -158,7 +158,7 @@ impl Mirror {
         let any_force = std::mem::take(&mut bodies.any_force);
         let midpoint = (bodies.particle_count > 0).then(|| midpoint(settings));
         let c = &mut bodies.columns;
-        let turned = bodies.any_manifold.then_some(&c.arm);
+        let turned = bodies.any_manifold.then_some(&c.furthest);
         let (radius, scale) = (&c.radius, &c.gravity_scale);
         let columns = [
             &mut c.pos_x,
@@ -266,7 +266,7 @@ fn fill_frames<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row],
     fn lanes<L: Lane>(bodies: &Bodies, slot: usize, frame: &mut [Row]) {
         let c = &bodies.columns;
         // What does not turn has no arm, and may have an angle all the same.
-        let turns = L::load(&c.arm[slot..]).gt(L::splat(0.0));
+        let turns = L::load(&c.furthest[slot..]).gt(L::splat(0.0));
         let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
         let (sin, cos) = sin_cos(angle);
         store_rows(frame, [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);

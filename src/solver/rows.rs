@@ -2,7 +2,7 @@
 
 use super::impulse::STEADY;
 use super::mirror::Mirror;
-use super::{Integrate, Load};
+use super::{Integrate, StepLoad};
 use crate::crew::SharedSlice;
 use crate::formula::Softness;
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
@@ -67,7 +67,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(mirror: &'a mut Mirror, settings: &Settings, load: &Load) -> Rows<'a> {
+    pub(super) fn new(mirror: &'a mut Mirror, settings: &Settings, load: &StepLoad) -> Rows<'a> {
         let h = settings.substep();
         let frequency = settings.contact_frequency_ratio / h;
         let softness = |damping: f32| {

@@ -59,7 +59,7 @@ struct RigidBlock {
     a: [u32; BLOCK],
     b: [u32; BLOCK],
     /// From A to B at the start of the step. Displacements count from there too: so what a link moves its bodies is not
-    /// rounded to the digits of their positions (`momentum_is_kept` in `tests/verlet.rs` failed otherwise).
+    /// rounded to the digits of their positions (`momentum_is_kept` in tests/suite/verlet.rs failed otherwise).
     way_x: [f32; BLOCK],
     way_y: [f32; BLOCK],
     length: [f32; BLOCK],

@@ -125,7 +125,7 @@ impl World {
         let c = &self.bodies.columns;
         let shape = ShapeRef::new(&self.bodies, slot, part);
         let (position, angle) = (self.bodies.position(slot), c.angle[slot]);
-        let turn = sin_cos(if c.arm[slot] > 0.0 { angle } else { 0.0 });
+        let turn = sin_cos(if c.furthest[slot] > 0.0 { angle } else { 0.0 });
         let placed = self.bodies.parts(slot).get(usize::from(part));
         let (offset, (sin, cos)) = placed.map_or((Vec2::ZERO, turn), |placed| Compound::place(placed, turn));
         let Vec2 { x, y } = position + offset;

@@ -4,7 +4,7 @@ use super::exact::exact_shapes;
 use super::{Quarantine, World};
 use crate::base::ensure;
 use crate::body::Motion;
-use crate::contacts::Rows;
+use crate::contacts::RowCounts;
 
 impl World {
     /// Checks every invariant of the world, and names the first that does not hold. It holds after any call, whatever the
@@ -22,7 +22,7 @@ impl World {
         self.hulls.validate(&self.bodies).map_err(scope("hulls"))?;
         self.validate_quarantine().map_err(scope("quarantine"))?;
         let mirror = &self.solver.mirror;
-        let rows = Rows {
+        let rows = RowCounts {
             bodies: mirror.vel.len(),
             shapes: mirror.shape.len(),
             outlines: self.bodies.outlines.rows.len(),

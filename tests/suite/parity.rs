@@ -69,6 +69,25 @@ fn check(name: &str, solver: Solver) {
     }
 }
 
+/// Small scenes give one result on one thread and on four: few enough steps for a checker of data races.
+#[test]
+fn small_scenes_on_four_threads() {
+    let pool = pool(4);
+    for name in ["packed", "junkyard", "mixed_shapes", "soft_boxes", "cloth"] {
+        let [alone, shared] = [false, true].map(|shared| {
+            let mut world = scene::builtin(name, 1_000, 7).unwrap().build().unwrap();
+            let mut run = || (0..6).for_each(|_| world.step());
+            if shared {
+                pool.install(run)
+            } else {
+                run()
+            }
+            world.state_hash()
+        });
+        assert_eq!(alone, shared, "{name}");
+    }
+}
+
 macro_rules! one_result {
     ($($test:ident: $scene:literal, $solver:ident;)*) => {
         $(

@@ -18,7 +18,7 @@ use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBloc
 use crate::formula::point_inv_mass;
 use crate::lane::{Lane, Mask, RowOffset, pair};
 use crate::narrowphase::manifold::{Frame, Manifold, OutlineRows, Point, V};
-use crate::narrowphase::shapes::{FromExtents, FromRows, Load, NO_FEATURE, Shapes, touch};
+use crate::narrowphase::shapes::{FromExtents, FromRows, NO_FEATURE, OutlineSource, Shapes, touch};
 use crate::narrowphase::{NO_CONTACT, PairKind};
 
 /// Updates all contacts with a manifold of a tile.
@@ -69,7 +69,7 @@ struct Weights<L: Lane> {
 ///
 /// As for [`update`].
 #[allow(unsafe_code)]
-unsafe fn update_block<L: Lane, F: Load<N>, const N: usize>(
+unsafe fn update_block<L: Lane, F: OutlineSource<N>, const N: usize>(
     tile: &mut Tile,
     step: &Step<'_>,
     kind: PairKind,
@@ -146,7 +146,7 @@ impl Update<'_> {
     ///
     /// As for [`update`].
     #[inline(always)]
-    unsafe fn lanes<L: Lane, F: Load<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
+    unsafe fn lanes<L: Lane, F: OutlineSource<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
         let (step, kind) = (self.step, self.kind);
         let (speculative, far, zero) = (L::splat(step.speculative), L::splat(NO_CONTACT), L::splat(0.0));
         let (a, b) = (&self.block.a[i..i + L::WIDTH], &self.block.b[i..i + L::WIDTH]);

@@ -1,6 +1,6 @@
 //! Writes a scene as a scene file.
 
-use super::fault::value;
+use super::error::value;
 use super::linked::{ParticleFile, hulls_of, links_of};
 use super::shapes::{PartFile, ShapeFile};
 use super::{BodyFile, MaterialFile, MixingFile, SceneError, SceneFile, filter_to, name};

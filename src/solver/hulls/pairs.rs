@@ -105,7 +105,7 @@ impl HullSolver {
 pub(super) fn box_of(slot: usize, bodies: &Bodies, settings: &Settings) -> [Vec2; 2] {
     let c = &bodies.columns;
     let reach = if c.kind[slot].shape().turns() {
-        Vec2::splat(c.arm[slot])
+        Vec2::splat(c.furthest[slot])
     } else {
         Vec2::new(c.ext_x[slot], c.ext_y[slot])
     };

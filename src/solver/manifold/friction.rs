@@ -10,7 +10,12 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     /// Friction of the whole contact: inside μ_s·λ_n it holds. Beyond that it slides at μ_d·λ_n, but for one that has not
     /// begun to slide: this bears μ_s·λ_n for now, and others of the same bodies the rest.
     #[inline(always)]
-    pub(super) fn friction(&mut self, vel: &mut Velocities<L>, rough: Option<&RoughBlock>, load: Load<L>) {
+    pub(super) fn friction(
+        &mut self,
+        vel: &mut Velocities<L>,
+        rough: Option<&RoughBlock>,
+        load: NormalLoad<L>,
+    ) {
         let (i, [normal_x, normal_y]) = (self.i, self.normal());
         let arms = self.tangent_arms();
         let mut sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
@@ -44,7 +49,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         self.friction(
             vel,
             rough.as_deref(),
-            Load { most: sum, slides_from: L::splat(self.rows.creep_speed), done },
+            NormalLoad { most: sum, slides_from: L::splat(self.rows.creep_speed), done },
         );
         if let Some(rough) = rough {
             self.brake_rolling(vel, rough, sum);
@@ -161,7 +166,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
 }
 
 /// The normal load under which friction is solved.
-pub(super) struct Load<L: Lane> {
+pub(super) struct NormalLoad<L: Lane> {
     /// Normal impulse of both points; while the soft bias is on no less than it was without, as what it lets go for the
     /// time being must not let the contact slip.
     pub most: L,
