@@ -1,4 +1,4 @@
-//! What every layer may use and what knows nothing of physics.
+//! Tools that every layer may use. They know nothing of physics.
 
 mod ensure;
 pub(crate) mod interner;

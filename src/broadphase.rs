@@ -4,30 +4,30 @@
 //! rebuild, when a body has left its margin (or bodies were added, removed, moved by hand):
 //!     grow every body's bounds by its margin
 //!     cut the world's longer axis into bands, as high as the highest body    (bands.rs)
-//!     order the bodies by band, within a band along the other axis; re-order the columns so
+//!     order the bodies by band, within a band along the other axis; order the columns alike
 //!     group bands into tiles of some hundred bodies
 //!     for each tile, for each body in order:                                 (sweep.rs)
 //!         partners later in its own band, in the next band, among the large bodies
 //! ```
 //!
-//! Why it looks so:
+//! The reasons for this design:
 //!
-//! 1. A body is in one band only, that of its lower bound. As no body is higher than a band, partners
-//!    are in the same or the next band, so no pair is found twice. (Entering a body into each band
-//!    that it touches would cost more entries than bodies, and the order of each band would have to be
-//!    merged anew.)
-//! 2. Slots *are* the sweep's order, so the sweep runs over contiguous bounds, and the pairs come out
-//!    sorted by (a, b) without a sort.
-//! 3. The longer axis is cut, so bands are short: at a million bodies in a square, 800 to 1,400 bodies
-//!    each, and two neighbouring bands' solver rows fit a second-level cache.
-//! 4. Bodies more than a few times larger than the rest (floors, walls, terrain) would make the bands high; they
-//!    go to the end of the order, and have bands of their own sizes in which they are looked up: see `levels.rs`.
+//! 1. A body is in one band only, that of its lower bound. No body is higher than a band, so its partners are in the
+//!    same or the next band, and no pair is found twice. (Entering a body into each band that it touches would cost
+//!    more entries than bodies, and the order of each band would have to be merged anew.)
+//! 2. Slots *are* the sweep's order. So the sweep runs over contiguous bounds, and the pairs come out sorted by (a, b)
+//!    without a sort.
+//! 3. The longer axis is cut, so bands are short: at a million bodies in a square, 800 to 1,400 bodies each. The solver
+//!    rows of two neighbouring bands fit a second-level cache.
+//! 4. Bodies more than a few times larger than the rest (floors, walls, terrain) would make the bands high. They go to
+//!    the end of the order, and are looked up in bands of their own sizes: see `levels.rs`.
 //! 5. A few bodies that leave their margin early are paired anew on their own: see `loose.rs`.
-//! 6. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones
-//!    have few partners that they do not touch. Speed is measured against the surroundings: see
-//!    `frames.rs`. For how many steps they are to last is tried out: see `horizon.rs`.
-//! 7. Where lists hardly live, they are for one step alone, and hold only what counts in it: see `fleeting.rs`.
-//! 8. Where bodies lie in one heap, each on all others, a body gets a bounded number of partners: see `crowd.rs`.
+//! 6. Margins grow with speed, so that fast bodies do not force a rebuild every step, and slow ones have few partners
+//!    that they do not touch. Speed is measured against the surroundings: see `frames.rs`. For how many steps margins
+//!    are to last is found by trial: see `horizon.rs`.
+//! 7. Where lists live hardly longer than a step, they are made for one step alone, and hold only the pairs that count
+//!    in it: see `fleeting.rs`.
+//! 8. Where bodies lie in one heap, each on all others, a body gets a limited number of partners: see `crowd.rs`.
 
 pub(crate) mod bands;
 pub(crate) mod crowd;
@@ -59,25 +59,26 @@ use shapes::Turned;
 use std::ops::Range;
 use strays::Strays;
 
-/// How bounds are grown. The pair list stays valid while no body has gone further than its `reach`
-/// against its frame, nor will have at the end of the next step.
+/// How bounds are grown. The pair list stays valid as long as no body is further from where it was than its `reach`,
+/// against its frame, now and at the end of the next step.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Margins {
-    /// Distance at which contacts are solved; part of every moving body's growth.
+    /// Distance below which contacts are solved; part of every moving body's growth.
     pub speculative: f32,
     /// Largest reach of a body at rest.
     base: f32,
     /// For how long a body should stay in its margin at its present speed, s.
     pub horizon: f32,
     time_step: f32,
-    /// A body's reach is at most this many times its smaller half extent, if that is enough for a step.
+    /// The part of a body's reach that comes from its speed is at most this many times its smaller half extent, but
+    /// always enough for a step.
     most: f32,
-    /// In a list of one step, the largest growth of what moves: see `broadphase/fleeting.rs`.
+    /// In a list of one step, the largest growth of a moving body: see `broadphase/fleeting.rs`.
     fastest: Option<f32>,
 }
 
-/// What a filter has to meet to touch anything: the categories of any of the bodies, and what any of them
-/// touches.
+/// The filters of all bodies together: the categories of any body, and the categories that any body touches. A filter
+/// has to meet these to touch anything.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Present {
     categories: u32,
@@ -85,7 +86,7 @@ pub(crate) struct Present {
 }
 
 impl Default for Present {
-    /// What is present where no body has a filter.
+    /// Returns bits that every filter meets, for a world in which no body has a filter.
     fn default() -> Self {
         Present { categories: u32::MAX, masks: u32::MAX }
     }
@@ -105,7 +106,7 @@ impl Present {
         }
     }
 
-    /// Whether its filter keeps a body from touching any of these.
+    /// Returns whether a body's filter keeps it from touching any of these.
     #[inline]
     fn avoids(&self, bodies: &Bodies, slot: usize) -> bool {
         let c = &bodies.columns;
@@ -120,15 +121,15 @@ impl Present {
 
 /// Reach of a body at rest, as a fraction of its smaller half extent.
 const BASE_FRACTION: f32 = 0.1;
-/// Bands are as high as the most grown body, so reach is limited; where there are no pairs to find, they may be
-/// high. (`peers --scenes joint-grid`, 1 thread: a median step of 1.8 to 2.7 ms, and so of 0.7 to 1.0.)
+/// Bands are as high as the most grown body, so reach is limited. Where there are no pairs to find, bands may be high.
+/// (`peers --scenes joint-grid`, 1 thread: a median step of 0.7 to 1.0 ms instead of 1.8 to 2.7.)
 const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
-/// Frames are looked for when bodies move this part of the largest base reach within the horizon.
+/// Frames are looked for if bodies move at least this part of the largest base reach within the horizon.
 const FRAME_REACH: f32 = 0.5;
-/// A body may be hit and take another's speed: its own counts as no less than this part of the mean
-/// thereabouts, nor than the difference between its frame and the next. (Where a falling pile meets the resting one, most
-/// lists ended otherwise after one step.)
+/// A body may be hit and take another's speed. So its own speed counts as no less than this part of the root mean
+/// square around it, and no less than the difference between its frame and the next. (Otherwise most lists ended after
+/// one step where a falling pile meets the resting one.)
 const LEAST_SPEED: f32 = 0.7;
 
 impl Margins {
@@ -144,11 +145,11 @@ impl Margins {
     }
 }
 
-/// The motion of one body as its margin sees it.
+/// The margin of one body.
 #[derive(Clone, Copy, Default)]
 struct Growth {
     reach: f32,
-    /// How far from it others count.
+    /// How far around the body's shape others count as partners.
     growth: f32,
     /// By how much its bounds are grown.
     bounds: f32,
@@ -177,15 +178,15 @@ impl Growth {
         margins.fastest.map_or(grown, |fastest| grown.fleeting(c.inv_mass[slot] > 0.0, fastest, margins))
     }
 
-    /// A large body is in no cell: its frame is at rest.
+    /// Returns the margin of a large body, which is in no cell: its frame is at rest.
     #[inline]
     fn of_large(bodies: &Bodies, slot: usize, margins: &Margins) -> Growth {
         Growth::of(bodies, slot, margins, &Frames::default())
     }
 }
 
-/// Bounds of every slot, grown, by axis: `s` is the axis that bands are sorted along, `b` the axis that
-/// is cut into bands. Padded by one widest lane of bounds that overlap nothing.
+/// The grown bounds of every slot, by axis: `s` is the axis along which bands are sorted, `b` the axis that is cut into
+/// bands. They are padded by one widest lane of bounds that overlap nothing.
 #[derive(Default)]
 pub(crate) struct Bounds {
     pub min_s: Vec<f32>,
@@ -194,7 +195,7 @@ pub(crate) struct Bounds {
     pub max_b: Vec<f32>,
     /// The largest `max_s` in the band up to this slot.
     pub front: Vec<f32>,
-    /// By how much the bounds were grown.
+    /// How far around each shape others count as partners, see `Growth`.
     pub growth: Vec<f32>,
     /// Where the body was when the bounds were made …
     pub built_x: Vec<f32>,
@@ -208,21 +209,21 @@ pub(crate) struct Bounds {
     pub reach: Vec<f32>,
     /// Time since the bounds were made, s.
     pub age: f32,
-    /// The same in steps.
+    /// Steps since the bounds were made.
     pub steps: u32,
-    /// Age up to which they hold, whatever the bodies do.
+    /// The bounds hold up to this age at most, whatever the bodies do, s.
     pub lifetime: f32,
-    /// By how much more the bounds of large bodies were grown: the frames' motion.
+    /// By how much more the bounds of large bodies were grown, for the frames' motion.
     pub large_growth: f32,
-    /// How many bodies may leave them before there has to be a new list.
+    /// How many bodies may leave their bounds before there must be a new list.
     pub allowance: Allowance,
 }
 
 impl Bounds {
-    /// Whether a body that is at (x, y) and moves at (vx, vy) has left, or is about to leave, what
-    /// its bounds allow. `age` is that of the position; a step's movement may use up the speculative
-    /// distance, which the bounds were grown by as well. `turned` is its angle, angular velocity and arm, where
-    /// there are bodies that turn: the furthest point moves by the arm's length times the angle.
+    /// Returns whether bodies at these positions and velocities have left, or are about to leave, what their bounds
+    /// allow. The positions are as of `age`. A step's movement may use up the speculative distance, by which the bounds
+    /// were grown as well. `turned` is angle, angular velocity and the distance of the furthest point from the centre,
+    /// where there are bodies that turn: the furthest point moves by this distance times the angle.
     #[inline(always)]
     pub(crate) fn left<L: Lane>(
         &self,
@@ -242,7 +243,7 @@ impl Bounds {
         let reach = load(&self.reach);
         let next_reach = reach + L::splat(margins.speculative);
         let (reach, next_reach) = turned.map_or((reach, next_reach), |[angle, omega, arm]| {
-            // Modulo a turn: both are within half a turn of 0.
+            // The difference modulo a turn: both angles are within half a turn of 0.
             let (half, whole) = (L::splat(std::f32::consts::PI), L::splat(std::f32::consts::TAU));
             let angle = angle - load(&self.built_angle);
             let angle = L::select(angle.gt(half), angle - whole, angle);
@@ -257,12 +258,12 @@ impl Bounds {
         if turned.is_none() {
             return gone;
         }
-        // What has turned too far for any reach.
+        // Bodies that have turned too far for any reach have left, too.
         let zero = L::splat(0.0);
         gone.or(reach.lt(zero)).or(next_reach.lt(zero))
     }
 
-    /// Ages the bounds by a step. False when their time is over.
+    /// Ages the bounds by a step. Returns false if they do not hold for another step.
     pub(crate) fn age_by(&mut self, time_step: f32) -> bool {
         self.age += time_step;
         self.steps += 1;
@@ -270,65 +271,64 @@ impl Bounds {
     }
 }
 
-/// The order of space and what is needed to find pairs in it.
+/// The order of space, and the data to find pairs in it.
 #[derive(Default)]
 pub(crate) struct Broadphase {
     pub(crate) bands: Bands,
-    /// The large bodies by place.
+    /// The large bodies, ordered by place.
     levels: Levels,
     frames: Frames,
     pub(crate) bounds: Bounds,
-    /// What is out of them.
+    /// The bodies that are out of their bounds.
     pub(crate) strays: Strays,
-    /// Slots, in order, whose bounds in the arrays are out of date, and whose margin was renewed.
+    /// Slots of the loose bodies, in order: their bounds in the arrays are out of date, and their margins were renewed.
     pub(crate) loose: Vec<u32>,
-    /// Their grown bounds, see `Broadphase::loose_box`.
+    /// The grown bounds of the loose bodies, see `Broadphase::loose_box`.
     loose_boxes: Vec<[[f32; 2]; 2]>,
-    /// Those of the present list.
+    /// The margins of the present list.
     margins: Margins,
     horizon: Horizon,
-    /// The present list is one of this step alone.
+    /// The present list is made for this step alone.
     fleeting: bool,
-    /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild; the mirror's are fresh every step.
+    /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild. (The rows of the mirror are fresh in every step.)
     pub(crate) shape: Vec<Row>,
     /// How each slot is turned as of the rebuild, where there are bodies that turn.
     pub(crate) turn: Vec<Turned>,
     /// The parts of compounds as of the rebuild.
     parts: shapes::PlacedParts,
-    /// Slots of each tile: whole bands, in order.
+    /// The slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
-    /// Slots at the last rebuild, of which the first `bands.banded` are in bands.
+    /// The number of slots at the last rebuild. The first `bands.banded` of them are in bands.
     pub(crate) built: usize,
-    /// Those that had a body then; the rest is for such as come while the list lives.
+    /// The number of slots that had a body then. The rest is for bodies that come while the list lives.
     pub(crate) listed: usize,
-    /// In a world with hulls, the slots in bands that are no corners of theirs.
+    /// In a world with hulls, the slots in bands that are not corners of a hull.
     pub(crate) loners: Vec<u32>,
     /// Large slots near a loose body.
     near_loose: Vec<u32>,
-    /// Bounds that were looked at for loose bodies since the rebuild.
+    /// How many bounds were tested for loose bodies since the rebuild.
     pub(crate) tests: u64,
-    /// As of the rebuild.
+    /// The filters that were present at the rebuild.
     present: Present,
 }
 
 /// A tile: neighbouring bands, and so neighbouring slots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TileBands {
-    /// Into `Bands::list`.
+    /// A range of `Bands::list`.
     pub bands: Range<usize>,
     pub slots: Range<usize>,
 }
 
-/// Bodies per tile: small enough for two tiles' solver rows and one's contacts to stay in a
-/// second-level cache, large enough for full blocks, and enough tiles to share among threads.
+/// Returns the number of bodies per tile: small enough for the solver rows of two tiles and the contacts of one to stay
+/// in a second-level cache, large enough for full blocks, with enough tiles to share among threads.
 fn tile_bodies(bodies: usize) -> usize {
     (bodies / 64).clamp(256, 1024)
 }
 
 impl Broadphase {
-    /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot.
-    /// Behind the bodies are slots for those to come: none, or as many as may become
-    /// loose.
+    /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot. If `expects_bodies`
+    /// is true, vacant slots follow the bodies: as many as bodies may be put elsewhere by hand while the list lives.
     pub(crate) fn order(
         &mut self,
         bodies: &mut Bodies,
@@ -343,7 +343,7 @@ impl Broadphase {
         let motion = Motions::of(bodies, margins);
         let margins = &self.adapt_horizon(margins, last, turning, &motion);
         let extent = self.bands.choose_axis(bodies);
-        // What a list of one step looks at is where it is.
+        // A list of one step uses no frames.
         let threshold =
             if self.fleeting { f32::INFINITY } else { FRAME_REACH * margins.base / margins.horizon };
         self.present = Present::of(bodies);
@@ -373,7 +373,7 @@ impl Broadphase {
         if expects_bodies {
             bodies.add_vacant(loose::edits_per_list(bodies.len));
         }
-        // Slots that nothing comes from.
+        // The vacant slots have no old slot.
         self.bands.order.resize(bodies.len, u32::MAX);
         self.loose.clear();
         let allowance = self.bounds.allowance;
@@ -396,14 +396,14 @@ impl Broadphase {
         self.tests = 0;
     }
 
-    /// Whether a large body can be moved by contacts.
+    /// Returns whether contacts can move any large body.
     pub(crate) fn large_moves(&self, bodies: &Bodies) -> bool {
         bodies.columns.inv_mass[self.bands.banded..self.bands.large_end]
             .iter()
             .any(|&inv_mass| inv_mass > 0.0)
     }
 
-    /// How many tiles there can be of so many bodies: each but the last has as many as it should.
+    /// Returns the most tiles that so many bodies can make: each tile but the last has at least its full number.
     pub(crate) fn most_tiles(&self, bodies: usize) -> usize {
         bodies / tile_bodies(bodies) + 1
     }
@@ -471,7 +471,7 @@ impl Broadphase {
         let c = &bodies.columns;
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
             let (shape, columns) = unsafe {
                 (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
             };
@@ -508,7 +508,7 @@ impl Broadphase {
         let turn = SharedSlice::new(&mut self.turn);
         crew.chunks(bodies.len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
             let (angles, turns) = unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
             angles.copy_from_slice(&bodies.columns.angle[range.clone()]);
             for (turn, slot) in turns.iter_mut().zip(range) {
@@ -526,7 +526,7 @@ impl Broadphase {
         crew.run(tiles.len(), |tile| {
             for band in &list[tiles[tile].bands.clone()] {
                 #[allow(unsafe_code)]
-                // SAFETY: bands are disjoint.
+                // SAFETY: each task takes the bands of its own tile, and bands are disjoint.
                 let front = unsafe { front.range(band.slots.clone()) };
                 let mut largest = f32::NEG_INFINITY;
                 for (front, &max) in front.iter_mut().zip(&max_s[band.slots.clone()]) {
@@ -538,7 +538,7 @@ impl Broadphase {
     }
 }
 
-/// Whether most bodies are of shapes that turn.
+/// Returns whether most bodies have shapes that turn.
 fn is_mostly_turning(bodies: &Bodies) -> bool {
     let turns = |kind: &&Kind| kind.needs_manifold() && kind.is_solid();
     bodies.any_manifold && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
@@ -549,7 +549,7 @@ fn interval(centre: f32, half: f32, growth: f32) -> [f32; 2] {
     [centre - (half + growth), centre + (half + growth)]
 }
 
-/// The row that the narrowphase reads.
+/// Returns the row of a shape that the narrowphase reads.
 #[inline]
 pub(crate) fn shape_row(kind: Kind, pos: [f32; 2], ext: [f32; 2], ext_z: f32) -> Row {
     match kind.shape() {

@@ -1,26 +1,28 @@
-//! Contacts: the constraint blocks of each tile, kept from step to step, and what begins and ends.
+//! Contacts: the constraint blocks of each tile, kept from step to step, and the events when bodies begin and cease to
+//! touch.
 //!
-//! A pair of the list that is near has one *lane* of one block for as long as the list lives: normal, separation,
-//! carried impulses, masses and coefficients. A block is sixteen lanes at every lane width (the
-//! narrower kernels work through it in parts), so layout and colours depend on the scene alone.
-//! A pair that is not near is a *candidate*: twenty bytes, and a lane when it comes near.
+//! A pair of the list that is near has one *lane* of one block for as long as the list lives. The lane holds normal,
+//! separation, carried impulses, masses and coefficients. A block has sixteen lanes at every lane width (the narrower
+//! kernels work through it in parts), so layout and colours depend on the scene alone. A pair that is not near is a
+//! *candidate*: twenty bytes. It gets a lane when it comes near.
 //!
 //! ```text
-//! rebuild:   carry   impulses and touching flags of the old list out, by old slot    (carry.rs)
+//! rebuild:   take impulses and touching flags out of the old list, by old slot       (carry.rs)
 //!            for each tile: colour its pairs, lay out blocks, carry impulses in      (build.rs)
 //! each step: candidates that have come near get lanes                                (candidates.rs)
-//!            normals and separations, in place                                  (update.rs)
-//!            begin and end from the flags                                       (events.rs)
+//!            normals, separations and points are rewritten in place                  (update.rs)
+//!            begin and end events, from the flags                                    (events.rs)
 //! ```
 //!
-//! Of things that fall and turn, a list has eight pairs for one contact (53,866 for 6,780 of 5,000 boxes in a pit): with a
-//! lane for each, laying out blocks took 6.6 ms of a new list, and the narrowphase as long as the solver.
+//! Why candidates: where bodies fall and turn, a list has eight pairs for each contact (5,000 boxes in a pit: 53,866
+//! pairs, 6,780 contacts). With a lane for each pair, laying out blocks took 6.6 ms of a new list, and the narrowphase
+//! took as long as the solver.
 //!
-//! A tile owns the contacts whose first body is in it. As pairs are found in one band or two
-//! neighbouring ones, their bodies are in the tile or the next. So even tiles can be solved at the same
-//! time, then odd ones: two phases a pass, no seams apart, whatever the number of colours. Contacts
-//! with a large moving body may reach anywhere, and some of those of a body that was put elsewhere by hand;
-//! they are few, and form an *overflow* tile of their own that is solved alone, one contact after the other. The pairs of
+//! A tile owns the contacts whose first body is in it. A pair is found in one band or in two neighbouring ones, so both
+//! bodies are in the tile or the next one. So all even tiles can be solved at the same time, then all odd ones: two
+//! phases a pass, whatever the number of colours, without a separate treatment of seams. Some contacts fit in no tile:
+//! those with a large moving body, which may reach anywhere, and some of those of a body that was put elsewhere by
+//! hand. They are few. They form the *overflow tile*, which is solved alone, one contact after the other. The pairs of
 //! bodies that have left their margins join the tiles that they are in (`insert.rs`).
 
 mod build;
@@ -54,19 +56,20 @@ pub(crate) use validate::RowCounts;
 /// Lanes per block.
 pub(crate) const BLOCK: usize = MAX_WIDTH;
 
-/// In place of a lane: the pair has none, it is a candidate.
+/// A mark in place of a lane: the pair has none, it is a candidate.
 pub(crate) const NO_LANE: u32 = u32::MAX;
 
-/// In place of a closing speed: the contact bears something in this substep, and did not before.
+/// A mark in place of a closing speed: the contact bears an impulse in this substep, and bore none before.
 pub(crate) const FRESH: f32 = -1.0;
-/// The same of one that was struck: what took the blow is no load that goes on.
+/// A mark in place of a closing speed: like [`FRESH`], but the bodies struck each other. The impulse that took the blow
+/// is no lasting load, and is not carried on.
 pub(crate) const LANDED: f32 = -2.0;
 
-/// What the solver needs of sixteen contacts for the normal impulse.
+/// The part of sixteen contacts that the solver needs for the normal impulse.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct NormalBlock {
-    /// Slots; a lane not in use has the tile's padding row.
+    /// Slots of the bodies; a lane that is not in use has the tile's padding row.
     pub a: Places,
     pub b: Places,
     /// From A to B.
@@ -78,12 +81,12 @@ pub(crate) struct NormalBlock {
     pub normal_impulse: [f32; BLOCK],
     /// 1 / (sum of inverse masses).
     pub normal_mass: [f32; BLOCK],
-    /// Speed at which the gap may close, if there is one, as of the substep's start. Of a contact with a manifold also [`FRESH`] or
-    /// [`LANDED`], in place of the 0 of a point that bears something.
+    /// Speed at which the gap may close, if there is one, as of the start of the substep. If a point of a contact with
+    /// a manifold bears an impulse, the speed is 0, or one of the marks [`FRESH`] and [`LANDED`].
     pub closing_speed: [f32; BLOCK],
 }
 
-/// What it needs besides for friction.
+/// The part of sixteen contacts that the solver needs for friction.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct FrictionBlock {
@@ -93,30 +96,32 @@ pub(crate) struct FrictionBlock {
     pub dynamic_friction: [f32; BLOCK],
 }
 
-/// What it needs besides for restitution. Only in worlds where something bounces.
+/// The part of sixteen contacts that the solver needs for restitution. Present only in worlds where something bounces.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct BounceBlock {
     pub restitution: [f32; BLOCK],
-    /// Normal impulse that each point has borne since the step before; what rests does not bounce.
+    /// Normal impulse of each point at the start of the step, from the step before. A point that bears a load rests,
+    /// and does not bounce.
     pub resting: [[f32; BLOCK]; 2],
-    /// Normal velocity before the first impulse of this impact, if fast enough to bounce; 0 without an impact. More than 0 marks a
-    /// jammed contact that was struck.
+    /// Normal velocity before the first impulse of this impact, if fast enough to bounce: less than 0. It is 0 without
+    /// an impact. More than 0 marks a jammed contact that was struck.
     pub approach: [f32; BLOCK],
-    /// Kinetic energy that the normal impulses of this impact have taken, J; of all points of the contact.
+    /// Kinetic energy that the normal impulses of this impact have taken, J; the sum over all points of the contact.
     pub absorbed: [f32; BLOCK],
-    /// The impulses of the contacts that bounced in this step: along the normal at each point, and along the tangent. They
-    /// are kept here, and the contact's own set to zero: a warm start with them would give the next step's contacts
-    /// of the same body an approach that is none (an elastic gas gained 4 % of its energy in 1,000 steps).
+    /// The impulses of the contacts that bounced in this step: along the normal at each point, and along the tangent.
+    /// They are kept here, and the contact's own impulses are set to zero: a warm start with them would make other
+    /// contacts of the same body see an approach that does not exist, in the next step (an elastic gas gained 4 % of
+    /// its energy in 1,000 steps).
     pub normal_impulse: [[f32; BLOCK]; 2],
     pub tangent_impulse: [f32; BLOCK],
-    /// By how much the arms of a contact with a manifold were shifted in this step, along the tangent and the normal: see
-    /// `solver/manifold.rs`.
+    /// By how much the arms of a contact with a manifold were shifted in this step, along the tangent and the normal,
+    /// m: see `solver/manifold/impact.rs`.
     pub shift: [[f32; BLOCK]; 2],
 }
 
 impl BounceBlock {
-    /// Nothing bounces.
+    /// A block in which nothing bounces.
     pub(crate) const NONE: BounceBlock = BounceBlock {
         restitution: [0.0; BLOCK],
         resting: [[0.0; BLOCK]; 2],
@@ -141,17 +146,18 @@ impl BounceBlock {
     }
 }
 
-/// By how much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
+/// How much unit impulses at a point change the spins of A and B, and how fast the point moves as they spin: see
 /// `contacts/update/manifold.rs`.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Arms {
-    /// Along the normal, at both points.
+    /// Along the normal: for each point, the arms of A and B.
     pub normal: [[[f32; BLOCK]; 2]; 2],
-    /// Along the tangent, in the middle of the points that are near.
+    /// Along the tangent: the arms of A and B, in the middle of the points that are near.
     pub tangent: [[f32; BLOCK]; 2],
 }
 
-/// The second point of a contact with a manifold: what `NormalBlock` holds of the first. Friction is one for both points.
+/// The second point of a contact with a manifold: the same columns as `NormalBlock` has for the first. Both points
+/// share one friction.
 #[derive(Clone, Copy)]
 pub(crate) struct SecondPoint {
     pub separation: [f32; BLOCK],
@@ -160,63 +166,64 @@ pub(crate) struct SecondPoint {
     pub closing_speed: [f32; BLOCK],
 }
 
-/// What contacts with a manifold have besides.
+/// The part that only contacts with a manifold have.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct ManifoldBlock {
     pub arms: Arms,
     pub second: SecondPoint,
-    /// Which points they are.
+    /// Which vertices each point comes from: by this a point is recognised in the next step.
     pub feature: [[f32; BLOCK]; 2],
-    /// One over the lengths in which the bodies' spins are measured; 0 for what does not turn.
+    /// One over the lengths in which the bodies' spins are measured; 0 for a body that does not turn.
     pub inv_spin_a: [f32; BLOCK],
     pub inv_spin_b: [f32; BLOCK],
     /// Sum of both shapes' distances from their centres to their furthest points.
     pub reach: [f32; BLOCK],
-    /// Rows of the shapes: their bodies' own, or those of parts.
+    /// Rows of the shapes: those of their bodies, or those of parts.
     pub shape_a: Places,
     pub shape_b: Places,
-    /// The first rows of their outlines; of what has none, those of outline 0.
+    /// The first rows of their outlines; a shape without an outline has those of outline 0.
     pub outline_a: Places,
     pub outline_b: Places,
-    /// x and y of both points, from A's shape's centre.
+    /// x and y of both points, from the centre of A's shape.
     pub place: [[[f32; BLOCK]; 2]; 2],
 }
 
-/// What contacts have besides that brake rolling or convey. Only in worlds where some do.
+/// The part for rolling resistance and belts. Present only in worlds that have these.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct RoughBlock {
     /// Largest torque per normal force, m.
     pub rolling: [f32; BLOCK],
     pub rolling_impulse: [f32; BLOCK],
-    /// What both surfaces' speeds add to the sliding velocity.
+    /// The sum of both surfaces' belt speeds, which adds to the sliding velocity, m/s.
     pub tangent_speed: [f32; BLOCK],
 }
 
 /// [`BlockInfo::manifold`] of a block that has no [`ManifoldBlock`].
 pub(crate) const NO_MANIFOLD: u32 = u32::MAX;
 
-/// One bit a lane, lane 0 lowest.
+/// The state of a block. Lanes are bits, lane 0 is the lowest.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockInfo {
-    /// Lanes that were ever in use: the first so many.
+    /// How many lanes were ever in use. These are the first ones.
     pub count: u8,
-    /// Those of them whose bodies were removed.
+    /// The lanes among them whose bodies were removed.
     pub dropped: u16,
-    /// Solved in this step.
+    /// The lanes that are solved in this step.
     pub active: u16,
-    /// Touching in this step.
+    /// The lanes that touch in this step.
     pub touching: u16,
-    /// Touching in the step before.
+    /// The lanes that touched in the step before.
     pub touched: u16,
-    /// Some lane came fast enough to bounce in this step.
+    /// Some lane was struck in this step, fast enough to bounce or while it was jammed.
     pub bounced: bool,
     /// The colour of all its lanes; [`SERIAL`] where they may share bodies.
     pub colour: u8,
-    /// What a manifold block's kernel has to read, as bits: 1 if there is a box; 2, 4 and 8 if there is an outline of no more vertices.
+    /// What the kernel of a block with manifolds has to read, as bits: 1 for boxes; 2, 4 or 8 for outlines of up to so
+    /// many vertices.
     pub capacity: u8,
-    /// The place of a manifold block among the manifold blocks.
+    /// The place of the block's [`ManifoldBlock`] among those of the tile, or [`NO_MANIFOLD`].
     pub manifold: u32,
 }
 
@@ -242,8 +249,9 @@ impl BlockInfo {
         ((1u32 << self.count) - 1) as u16 & !self.dropped
     }
 
-    /// Where the vectors begin that have one of these lanes. (The last block of each colour is half empty: 2 to 5 % of the
-    /// vectors of 8. The solver's manifold kernels do all: `granule run many_pyramids --threads 1` took 3 % more with the choice.)
+    /// Returns the first lanes of the vectors that have at least one of these lanes. (The last block of each colour is
+    /// half empty, so 2 to 5 % of the vectors of 8 are skipped. The solver's manifold kernels do all vectors: `granule
+    /// run many_pyramids --threads 1` took 3 % more time with the choice.)
     #[inline(always)]
     pub(crate) fn vectors<L: Lane>(lanes: u16) -> impl Iterator<Item = usize> {
         let all = ((1u32 << L::WIDTH) - 1) as u16;
@@ -253,7 +261,7 @@ impl BlockInfo {
     }
 }
 
-/// Blocks of one kind of pair in a tile: coloured ones, then those to be solved lane after lane.
+/// Blocks of one kind of pair in a tile: coloured ones, then those that are solved lane after lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Run {
     pub start: u32,
@@ -272,8 +280,9 @@ impl Run {
     }
 }
 
-/// For each kind, its near pairs' blocks, then the others'. The others of two bodies that move are candidates (but in the far
-/// tile): in their place are blocks for those that come near while the list lives.
+/// For each kind, the run of the pairs that were near when the list was made, then the run of the others. Where both
+/// bodies move, the others are candidates (except in the overflow tile): their run has blocks in reserve for candidates
+/// that come near while the list lives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Runs([Run; 2 * KINDS]);
 
@@ -304,53 +313,55 @@ pub(crate) struct Tile {
     pub normal: Vec<NormalBlock>,
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
-    /// The manifold blocks, see [`BlockInfo::manifold`]; `rough` has the same places.
+    /// The blocks' manifolds, at the places [`BlockInfo::manifold`]; `rough` has the same places.
     pub manifold: Vec<ManifoldBlock>,
     pub rough: Vec<RoughBlock>,
     pub info: Vec<BlockInfo>,
     pub runs: Runs,
     /// The runs that have blocks, as bits.
     pub occupied: u64,
-    /// Lane of each pair: block × 16 + lane; [`NO_LANE`] of a candidate.
+    /// Lane of each pair: block × 16 + lane; [`NO_LANE`] for a candidate.
     pub lane_of: Vec<u32>,
     /// The pairs without lanes.
     pub candidates: Vec<CandidateBlock>,
     pub candidate_runs: CandidateRuns,
-    /// The tile's bodies, and those of the next tile: what it may write.
+    /// The tile's bodies. The tile may write these, and those of the next tile, which end at `next_end`.
     pub slots: Range<usize>,
     pub next_end: usize,
     /// Row of the mirror that unused lanes read and write.
     pub padding: u32,
-    /// How many rows the blocks ask for.
+    /// How many rows there must be for the blocks and the candidates.
     pub limits: Limits,
     scratch: build::Scratch,
 }
 
-/// A pair of bodies that began or ceased to touch in the last step. Bodies of several shapes touch from when the first
-/// two of their shapes do until the last two have ceased to.
+/// A pair of bodies that began or ceased to touch in the last step. Two bodies touch while at least one shape of the
+/// one touches a shape of the other. So a compound has one event when its first such pair of shapes begins to touch,
+/// and one when its last ceases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
     /// One body.
     pub a: BodyHandle,
-    /// The other.
+    /// The other body.
     pub b: BodyHandle,
 }
 
 /// All contacts of a world.
 #[derive(Default)]
 pub(crate) struct Contacts {
-    /// One for each tile that the broadphase can have of so many bodies, so that a tile that comes and goes keeps its memory.
+    /// As many tiles as the broadphase can make of so many bodies, so that a tile that comes and goes keeps its memory.
+    /// The first `active_tiles` are in use.
     tiles: Vec<Tile>,
     active_tiles: usize,
-    /// Contacts with large moving bodies.
+    /// The contacts that fit in no tile, most of them with large moving bodies.
     pub overflow: Tile,
     carry: Carry,
     spare: Mutex<Vec<carry::Kept>>,
-    /// The overflow tile's pairs, sorted, and where they are in it.
+    /// The keys of the overflow tile's pairs, sorted, and the places of these pairs in it.
     overflow_keys: Vec<(Key, u32)>,
     /// The pairs whose flags changed in this step, see `events.rs`.
     changed: Vec<events::Changed>,
-    /// What tiles have room for, and the overflow tile.
+    /// How much each tile has room for, and how much the overflow tile.
     room: Room,
     overflow_room: Room,
     crowded: Vec<u32>,
@@ -359,7 +370,7 @@ pub(crate) struct Contacts {
     pub end: Vec<ContactEvent>,
 }
 
-/// What a pair list is of, and how its contacts are made.
+/// The bodies that a pair list is for, and what its contacts are made with.
 #[derive(Clone, Copy)]
 pub(crate) struct List<'a> {
     pub broadphase: &'a Broadphase,
@@ -400,17 +411,18 @@ impl Contacts {
         self.tiles[..self.active_tiles].iter_mut().chain([&mut self.overflow])
     }
 
-    /// Pairs in the list.
+    /// Returns the number of pairs in the list.
     pub(crate) fn pair_count(&self) -> usize {
         self.all().map(|tile| tile.found.pairs.len()).sum()
     }
 
-    /// Bounds that were looked at for the present list.
+    /// Returns how many bounds were tested for the present list.
     pub(crate) fn test_count(&self) -> u64 {
         self.all().map(|tile| tile.found.tests).sum()
     }
 
-    /// The slots of the bodies that have fewer partners in the list than there are: see `broadphase/crowd.rs`.
+    /// The slots of the bodies that have fewer partners in the list than there are near them: see
+    /// `broadphase/crowd.rs`.
     pub(crate) fn crowded(&self) -> &[u32] {
         &self.crowded
     }
@@ -422,14 +434,14 @@ impl Contacts {
         self.crowded = crowded;
     }
 
-    /// Pairs near enough to be solved in the last step.
+    /// Returns the number of pairs that were near enough to be solved in the last step.
     pub(crate) fn contact_count(&self) -> usize {
         self.all().flat_map(|tile| &tile.info).map(|info| info.active.count_ones() as usize).sum()
     }
 
     /// Takes the impulses out of the old blocks, before slots change.
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
-        // With what was added while the list lived.
+        // The room includes what was added while the list lived.
         self.room.fit(&self.tiles[..self.active_tiles], 2);
         self.carry.take(&self.tiles[..self.active_tiles], &self.overflow, bodies, built, crew);
     }
@@ -483,7 +495,7 @@ impl Contacts {
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room));
         lacking.take(room::share(most)).for_each(|tile| tile.reserve(&room, bodies));
         self.make_far_room(list);
-        // One for each thread, from when one was needed.
+        // One for each thread, as soon as the first was needed.
         let spare = self.spare.get_mut().expect("no worker panicked");
         if !spare.is_empty() && spare.len() < threads {
             spare.resize_with(threads, Default::default);
@@ -495,9 +507,10 @@ impl Contacts {
 
     fn make_far_room(&mut self, list: &List<'_>) {
         let bodies = list.bodies;
-        // Besides what large bodies touch, the pairs of the bodies that may become loose before the next list.
+        // Besides the contacts of large bodies, the overflow tile gets pairs of bodies that become loose before the
+        // next list.
         let loose_pairs = 2 * list.broadphase.bounds.allowance.per_list;
-        // A load that tumbles in a drum comes at once.
+        // Four times as much when it has to grow: the contacts of a load that tumbles in a drum come all at once.
         self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
         let room = self.overflow_room.max(loose);
@@ -525,14 +538,14 @@ impl Contacts {
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.give_lanes(tile, &near));
     }
 
-    /// The tile that a slot is in.
+    /// Returns the tile that a slot is in.
     fn tile_of(&self, slot: u32) -> Option<&Tile> {
         let tile = self.tiles().partition_point(|tile| tile.slots.end <= slot as usize);
         self.tiles().get(tile)
     }
 }
 
-/// What pairs are sorted by.
+/// The key by which pairs are sorted: both slots, then the parts.
 pub(crate) type Key = (u32, u32, [u8; 2]);
 
 fn key(pair: &Pair) -> Key {
@@ -540,30 +553,30 @@ fn key(pair: &Pair) -> Key {
 }
 
 impl Tile {
-    /// Whether any contact is solved in this step.
+    /// Returns whether any contact is solved in this step.
     pub(crate) fn is_active(&self) -> bool {
         self.info.iter().any(|info| info.active != 0)
     }
 
-    /// An estimate of the time that a pass takes, for sharing out: a block costs as much as integrating some
-    /// 128 bodies.
+    /// Estimates the time that a pass takes, in bodies to integrate, for sharing out tiles: a block costs as much as
+    /// some 128 bodies.
     pub(crate) fn work(&self) -> usize {
         let active = self.info.iter().filter(|info| info.active != 0).count();
         128 * active + self.slots.len()
     }
 
-    /// The manifold block of a block, if it is one.
+    /// Returns the manifolds of a block, if its contacts have any.
     pub(crate) fn manifold_of(&self, block: usize) -> Option<&ManifoldBlock> {
         self.manifold.get(self.info[block].manifold as usize)
     }
 
-    /// Block and lane of a pair; none of a candidate.
+    /// Returns block and lane of a pair, and nothing for a candidate.
     pub(crate) fn place(&self, pair: usize) -> Option<(usize, usize)> {
         let lane = self.lane_of[pair] as usize;
         (lane != NO_LANE as usize).then_some((lane / BLOCK, lane % BLOCK))
     }
 
-    /// The runs that have blocks with their kinds, in the order in which they are solved.
+    /// The runs that have blocks, with their kinds, in the order in which they are solved.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + use<> {
         let (runs, mut left) = (self.runs, self.occupied);
         std::iter::from_fn(move || {

@@ -177,6 +177,11 @@ pub(crate) struct Crew<'a> {
 }
 
 impl Crew<'_> {
+    /// A crew of the calling thread alone.
+    pub(crate) fn alone() -> Self {
+        Crew { shared: None, epoch: Cell::new(0) }
+    }
+
     /// How many threads may take part.
     pub(crate) fn threads(&self) -> usize {
         self.shared.map_or(1, |shared| shared.threads)
@@ -246,7 +251,7 @@ pub(crate) fn with_crew<R: Send>(trace: Option<&Trace>, lead: impl FnOnce(&Crew<
     }
     .min(MAX_SHARES);
     if threads <= 1 {
-        return lead(&Crew { shared: None, epoch: Cell::new(0) });
+        return lead(&Crew::alone());
     }
     struct Stop<'a>(&'a Shared<'a>);
     impl Drop for Stop<'_> {
@@ -275,7 +280,7 @@ pub(crate) fn with_crew<R: Send>(trace: Option<&Trace>, lead: impl FnOnce(&Crew<
 /// Without the feature `parallel` the crew is the caller.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn with_crew<R: Send>(_trace: Option<&Trace>, lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
-    lead(&Crew { shared: None, epoch: Cell::new(0) })
+    lead(&Crew::alone())
 }
 
 /// The machine's cores, asked once: the answer costs a few file reads on Linux.

@@ -1,4 +1,4 @@
-//! Shapes: what hosts describe, and the outlines that the kernels read.
+//! Shapes as hosts describe them, and outlines as the kernels read them.
 
 pub(crate) mod outline;
 pub(crate) mod polygon;

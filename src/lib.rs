@@ -49,7 +49,7 @@
 //! # Threads
 //!
 //! [`World::step`] uses the rayon pool that it is called in: `pool.install(|| world.step())`. Called from
-//! outside any pool it is single-threaded; the global pool is never built. Without the feature
+//! outside any pool it is single-threaded; the global pool is never built. [`step_many`] steps many worlds at once. Without the feature
 //! `parallel` it is always single-threaded.
 //!
 //! # Features
@@ -91,6 +91,7 @@ pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Lanes, Settings, Solver};
 pub use timing::{Span, Stage, Timings};
+pub use world::many::step_many;
 pub use world::{
     Advance, Columns, Contact, Difference, PlacedShape, Quality, Quarantine, Role, StoredBody, World,
 };

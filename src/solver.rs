@@ -4,25 +4,25 @@
 //! soft:        warm start
 //!              each substep:  [integrate velocities] solve with soft bias   × iterations
 //!                             [integrate positions]  relax without bias     × iterations
-//!                             (in the last of these, what came fast enough bounces)
-//!                             (where there are links or hulls, these are solved in between: see `verlet.rs`, `hulls.rs`)
+//!                             (the last relaxing pass lets contacts bounce that closed fast enough)
+//!                             (links and hulls, if there are any, are solved in between: see `verlet.rs`, `hulls.rs`)
 //! projection:  warm start
 //!              each substep:  [integrate velocities] velocity iteration     × iterations
 //!                             [integrate positions]  project positions
-//!                             one more velocity iteration, for what has landed; what came fast enough bounces
+//!                             one more velocity iteration, for bodies that have landed; contacts that closed fast enough bounce
 //! ```
 //!
-//! The soft mode is the "soft step" of E. Catto, "Solver2D" (2024). Departures made for speed, none of
-//! which changes what is computed but for rounding:
+//! The soft mode is the "soft step" of E. Catto, "Solver2D" (2024). It departs from it for speed. None of these
+//! departures changes the result, except by rounding:
 //!
-//! 1. *Warm starting costs one pass a step, not one a substep.* What warm starting adds to a body's
-//!    velocity is Σ J·λ over its contacts. A pass changes v by just what it changes that sum, so with
-//!    gravity it is, from the second substep on, just what the velocity has gained in the substep before: one
-//!    subtraction a body in place of a pass over all contacts (12 passes a step become 9).
-//! 2. *Friction is solved in the relaxing pass only*, where its velocities are those that are kept.
-//! 3. Integration is done tile by tile, by the first task that needs the tile, while its rows are on
-//!    their way into the cache anyway.
-//! 4. Passes are no barriers: see `schedule.rs`.
+//! 1. *Warm starting costs one pass per step instead of one per substep.* Warm starting adds Σ J·λ over a body's
+//!    contacts to its velocity. A pass changes v by exactly the change of that sum. So from the second substep on, that
+//!    sum plus gravity is exactly what the velocity gained in the substep before: one subtraction per body replaces a
+//!    pass over all contacts (12 passes a step become 9).
+//! 2. *Only the relaxing pass solves friction*, because its velocities are the ones that are kept.
+//! 3. Integration is done tile by tile. The first task that needs the tile does it, since the rows are on their way
+//!    into the cache anyway.
+//! 4. Passes are not barriers: see `schedule.rs`.
 
 pub(crate) mod hulls;
 pub(crate) mod impulse;
@@ -51,13 +51,13 @@ use verlet::Verlet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Integrate {
     Nothing,
-    /// v += h·a + warm start; for the first substep.
+    /// v += h·a + warm start. For the first substep.
     FirstVelocities,
-    /// The same, with the warm start brought up to date.
+    /// v += h·a + warm start, with the warm start brought up to date. For all later substeps.
     Velocities,
-    /// x = h·v, from the step's start; for the first substep.
+    /// x = h·v, from the step's start. For the first substep.
     FirstPositions,
-    /// x += h·v
+    /// x += h·v. For all later substeps.
     Positions,
 }
 
@@ -66,12 +66,12 @@ pub(crate) enum Integrate {
 pub(crate) struct PlannedPass {
     pub integrate: Integrate,
     pub pass: Pass,
-    /// Substeps whose movement is in the positions.
+    /// The number of substeps whose movement the positions contain.
     pub moved: u32,
 }
 
-/// The passes of one step. With `linked`, the positions are integrated between the segments, which end at
-/// `segment_ends`; else there is one segment.
+/// Plans the passes of one step. With `linked`, the positions are integrated between the segments, which end at
+/// `segment_ends`. Without it, there is one segment.
 fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Plan) {
     let Plan { passes, segment_ends } = plan;
     passes.clear();
@@ -122,20 +122,20 @@ struct Plan {
     segment_ends: Vec<usize>,
 }
 
-/// What a step asks for.
+/// The properties of a step that decide how it is solved.
 pub(crate) struct StepLoad {
-    /// Substep length over the last step's: scales carried impulses.
+    /// This step's substep length divided by the last step's: scales carried impulses.
     pub impulse_ratio: f32,
-    /// Something may bounce.
+    /// At least one contact may bounce.
     pub any_restitution: bool,
-    /// Something is damped.
+    /// At least one body is damped.
     pub any_damping: bool,
-    /// The overflow tile has active contacts, or a large body moves. The passes over all tiles then have to wait
-    /// for each other: 50,000 bodies of a falling pile take 18 ms instead of 10.
+    /// The overflow tile has active contacts, or a large body moves. Then the passes over all tiles have to wait for
+    /// each other: 50,000 bodies of a falling pile take 18 ms instead of 10.
     pub has_overflow: bool,
 }
 
-/// The solver's own state: nothing in it outlives a step but memory.
+/// The solver's own state. Only allocated memory outlives a step.
 #[derive(Default)]
 pub(crate) struct ImpulseSolver {
     pub(crate) mirror: Mirror,
@@ -144,8 +144,8 @@ pub(crate) struct ImpulseSolver {
 }
 
 impl ImpulseSolver {
-    /// Solves all contacts. The mirror holds velocities at the start of the step, and afterwards those at
-    /// its end and how far each body has moved.
+    /// Solves all contacts. Before the call, the mirror holds the velocities at the start of the step. After it, the
+    /// mirror holds the velocities at the end, and how far each body has moved.
     pub(crate) fn solve(
         &mut self,
         contacts: &mut Contacts,
@@ -159,9 +159,9 @@ impl ImpulseSolver {
         plan(settings, load.any_restitution, linked, &mut self.plan);
         let mirror = &mut self.mirror;
         let body_rows = mirror.bodies;
-        // Bodies in no tile: the large ones. If one of them moves, they move with the overflow tile.
+        // The large bodies are in no tile. If one of them moves, they all move with the overflow tile.
         let banded = contacts.tiles().last().map_or(0, |tile| tile.slots.end);
-        // What the kernels' contract asks for, which do not look themselves.
+        // The kernels' contract requires these limits. The kernels do not check them.
         let body_limits = contacts.all().map(|tile| tile.limits.bodies);
         for limit in body_limits {
             assert!([&mirror.vel, &mirror.pose, &mirror.accum].iter().all(|rows| limit.fits(rows)));
@@ -190,7 +190,7 @@ impl ImpulseSolver {
             first = end;
         }
         if !linked && !load.has_overflow {
-            // Nothing has moved the large bodies yet, and only their own velocity does.
+            // The large bodies have not moved yet, and only their own velocity moves them.
             for slot in banded..body_rows {
                 let [x, y, turned, _] = mirror.vel[slot].0.map(|v| settings.time_step * v);
                 mirror.pose[slot] = Row([x, y, turned, 0.0]);
@@ -210,7 +210,7 @@ fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, lanes: Lanes, 
     });
 }
 
-/// What the passes of a step share.
+/// The data that the passes of a step share.
 struct Passes<'a> {
     passes: &'a [PlannedPass],
     rows: &'a Rows<'a>,
@@ -220,7 +220,7 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
-    /// The passes that the schedule was planned for, from pass `first` on.
+    /// Runs the passes that the schedule was planned for, from pass `first` on.
     fn run(&self, first: usize, schedule: &Schedule, contacts: &mut Contacts, crew: &Crew<'_>) {
         let Passes { passes, rows, large, lanes } = self;
         let lanes = *lanes;
@@ -234,8 +234,8 @@ impl Passes<'_> {
             let elapsed = moved as f32 * rows.step;
             match group {
                 Some(group) => {
-                    // SAFETY: the schedule lets one task at a time have a tile's contacts, and the
-                    // bodies of this tile and the next.
+                    // SAFETY: the schedule lets only one task at a time have a tile's contacts and the bodies of this
+                    // tile and the next.
                     let tile = unsafe { &mut tiles.range(group..group + 1)[0] };
                     if group.is_multiple_of(2) {
                         // SAFETY: the schedule gives this tile's bodies to this task alone.
@@ -244,14 +244,15 @@ impl Passes<'_> {
                             with_lanes!(lanes, L => rows.integrate::<L>(slots, integrate));
                         }
                     }
-                    // SAFETY: the schedule gives this tile's bodies to this task alone; the tile's blocks name no other bodies that move, and rows that
-                    // there are (see `ImpulseSolver::solve`).
+                    // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
+                    // bodies that move, and only rows that exist (`ImpulseSolver::solve` asserts it).
                     unsafe { run_pass(lanes, tile, rows, pass, elapsed) };
                 }
                 None => {
-                    // Its bodies are integrated ahead, as the tiles' next pass reads them.
+                    // The large bodies are integrated ahead, because the tiles' next pass reads them.
                     let next = passes.get(number + 1).map_or(Integrate::Nothing, |next| next.integrate);
-                    // SAFETY: the overflow task runs alone; as above.
+                    // SAFETY: the overflow task runs alone. Its blocks name only rows that exist
+                    // (`ImpulseSolver::solve` asserts it).
                     unsafe {
                         run_pass(lanes, &mut overflow.range(0..1)[0], rows, pass, elapsed);
                         with_lanes!(lanes, L => rows.integrate::<L>(large.clone(), next));
@@ -262,11 +263,13 @@ impl Passes<'_> {
     }
 }
 
+/// Runs one pass over a tile's contacts, at this lane width.
+///
 /// # Safety
 ///
-/// As for [`impulse::run`].
+/// The same as for [`impulse::run`].
 #[allow(unsafe_code)]
 unsafe fn run_pass(lanes: Lanes, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
-    // SAFETY: the caller has this tile and its bodies to itself.
+    // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
     with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
 }

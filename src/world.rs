@@ -1,5 +1,5 @@
-//! The world: settings and the step. What is done to single bodies is in `world/bodies.rs`, what a host
-//! reads in `world/view.rs`, and how a difference is planted in `world/fault.rs`.
+//! The world: settings and the step. `world/bodies.rs` adds, removes and changes single bodies, `world/view.rs` has
+//! what a host reads, and `world/fault.rs` plants a difference for tests.
 
 mod bodies;
 mod compare;
@@ -8,6 +8,7 @@ mod edits;
 mod exact;
 mod fault;
 mod links;
+pub(crate) mod many;
 mod pairs;
 mod quality;
 mod query;
@@ -41,21 +42,23 @@ use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
 use std::sync::Mutex;
+use std::time::Instant;
 
-/// What [`World::advance`] did.
+/// The result of [`World::advance`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advance {
-    /// Steps taken.
+    /// The number of steps taken.
     pub steps: u32,
-    /// Time left over, as a fraction of a step in 0..1: for [`World::interpolated`].
+    /// The time left over, as a fraction of a step in 0..=1. Pass it to [`World::interpolated`].
     pub alpha: f32,
 }
 
-/// A body that went bad (not a number, or beyond all bounds) and was taken out of the simulation.
+/// A body that went bad (its state is not a number, or beyond all bounds) and was taken out of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quarantine {
-    /// Which body. It stays where it was last good, does not move, touches nothing, and is found by no query. Calls that would
-    /// move it are refused; it can be removed. (The step in which it goes bad may yet report that it touched something.) Never a static one.
+    /// The body, which is never static. It stays where it was last good. It does not move, touches nothing, and no
+    /// query finds it. Calls that would move it return an error; you can remove it. (The step in which it goes bad may
+    /// still report that it touched something.)
     pub body: BodyHandle,
     /// The step in which it went bad, counted from 0.
     pub step: u64,
@@ -78,7 +81,7 @@ pub struct Quarantine {
 pub struct World {
     settings: Settings,
 
-    // State: what outlives a step and decides the next ones. A snapshot has to hold all of it.
+    // State: it outlives a step and decides the next ones. A snapshot has to hold all of it.
     pub(crate) bodies: Bodies,
     pub(crate) links: Links,
     pub(crate) hulls: Hulls,
@@ -86,32 +89,33 @@ pub struct World {
     pub(crate) broadphase: Broadphase,
     /// Pairs, contacts and their impulses.
     pub(crate) contacts: Contacts,
-    /// Contacts of hulls and their impulses; its other members are memory for a step.
+    /// Contacts of hulls and their impulses; its other members are memory for one step.
     pub(crate) hull_solver: HullSolver,
-    /// How far the pair list can be relied on.
+    /// How far the world can rely on the pair list.
     list: ListState,
-    /// What was done to bodies since the last step, which the list may take in.
+    /// What was done to bodies since the last step. The list may take it in.
     edits: Edits,
-    /// Slots that have left their margin in the last step.
+    /// The slots of the bodies that left their margin in the last step.
     left: Mutex<Vec<u32>>,
-    /// A large body moves, or one that came to a slot to spare: see `contacts.rs`.
+    /// True if a large body moves, or a body that moves got a spare slot, which is in no tile: see `contacts.rs`.
     large_moves: bool,
-    /// Forces, impulses or velocities were set by hand since the last step.
+    /// True if forces, impulses or velocities were set by hand since the last step.
     unchecked: bool,
-    /// Length of the last step's substeps.
+    /// Length of the last step's substeps, s.
     last_substep: f32,
     time_left: f32,
     step_count: u64,
     quarantined: Vec<Quarantine>,
 
-    // Memory for a step: made from the state, and of no use after the step. (`solver.mirror.pose` is also read to interpolate.)
+    // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
+    // to interpolate.)
     pub(crate) solver: ImpulseSolver,
-    /// The layout of the links, made from these when they change.
+    /// The layout of the links. It is made anew when links change.
     verlet: Verlet,
-    /// Pairs of the bodies that have left their margin.
+    /// The pairs of the bodies that left their margin.
     loose_pairs: Vec<Pair>,
 
-    // Observers: no effect on results, but for a fault, which is planted for tests.
+    // Observers: they have no effect on results, except a fault, which tests plant.
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
@@ -119,12 +123,12 @@ pub struct World {
 
 /// A part of the step.
 struct Part {
-    /// Whose time it takes.
+    /// The stage that the time of this part counts for.
     stage: Stage,
     run: fn(&mut World, &Crew<'_>),
-    /// It is done only when the pair list is in this state.
+    /// The part runs only if the pair list is in this state.
     when: Option<ListState>,
-    /// The stages whose results stand after it.
+    /// The stages whose results are complete after this part.
     completes: &'static [Stage],
 }
 
@@ -142,7 +146,7 @@ impl Part {
     }
 }
 
-/// The step: what is done, in order. Each says what it reads and what it writes.
+/// The parts of the step, in order. The comment of each function says what it reads and what it writes.
 const STEP: [Part; 9] = [
     Part::of(Stage::Broadphase, World::take_in_edits),
     Part::of(Stage::Contacts, World::carry_out).when(ListState::Void),
@@ -162,17 +166,17 @@ impl World {
     pub const MAX_SPEED: f32 = MAX_SPEED;
     /// Largest accepted force, torque or impulse.
     pub const MAX_FORCE: f32 = 1.0e30;
-    /// [`World::advance`] takes at most this many steps a call, and forgets the rest of the time.
+    /// The most steps that one call of [`World::advance`] takes. It drops the whole steps beyond that.
     pub const MAX_STEPS_PER_ADVANCE: u32 = 8;
 
-    /// Most partners of a body in the pair list, of those that count against it; see [`World::crowded_count`].
+    /// The most partners of a body in the pair list, among those that count against it; see [`World::crowded_count`].
     pub const MAX_PARTNERS: usize = MOST_PARTNERS;
 
-    /// An empty world.
+    /// Creates an empty world.
     ///
     /// # Errors
     ///
-    /// The first setting that is out of range.
+    /// Returns the error of the first setting that is out of range.
     pub fn new(settings: Settings) -> Result<World, Error> {
         settings.validate()?;
         Ok(World {
@@ -201,34 +205,45 @@ impl World {
         })
     }
 
-    /// Steps the world by `settings().time_step`.
+    /// Advances the world by `settings().time_step`.
     ///
-    /// Work is shared among the threads of the rayon pool that the caller runs in, if any
-    /// (`pool.install(|| world.step())`), at most one per core. The result does not depend on them.
+    /// The threads of the rayon pool in which you call it share the work (`pool.install(|| world.step())`), at most one
+    /// per core. The result does not depend on the number of threads.
     ///
-    /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and lane width. It may
-    /// allocate when there is more in the whole world than ever before: more bodies, or more pairs of neighbours, which are
-    /// more the denser the bodies lie and the faster they are; in the first step after links or hulls came or went;
-    /// and when a body goes bad. Where the world has tiles of space (256 bodies and more each) it may allocate, too, when one of
-    /// them needs twice as much as any tile ever did. What is allocated is kept, with such a reserve, until the world is dropped.
+    /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and lane width.
+    /// It may allocate:
+    ///
+    /// - when the whole world has more than ever before: more bodies, or more pairs of neighbours, whose number grows
+    ///   with the density and the speed of the bodies;
+    /// - in the first step after links or hulls were added or removed;
+    /// - when a body goes bad;
+    /// - in a world with several tiles of space (256 bodies and more each), when one tile needs twice as much as any
+    ///   tile ever did.
+    ///
+    /// The world keeps what it allocated, with a reserve, until you drop it.
     pub fn step(&mut self) {
         let mut trace = self.trace.take();
-        let (start, timings) = with_crew(trace.as_deref(), |crew| {
-            let mut clock = Clock::start(STEP[0].stage, trace.as_deref());
-            for part in &STEP {
-                if part.when.is_none_or(|state| state == self.list) {
-                    clock.enter(part.stage);
-                    (part.run)(self, crew);
-                    part.completes.iter().for_each(|&stage| self.plant(stage));
-                }
-            }
-            clock.stop()
-        });
+        let start = with_crew(trace.as_deref(), |crew| self.step_with(crew, trace.as_deref()));
         if let Some(trace) = &mut trace {
             trace.finish(start);
         }
-        (self.trace, self.timings) = (trace, timings);
+        self.trace = trace;
+    }
+
+    /// Runs the parts of a step with this crew, and returns when it began.
+    fn step_with(&mut self, crew: &Crew<'_>, trace: Option<&Trace>) -> Instant {
+        let mut clock = Clock::start(STEP[0].stage, trace);
+        for part in &STEP {
+            if part.when.is_none_or(|state| state == self.list) {
+                clock.enter(part.stage);
+                (part.run)(self, crew);
+                part.completes.iter().for_each(|&stage| self.plant(stage));
+            }
+        }
+        let (start, timings) = clock.stop();
+        self.timings = timings;
         self.step_count += 1;
+        start
     }
 
     /// Reads the bodies. Writes the solver's rows.
@@ -239,8 +254,8 @@ impl World {
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
     }
 
-    /// Reads the solver's rows. Writes normals, separations and points of all contacts; candidates that come near become
-    /// contacts. Of a new list none is near.
+    /// Reads the solver's rows. Writes normals, separations and points of all contacts; candidates that come near
+    /// become contacts. In a new list no candidate is near.
     fn update_contacts(&mut self, crew: &Crew<'_>) {
         let step = update::Step {
             shape: &self.solver.mirror.shape,
@@ -264,7 +279,7 @@ impl World {
         renew(&mut self.contacts.overflow);
     }
 
-    /// Reads the contacts. Writes the events of those that begin and end.
+    /// Reads the contacts. Writes the begin and end events.
     fn find_events(&mut self, _: &Crew<'_>) {
         self.contacts.find_events(&self.bodies);
     }
@@ -291,7 +306,7 @@ impl World {
         self.verlet.break_links(substep, |link| links.break_link(link));
     }
 
-    /// Reads the solver's rows. Writes the bodies, and whether the list still holds them; quarantines what went bad.
+    /// Reads the solver's rows. Writes the bodies and the state of the list. Quarantines bodies that went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
         let mut strays = std::mem::take(&mut self.broadphase.strays);
@@ -312,9 +327,9 @@ impl World {
         }
     }
 
-    /// After velocities were changed by hand: finds bodies that would go bad before their neighbours are
-    /// infected (their velocity after the forces of this step is not a number, or beyond all bounds), and
-    /// such as will leave their margin in this step.
+    /// Does nothing unless velocities, forces or impulses were set by hand. Quarantines bodies that would go bad (their
+    /// velocity after the forces of this step is not a number, or beyond all bounds) before they infect their
+    /// neighbours, and notes bodies that will leave their margin in this step.
     fn check_velocities(&mut self) {
         if !std::mem::take(&mut self.unchecked) {
             return;
@@ -350,7 +365,7 @@ impl World {
     }
 
     fn quarantine(&mut self, slot: usize) {
-        // What nothing moves stays where it is; only what it is linked to or touches has gone bad.
+        // A static body stays where it is: only a body that it is linked to, or touches, has gone bad.
         if matches!(self.bodies.columns.kind[slot].motion(), Motion::Static | Motion::Quarantined) {
             return;
         }
@@ -362,7 +377,7 @@ impl World {
         self.list = ListState::Void;
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -371,7 +386,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// The first setting that is out of range; the old ones stay.
+    /// Returns the error of the first setting that is out of range; the world then keeps its old settings.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
         settings.validate()?;
         let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());
@@ -386,32 +401,32 @@ impl World {
     ///
     /// # Errors
     ///
-    /// A component that is not finite or out of range.
+    /// Returns an error for a component that is not finite or out of range.
     pub fn set_gravity(&mut self, gravity: Vec2) -> Result<(), Error> {
         self.set_settings(Settings { gravity, ..self.settings })
     }
 
-    /// Sets the length of a step, s. Carried impulses are scaled to it.
+    /// Sets the length of a step, s. The impulses carried from the last step are scaled to the new length.
     ///
     /// # Errors
     ///
-    /// A length that is not finite or out of range.
+    /// Returns an error for a length that is not finite or out of range.
     pub fn set_time_step(&mut self, time_step: f32) -> Result<(), Error> {
         self.set_settings(Settings { time_step, ..self.settings })
     }
 
-    /// Sets the lane width. No effect on results.
+    /// Sets the lane width. It has no effect on results.
     pub fn set_lanes(&mut self, lanes: Lanes) {
         self.settings.lanes = lanes;
     }
 
-    /// Takes as many steps as fit the time that has passed, and keeps what is left for the next call. At
-    /// most [`World::MAX_STEPS_PER_ADVANCE`]: if the host can't keep up, the world runs slower rather than
-    /// the host slower and slower.
+    /// Takes as many steps as fit into the time that has passed, `elapsed` in s, and keeps the rest of the time for the
+    /// next call. One call takes at most [`World::MAX_STEPS_PER_ADVANCE`] steps: if the host can't keep up, the world
+    /// runs slower, instead of each frame taking longer than the last.
     ///
     /// # Errors
     ///
-    /// A time that is not finite or negative.
+    /// Returns an error for a time that is not finite, negative, or more than 10⁶ s.
     pub fn advance(&mut self, elapsed: f32) -> Result<Advance, Error> {
         check_range("elapsed", elapsed, 0.0, 1.0e6)?;
         let dt = self.settings.time_step;
@@ -428,12 +443,12 @@ impl World {
         Ok(Advance { steps, alpha: (self.time_left / dt).clamp(0.0, 1.0) })
     }
 
-    /// A body's state between the last two steps: that before the last step at `alpha` 0, the present one
-    /// at 1. Velocities are the present ones.
+    /// Returns a body's state between the last two steps: the state before the last step at `alpha` 0, the present
+    /// state at 1. The velocities are always the present ones.
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], or an alpha outside 0..=1.
+    /// [`Error::StaleHandle`], or an `alpha` outside 0..=1.
     pub fn interpolated(&self, body: BodyHandle, alpha: f32) -> Result<BodyState, Error> {
         let slot = self.bodies.slot_of(body)?;
         check_range("alpha", alpha, 0.0, 1.0)?;

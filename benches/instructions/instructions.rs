@@ -1,11 +1,11 @@
-//! Instructions of ten steps of a few fixed scenes, counted by callgrind: a guard against regressions that noise cannot
-//! fool.
+//! Counts the instructions of ten steps of a few fixed scenes, with callgrind: a guard against regressions that noise
+//! cannot fool.
 //!
-//! `cargo bench -p granule-instructions` needs valgrind, and nothing else: the runner
-//! of a package for this took as long to install as the engine's tests to build. `-- packed gas` counts these alone.
-//! A count that exceeds its limit, which is 3 % above the committed figure, fails; `.ci/run` runs it. The figures are
-//! those of the x86-64-v3 build of `.cargo/config.toml`, as valgrind knows no AVX-512. They change with the compiler,
-//! and with every honest improvement: then the figures below are to be renewed.
+//! `cargo bench -p granule-instructions` needs only valgrind: the runner of a package for this took as long to install
+//! as the engine's tests take to build. `-- packed gas` counts these cases alone. A case fails if its count exceeds its
+//! limit, which is 3 % above the committed figure. `.ci/run` runs the counts. The figures are those of the x86-64-v3
+//! build of `.cargo/config.toml`, because valgrind does not know AVX-512. They change with the compiler, and with every
+//! true improvement: then renew the figures below.
 
 use granule::{BodyDesc, BodyHandle, BodyType, World, scene};
 use std::collections::VecDeque;
@@ -17,11 +17,11 @@ struct Case {
     name: &'static str,
     scene: &'static str,
     bodies: usize,
-    /// Steps before those that are counted.
+    /// The number of steps before those that are counted.
     warmup: usize,
-    /// So many moving bodies are removed in each step, and added again where they were.
+    /// The number of moving bodies that each step removes, and adds again where they were.
     replaced: usize,
-    /// The committed figure.
+    /// The committed count of instructions.
     instructions: u64,
 }
 
@@ -38,19 +38,19 @@ const CASES: [Case; 11] = [
     case("mixed_shapes", 500, 120, 15_355_283),
     case("cloth", 2500, 60, 78_406_551),
     case("soft_boxes", 400, 120, 39_277_220),
-    // All in motion, with a new list in most steps.
+    // All bodies are in motion, with a new list in most steps.
     case("tumbler", 500, 60, 21_021_501),
     Case { scene: "packed", replaced: 5, ..case("churn", 1000, 60, 18_213_943) },
     Case { scene: "large_pyramid", ..case("small", 10, 60, 538_496) },
 ];
 
-/// Per cent that a count may be above its figure.
+/// How far a count may be above its figure, in per cent.
 const MARGIN: u64 = 3;
 
-/// The argument by which this program, under callgrind, is told a scene.
+/// The argument that gives this program its case when it runs under callgrind.
 const UNDER_CALLGRIND: &str = "--under-callgrind";
 
-/// What is counted: callgrind collects while a function of this name runs.
+/// The steps that are counted: callgrind collects while a function of this name runs.
 #[inline(never)]
 fn ten_steps(world: &mut World, bodies: &mut VecDeque<(BodyHandle, BodyDesc)>, replaced: usize) {
     for _ in 0..10 {
@@ -82,11 +82,12 @@ fn run(case: &Case) {
     black_box(world);
 }
 
-/// Runs this program again under callgrind; what it collected.
+/// Runs this program again under callgrind. Returns the count that callgrind collected.
 fn count(case: &Case) -> Result<u64, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
-        // At level 1 and above callgrind 3.19 translates the solver wrongly: a scene explodes that does not without it.
+        // From level 1 on, callgrind 3.19 translates the solver wrongly: a scene explodes that does not explode without
+        // callgrind.
         .args(["--tool=callgrind", "--vex-iropt-level=0"])
         .args(["--callgrind-out-file=/dev/null", "--toggle-collect=*ten_steps*"])
         .arg(program)
@@ -98,11 +99,11 @@ fn count(case: &Case) -> Result<u64, String> {
         return Err(format!("{}: {said}", output.status));
     }
     let collected = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
-    // Nothing collected is a name that was not found, not a fast step.
+    // A count of nothing means that the name was not found, not that a step is fast.
     collected.filter(|&count| count > 0).ok_or_else(|| format!("no count: {said}"))
 }
 
-/// Counts a case and says how it compares with its figure; whether it is within its limit.
+/// Counts a case and prints how it compares with its figure. Returns true if it is within its limit.
 fn check(case: &Case) -> bool {
     match count(case) {
         Ok(count) => {
@@ -120,7 +121,7 @@ fn check(case: &Case) -> bool {
 }
 
 fn main() -> ExitCode {
-    // Cargo adds `--bench`.
+    // Cargo adds `--bench` to the arguments.
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let case = |name: &str| CASES.iter().find(|case| case.name == name).expect("a scene of the table");
     if let [flag, name] = &arguments[..]

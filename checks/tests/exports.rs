@@ -1,7 +1,8 @@
-//! What the command writes, read by other programs: records by a validator of JSON schemas, exports by those of their
-//! formats, profiles by a decoder of pprof. These bring a hundred packages, which neither the command nor its tests build.
+//! Files that the command writes, read by other programs: a validator of JSON schemas reads the records, validators of
+//! their formats read the exports, and a decoder of pprof reads the profiles. These bring a hundred packages, which
+//! neither the command nor its tests build.
 //!
-//! `cargo test --workspace` runs these, and builds the command for them with the feature `profile`.
+//! `cargo test --workspace` runs these tests, and builds the command for them with the feature `profile`.
 
 #[path = "../../command/tests/suite/command.rs"]
 mod command;
@@ -23,8 +24,8 @@ fn assert_valid(validator: &Validator, value: &Value, what: &str) {
     assert!(errors.is_empty(), "{what}: {errors:?}");
 }
 
-/// Every record that the command makes is of the schema: of bodies, shapes that turn, particles and links, without
-/// steps, of another solver, of a sweep, and those that the other tests make up.
+/// Every record that the command makes is valid by the schema: records of bodies, of shapes that turn, of particles and
+/// links, without steps, of another solver, of a sweep, and those that the other tests make up.
 #[test]
 fn records_are_of_the_schema() {
     assert!(jsonschema::meta::is_valid(&record_schema()), "the schema is one of draft 2020-12");
@@ -49,7 +50,7 @@ fn records_are_of_the_schema() {
     assert_valid(&validator, &older, "older");
 }
 
-/// A record that lacks a field, or has one of a wrong type or out of its range, is not of the schema.
+/// A record is not valid if it lacks a field, or has a field of a wrong type or out of its range.
 #[test]
 fn broken_records_are_not_of_the_schema() {
     let validator = validator(&record_schema());
@@ -87,8 +88,8 @@ fn broken_records_are_not_of_the_schema() {
     }
 }
 
-/// github-action-benchmark: an array of names, units, values and deviations that the action can read; repeats are one
-/// entry, named apart from every other.
+/// github-action-benchmark: the export is an array of names, units, values and deviations that the action can read.
+/// Repeats are one entry, whose name differs from every other.
 #[test]
 fn github_action_benchmark() {
     // The action's own pattern of a deviation needs two characters after the sign.
@@ -110,16 +111,16 @@ fn github_action_benchmark() {
         (&smaller[0]["name"], &smaller[0]["unit"]),
         (&json!("packed/bodies=1000/threads=1/lanes=8/substeps=4/steps=60+3 step"), &json!("ms"))
     );
-    // Two repeats: between their medians, 1.25 and 1.75.
+    // Two repeats: the value lies between their medians, 1.25 and 1.75.
     assert_eq!((&smaller[0]["value"], &smaller[0]["range"]), (&json!(1.5), &json!("± 0.250000")));
-    // One run: the quartiles of its steps.
+    // One run: the range comes from the quartiles of its steps.
     assert_eq!((&smaller[2]["value"], &smaller[2]["range"]), (&json!(2.5), &json!("± 0.250000")));
     assert_eq!((&bigger[1]["value"], &bigger[1]["unit"]), (&json!(400_000.0), &json!("bodies/s")));
     let broken = json!([{"name": "a", "unit": "ms", "value": "1"}]);
     assert!(!validator.is_valid(&broken));
 }
 
-/// Bencher Metric Format: benchmark, measure, value; latency is in nanoseconds, and limits lie around their value.
+/// Bencher Metric Format: benchmark, measure, value. Latency is in nanoseconds, and limits lie around their value.
 #[test]
 fn bencher_metric_format() {
     let measure = json!({"type": "object", "additionalProperties": false, "required": ["value"], "properties": {
@@ -160,10 +161,10 @@ fn trace_validator() -> Validator {
                        "traceEvents": {"type": "array", "items": {"oneOf": [complete, metadata]}}}}))
 }
 
-/// Name, start and end of a span.
+/// The name, start and end of a span.
 type Named = (String, f64, f64);
 
-/// Spans of each process and thread, in the order of the file.
+/// Returns the spans of each process and thread, in the order of the file.
 fn threads(trace: &Value) -> BTreeMap<(u64, u64), Vec<Named>> {
     let mut threads: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for event in trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["ph"] == "X") {
@@ -175,7 +176,8 @@ fn threads(trace: &Value) -> BTreeMap<(u64, u64), Vec<Named>> {
     threads
 }
 
-/// On one thread, spans start in their order and are one inside the other or apart, to the last bit.
+/// Checks that the spans of one thread start in their order, and that any two are apart or one inside the other, to the
+/// last bit.
 fn assert_nested(spans: &[Named]) {
     let mut open: Vec<f64> = Vec::new();
     let mut last = 0.0;
@@ -190,7 +192,7 @@ fn assert_nested(spans: &[Named]) {
     }
 }
 
-/// Trace events: a process a record, named; steps as long as measured, each with its stages inside.
+/// Trace events: each record is a process with a name. Steps are as long as measured, each with its stages inside.
 #[test]
 fn trace_events() {
     let real = record(&["packed", "--bodies", "300", "--steps", "40"]);
@@ -224,7 +226,7 @@ fn trace_events() {
     assert!((solver - expected).abs() < 2e-4 * steps.len() as f64, "{solver} ms of {expected}");
 }
 
-/// Spans of workers become threads of one process; what has no length or no time is left out.
+/// Spans of workers become threads of one process. A span without a length or a time is left out.
 #[test]
 fn trace_of_workers() {
     let span = |name, worker, start_us, duration_us| Span { name, worker, start_us, duration_us };
@@ -254,8 +256,8 @@ fn trace_of_workers() {
     assert_valid(&trace_validator(), &serde_json::from_slice(&empty).expect("JSON"), "no spans");
 }
 
-/// `run --trace` writes what both workers were busy with: every step with its stages on the first, and pieces of these on
-/// the second, all within the steps. A world too small to share has one worker.
+/// `run --trace` writes what both workers were busy with: every step with its stages on the first, and pieces of the
+/// stages on the second, all within the steps. A world too small to share has one worker.
 #[test]
 fn trace_of_a_run() {
     let dir = temporary();
@@ -291,8 +293,8 @@ fn no_steps_no_time() {
     assert_valid(&trace_validator(), &exported_json("trace", &records), "trace");
 }
 
-/// A profile of a run has samples whose symbols are resolved, as protobuf and as a flame graph, and of the measured
-/// steps alone.
+/// The profile of a run has samples with resolved symbols, as protobuf and as a flame graph, and only of the measured
+/// steps.
 #[cfg(unix)]
 #[test]
 fn profiles() {
@@ -309,7 +311,7 @@ fn profiles() {
     assert!(!profile.sample.is_empty());
     let resolved = |name: &&String| name.contains("granule::") || name.contains("granule[");
     assert!(profile.string_table.iter().any(|name| resolved(&name)), "{:?}", profile.string_table);
-    // Samples are taken of the processor's time, 997 a second: not of more than the measured steps took.
+    // Samples are taken of the processor's time, 997 per second: there are no more than the measured steps account for.
     let samples: i64 = profile.sample.iter().map(|sample| sample.value[0]).sum();
     let measured = record["step_ms"]["mean"].as_f64().expect("ms") * 300.0;
     assert!(samples as f64 <= 1.2 * measured + 20.0, "{samples} samples in {measured} ms");

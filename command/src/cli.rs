@@ -1,7 +1,7 @@
-//! The command line: arguments, what each subcommand does, and what is printed where.
+//! The command line: the arguments, what each subcommand does, and where its output goes.
 //!
-//! Standard output carries results, standard error progress, notes and complaints. Exit codes: 0 done,
-//! [`CHECK_FAILED`], [`BAD_INPUT`]. A complaint is one line that says what and where.
+//! Results go to standard output; progress, notes and complaints go to standard error. Exit codes: 0 for success,
+//! [`CHECK_FAILED`], [`BAD_INPUT`]. A complaint is one line that says what is wrong, and where.
 
 mod alloc;
 mod args;
@@ -30,15 +30,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Exit code when the run failed a check: a state that is not finite, a mismatch.
+/// The exit code of a run that failed a check: a state that is not finite, or a mismatch.
 pub const CHECK_FAILED: u8 = 1;
-/// Exit code for bad usage and bad input.
+/// The exit code for bad usage and bad input.
 pub const BAD_INPUT: u8 = 2;
 
-/// Where a run without arguments files its record.
+/// The directory in which a run without arguments files its record.
 const REPORT_DIR: &str = "perf-reports";
 
-/// Why the command does not end well: its exit code and the line that it prints.
+/// A failure of the command: its exit code, and the line that it prints.
 struct Failure {
     code: u8,
     line: String,
@@ -61,13 +61,13 @@ fn check_failed(line: impl Into<String>) -> Failure {
     Failure { code: CHECK_FAILED, line: line.into() }
 }
 
-/// Parses the arguments, does what they say, and reports how it ended.
+/// Parses the arguments, runs the subcommand, and reports how it ended.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return end(Err(bad_input(squeeze(&error)))),
         Err(help) => {
-            // A reader that has gone away needs no help.
+            // A reader that has gone away needs no help text.
             let _ = help.print();
             return ExitCode::SUCCESS;
         }
@@ -98,14 +98,14 @@ fn end(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// One line on standard error, whatever the text quotes.
+/// Writes one line to standard error. Control characters in the text become spaces.
 fn note(text: &str) {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // Nobody is left to tell when this fails.
+    // If this fails, nobody is left to tell.
     let _ = writeln!(io::stderr(), "granule: {line}");
 }
 
-/// Results, to standard output. A reader that stops reading early, as `head` does, is no failure.
+/// Writes results to standard output. A reader that stops reading early, as `head` does, is no failure.
 fn emit(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -116,13 +116,13 @@ fn emit(text: &str) -> Outcome {
     }
 }
 
-/// One JSON object and a newline.
+/// Writes one JSON object and a newline.
 fn emit_json(object: &impl serde::Serialize) -> Outcome {
     let json = serde_json::to_string(object).map_err(|error| bad_input(error.to_string()))?;
     emit(&format!("{json}\n"))
 }
 
-/// The parser's message without its advice, on one line.
+/// Returns the parser's message without its advice, on one line.
 fn squeeze(error: &clap::Error) -> String {
     const ADVICE: [&str; 3] = ["Usage:", "For more information", "tip:"];
     let text = error.to_string();

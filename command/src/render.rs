@@ -10,18 +10,19 @@
 //! Image     PNG, GIF, raw RGBA                                                   render/encode.rs
 //! ```
 //!
-//! All that is drawn is a *stamp*: a disc, box, capsule or convex hull in a frame of its own, whose coverage of a
-//! pixel follows from the signed distance of the pixel's centre. That is what makes 50,000 bodies cheap: a body of
-//! six pixels costs some sixty distances, and no path, no edge list, no allocation. The outline comes with
-//! it: it is where the distance is between −border and 0.
+//! Everything that is drawn is a *stamp*: a disc, box, capsule or convex polygon in a frame of its own. Its coverage of
+//! a pixel follows from the signed distance of the pixel's centre. That makes 50,000 bodies cheap: a body of six pixels
+//! costs some sixty distances, and no path, no edge list, no allocation. The outline costs nothing more: it is where
+//! the distance is between −border and 0.
 //!
 //! Measured with 50,000 bodies at 1920 × 1080 on two threads: `packed` 21 ms a frame, `pyramid` 12, `mixed_shapes` 18;
-//! on one 42, 20 and 31. `granule render packed --bodies 50000 --size 1920x1080 --frames 15 --every 1 --out - >/dev/null`
-//! says it again. 50,000 paths of circles of six pixels, without outlines, take tiny-skia 0.12 some 200 ms on the
-//! same machine.
+//! on one thread 42, 20 and 31.
+//! `granule render packed --bodies 50000 --size 1920x1080 --frames 15 --every 1 --out - >/dev/null` repeats the
+//! measurement. tiny-skia 0.12 takes some 200 ms on the same machine for 50,000 paths of circles of six pixels, without
+//! outlines.
 //!
-//! A picture depends on the state alone: stamps are in the order of storage, a band draws all of its own in that
-//! order, and bands are cut by the picture's height, so threads cannot change a byte.
+//! A picture depends on the state alone. Stamps are in the order of storage, a band draws its stamps in that order, and
+//! the height of the picture decides where bands are cut. So threads cannot change a byte.
 //!
 //! ```
 //! use granule_command::render::{Image, Look, Survey, draw};
@@ -56,9 +57,9 @@ use granule::World;
 pub struct Look {
     /// What the colour of a body says.
     pub by: By,
-    /// Dark or light.
+    /// Dark or light colours.
     pub theme: Theme,
-    /// Contact points, and the normal impulses there.
+    /// True if contact points are drawn, with the normal impulses there.
     pub contacts: bool,
 }
 
@@ -68,7 +69,7 @@ impl Default for Look {
     }
 }
 
-/// Rows of pixels, top row first. Nothing in it is translucent.
+/// A picture: rows of opaque pixels, top row first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     width: usize,
@@ -78,41 +79,41 @@ pub struct Image {
 }
 
 impl Image {
-    /// Widest and highest picture, in pixels.
+    /// The largest width and height of a picture, in pixels.
     pub const MAX_SIDE: usize = 16_384;
 
-    /// A black picture; each side from 1 to [`Image::MAX_SIDE`], larger ones are cut to that.
+    /// A black picture. Each side is clamped to 1..=[`Image::MAX_SIDE`] pixels.
     pub fn new(width: usize, height: usize) -> Image {
         let (width, height) = (width.clamp(1, Self::MAX_SIDE), height.clamp(1, Self::MAX_SIDE));
         Image { width, height, pixels: vec![[0, 0, 0, 255]; width * height] }
     }
 
-    /// In pixels.
+    /// The width in pixels.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// In pixels.
+    /// The height in pixels.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Row after row: element y·width + x is the pixel x from the left and y from the top.
+    /// The pixels, row after row: element y·width + x is pixel x from the left and y from the top.
     pub fn pixels(&self) -> &[[u8; 4]] {
         &self.pixels
     }
 
-    /// The same as bytes, four a pixel: what `ffmpeg -f rawvideo -pix_fmt rgba` reads.
+    /// The pixels as bytes, four a pixel, as `ffmpeg -f rawvideo -pix_fmt rgba` reads them.
     pub fn bytes(&self) -> &[u8] {
         self.pixels.as_flattened()
     }
 
-    /// All of it in one colour.
+    /// Fills the whole picture with one colour.
     pub fn fill(&mut self, colour: Rgb) {
         self.pixels.fill(opaque(colour));
     }
 
-    /// Copies a picture into this one, its top left corner at (x, y); what does not fit is cut off.
+    /// Copies a picture into this one, with its top left corner at (x, y). Pixels that do not fit are cut off.
     pub fn paste(&mut self, other: &Image, x: usize, y: usize) {
         let width = other.width.min(self.width.saturating_sub(x));
         for (row, source) in other.pixels.chunks_exact(other.width).enumerate() {
@@ -129,26 +130,26 @@ fn opaque([red, green, blue]: Rgb) -> [u8; 4] {
 }
 
 impl Look {
-    /// Of what is not drawn on.
+    /// The colour of the background.
     pub fn background(&self) -> Rgb {
         self.theme.colours().background
     }
 
-    /// Of captions.
+    /// The colour of captions.
     pub fn text(&self) -> Rgb {
         self.theme.colours().text
     }
 
-    /// The colours that do for all pictures of this look.
+    /// The colours that suffice for all pictures of this look.
     pub fn palette(&self) -> Palette {
         Palette::new(self.by, self.theme)
     }
 }
 
-/// Draws the world over all of the picture.
+/// Draws the world over the whole picture.
 ///
-/// Work is shared among the threads of the rayon pool that the caller runs in, if any, as in
-/// [`World::step`](granule::World::step); the picture does not depend on them.
+/// The threads of the rayon pool in which you call it share the work, as in [`World::step`](granule::World::step). The
+/// picture does not depend on the number of threads.
 pub fn draw(world: &World, view: &View, look: &Look, image: &mut Image) {
     image.fill(look.theme.colours().background);
     let stamps = gather::stamps(world, view, look);

@@ -1,7 +1,7 @@
-//! The run record: what a run was, how long it took and how good the result is, as one JSON object.
+//! The run record: one JSON object that says what was run, how long it took, and how good the result is.
 //!
-//! The field names and their order are the schema [`SCHEMA`]; fields may be added, never renamed.
-//! [`write()`] files a record in a directory and renews the page that lists the directory's records.
+//! [`SCHEMA`] is the version of the field names and their order. Fields may be added, never renamed. [`write()`] files
+//! a record in a directory and renews the page that lists the directory's records.
 
 pub mod compare;
 mod configuration;
@@ -28,19 +28,19 @@ use std::path::{Path, PathBuf};
 /// Version of the record's schema.
 pub const SCHEMA: &str = "granule.run/1";
 
-/// The same as a JSON schema (draft 2020-12), with units.
+/// The record's schema as a JSON schema (draft 2020-12), with units.
 pub const JSON_SCHEMA: &str = include_str!("report/run.schema.json");
 
-/// One run. Times are per step, over the measured steps; counts and quality are those of the final state.
+/// A run. Times are per step, over the measured steps; counts and quality are those of the final state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`SCHEMA`].
     pub schema: String,
     /// Name of the scene.
     pub scene: String,
-    /// Moving bodies.
+    /// Moving bodies, without particles.
     pub bodies: usize,
-    /// The other bodies.
+    /// Static bodies, without particles.
     pub static_bodies: usize,
     /// Verlet particles.
     pub particles: usize,
@@ -49,9 +49,9 @@ pub struct RunRecord {
     /// Iterations over the links per substep. Absent from older records.
     #[serde(default)]
     pub link_iterations: u32,
-    /// Measured steps.
+    /// The number of measured steps.
     pub steps: u32,
-    /// Steps before them.
+    /// The number of steps before the measured ones.
     pub warmup: u32,
     /// Substeps per step.
     pub substeps: u32,
@@ -71,13 +71,13 @@ pub struct RunRecord {
     pub step_ms: StepTimes,
     /// Mean time of each stage.
     pub phases_ms: PhaseTimes,
-    /// [`Stage::Broadphase`](granule::Stage::Broadphase)
+    /// Pairs in the pair list.
     pub pairs: usize,
-    /// Contacts.
+    /// Contacts of the last step.
     pub contacts: usize,
-    /// Mean time of a step in nanoseconds, by `bodies`.
+    /// Mean time of a step, divided by the number of bodies and particles, ns.
     pub ns_per_body_step: f64,
-    /// What the final state is like.
+    /// Quality of the final state.
     pub quality: QualityRecord,
     /// Bodies that went bad and were taken out.
     pub quarantined: usize,
@@ -87,22 +87,22 @@ pub struct RunRecord {
     pub peak_rss_bytes: u64,
     /// Heap allocations per measured step.
     pub allocations_per_step: f64,
-    /// Where it ran.
+    /// The machine of the run.
     pub machine: Machine,
-    /// Of this crate.
+    /// The version of this crate.
     pub version: String,
-    /// Commit that the program was built from, or `unknown`.
+    /// The commit that the program was built from, or `unknown`.
     pub commit: String,
-    /// Compiler that it was built with, or `unknown`.
+    /// The compiler that the program was built with, or `unknown`.
     pub rustc: String,
-    /// End of the run, in seconds since 1970.
+    /// The end of the run, in seconds since 1970.
     pub unix_time: u64,
     /// Time of every measured step and of its stages. Absent from older records.
     #[serde(default, skip_serializing_if = "Samples::is_empty")]
     pub samples_ms: Samples,
 }
 
-/// Times of single steps, in their order, ms, to a tenth of a microsecond. All columns are of one length.
+/// Times of single steps, in their order, ms, rounded to a tenth of a microsecond. All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     /// The whole step.
@@ -120,7 +120,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Empty, with space for `steps` steps, so that [`push`](Samples::push) does not allocate.
+    /// Returns empty columns with space for `steps` steps, so that [`push`](Samples::push) does not allocate.
     pub fn with_capacity(steps: usize) -> Samples {
         let column = || Vec::with_capacity(steps);
         Samples {
@@ -133,12 +133,12 @@ impl Samples {
         }
     }
 
-    /// Whether there is no step.
+    /// Returns true if there is no step.
     pub fn is_empty(&self) -> bool {
         self.step.is_empty()
     }
 
-    /// Adds a step that took `step_ms`, and its stages.
+    /// Adds a step that took `step_ms`, with the times of its stages.
     pub fn push(&mut self, step_ms: f64, phases: &PhaseTimes) {
         let rounded = |ms: f64| (1e4 * ms).round() / 1e4;
         self.step.push(rounded(step_ms));
@@ -182,7 +182,8 @@ pub struct StepTimes {
 }
 
 impl StepTimes {
-    /// From the times of single steps, in any order, which are sorted. All zero for none.
+    /// Sorts the times of single steps, which may be in any order, and measures them. All fields are zero if there are
+    /// none.
     pub fn of(samples: &mut [f64]) -> StepTimes {
         samples.sort_unstable_by(f64::total_cmp);
         let Some(&max) = samples.last() else { return StepTimes::default() };
@@ -196,7 +197,8 @@ impl StepTimes {
     }
 }
 
-/// Nearest rank: the smallest of the sorted samples that at least `percent` % of them do not exceed.
+/// Returns the percentile by nearest rank: the smallest of the sorted samples that at least `percent` % of them do not
+/// exceed.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted[rank - 1]
@@ -218,7 +220,7 @@ pub struct PhaseTimes {
 }
 
 impl PhaseTimes {
-    /// Adds each stage's time.
+    /// Adds each stage's time to that of the same stage.
     pub fn add(&mut self, other: &PhaseTimes) {
         self.bounds += other.bounds;
         self.broadphase += other.broadphase;
@@ -227,7 +229,7 @@ impl PhaseTimes {
         self.solver += other.solver;
     }
 
-    /// Each stage's time, divided.
+    /// Returns each stage's time, divided by `by`.
     #[must_use]
     pub fn divided(&self, by: f64) -> PhaseTimes {
         PhaseTimes {
@@ -254,30 +256,30 @@ impl PhaseTimes {
 /// How well the final state satisfies the contacts, and its conserved quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QualityRecord {
-    /// Over the touching contacts, m.
+    /// Mean depth of the contacts that overlap, m.
     pub mean_penetration: f64,
-    /// The deepest contact, m.
+    /// Depth of the deepest contact, m.
     pub max_penetration: f64,
-    /// Translation and rotation, J.
+    /// Kinetic energy of translation and rotation, J.
     pub kinetic_energy: f64,
     /// Sum of m·v, kg·m/s.
     pub momentum: [f64; 2],
-    /// Mean violation of a link over its length.
+    /// Mean over the links of the violation over the length.
     #[serde(default)]
     pub mean_stretch: f64,
-    /// The largest.
+    /// The largest violation of a link over its length.
     #[serde(default)]
     pub max_stretch: f64,
 }
 
-/// Files `record` in `dir`, which is made if need be, in a new file of its own, and renews the page
-/// `index.html` there. A page that this crate did not write is left alone.
+/// Files `record` in `dir` in a new file of its own, and renews the page `index.html` there. Makes `dir` if it does not
+/// exist. If `index.html` exists and was not written by this crate, it is left alone.
 ///
 /// Returns the record's path.
 ///
 /// # Errors
 ///
-/// Those of the file system.
+/// The errors of the file system.
 pub fn write(dir: &Path, record: &RunRecord) -> io::Result<PathBuf> {
     fs::create_dir_all(dir)?;
     let mut json = serde_json::to_string(record)?;
@@ -288,7 +290,8 @@ pub fn write(dir: &Path, record: &RunRecord) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// `pile-20000b-2t-8l-1700000000`: the scene's name without what a file's name should not have.
+/// `pile-20000b-2t-8l-1700000000`: the scene's name, in which characters that do not suit a file name become
+/// underscores.
 fn stem(record: &RunRecord) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
     let scene: String = record.scene.chars().map(plain).take(60).collect();
@@ -296,7 +299,7 @@ fn stem(record: &RunRecord) -> String {
     format!("{scene}-{bodies}b-{threads}t-{lanes}l-{unix_time}")
 }
 
-/// A file that did not exist before, numbered when the plain name is taken.
+/// Creates a file that did not exist before. Its name gets a number if the plain name is taken.
 fn create_new(dir: &Path, stem: &str) -> io::Result<(PathBuf, File)> {
     let mut number = 1_u32;
     loop {
@@ -315,7 +318,7 @@ mod tests {
     use super::*;
 
     impl RunRecord {
-        /// A record of no step, to be filled in.
+        /// A record without steps, for tests to fill in.
         pub(crate) fn sample(scene: &str, bodies: usize) -> RunRecord {
             RunRecord {
                 schema: SCHEMA.to_owned(),

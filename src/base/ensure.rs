@@ -1,9 +1,9 @@
-//! Checks of data that a module keeps: the tool of its `validate`.
+//! The macro with which a module's `validate` checks the data that the module keeps.
 
-/// Returns from a check with a message unless the condition holds.
+/// Returns an error with this message from the calling function unless the condition holds.
 macro_rules! ensure {
     ($condition:expr, $($message:tt)*) => {
-        // Bound first, for a comparison with NaN is false, and so is an error.
+        // Bound to a name before it is negated: a comparison with NaN is false, and so counts as an error.
         let holds: bool = $condition;
         if !holds {
             return Err(format!($($message)*));

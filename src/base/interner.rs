@@ -1,14 +1,14 @@
-//! Numbers for distinct values that many bodies share, counted, so that what nobody uses any more is forgotten.
+//! Numbers for distinct values that many bodies share. Users are counted, and a value without users is forgotten.
 //!
-//! The values themselves are kept by whoever owns the table, by these numbers. A number that comes free is given to the next
-//! new value, the last freed first: so a table is as long as the most distinct values that were ever in use at the same time.
+//! The owner of the table keeps the values themselves, by these numbers. A free number is given to the next new value, the last
+//! freed one first. So a table is as long as the largest number of distinct values that were ever in use at the same time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 pub(crate) struct Interner<K> {
     known: HashMap<K, u32>,
-    /// By number.
+    /// Values by number.
     keys: Vec<K>,
     users: Vec<usize>,
     /// Numbers without users.
@@ -22,7 +22,7 @@ impl<K> Default for Interner<K> {
 }
 
 impl<K: Copy + Eq + Hash> Interner<K> {
-    /// The number of a value, which gets a user more; and whether the value is new under it.
+    /// Adds a user to a value. Returns the number of the value, and true if the value is new under this number.
     pub(crate) fn acquire(&mut self, key: K) -> (u32, bool) {
         if let Some(&number) = self.known.get(&key) {
             self.users[number as usize] += 1;
@@ -39,7 +39,7 @@ impl<K: Copy + Eq + Hash> Interner<K> {
         (number, true)
     }
 
-    /// Takes a user off. The value of a number that has none left is forgotten.
+    /// Takes a user off a number. If it was the last user, the value is forgotten.
     pub(crate) fn release(&mut self, number: u32) {
         let users = &mut self.users[number as usize];
         *users -= 1;
@@ -49,18 +49,18 @@ impl<K: Copy + Eq + Hash> Interner<K> {
         }
     }
 
-    /// Numbers given out so far, those that are free again among them.
+    /// How many numbers were given out so far, those that are free again included.
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Values in use.
+    /// How many values are in use.
     pub(crate) fn used(&self) -> usize {
         self.keys.len() - self.free.len()
     }
 }
 
-/// Puts a value in its place, which is at most one after the last.
+/// Puts a value in its place. The place is at most one behind the last value.
 pub(crate) fn put<T>(values: &mut Vec<T>, number: u32, value: T) {
     match values.get_mut(number as usize) {
         Some(place) => *place = value,
@@ -72,8 +72,8 @@ pub(crate) fn put<T>(values: &mut Vec<T>, number: u32, value: T) {
 mod tests {
     use super::*;
 
-    /// Contract: equal values have one number, a number is another's only after its last user has gone, and the numbers are
-    /// no more than the most values that were in use together.
+    /// Contract: equal values have one number. A number goes to another value only after its last user has gone. There are
+    /// no more numbers than values that were in use at the same time.
     #[test]
     fn numbers_are_given_out_again() {
         let mut table = Interner::default();

@@ -1,18 +1,19 @@
 //! Hints to the cache.
 
-/// How many blocks ahead to ask. `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12` spent 14 % less in the
-/// solver with 2 than without, and 20 % less with 4 and with 8.
+/// How many blocks ahead to prefetch. `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12` spent 14 % less time
+/// in the solver with 2 than without prefetching, and 20 % less with 4 and with 8.
 pub(crate) const AHEAD: usize = 8;
-/// The same for blocks of contacts with a manifold, which are four times as large.
+/// How many blocks ahead to prefetch for contacts with a manifold. Their blocks are four times as large.
 pub(crate) const MANIFOLD_AHEAD: usize = 2;
 
-/// Of the cache. (Every other line, and the rest by the hardware's own means: 5 % slower in the same run.)
+/// Size of a cache line, bytes. (Tried and dropped: to prefetch every other line and leave the rest to the hardware. 5 % slower in
+/// the same run.)
 const LINE: usize = 64;
-/// Asks for all of `values[index]`, which will be read soon. Nothing happens where there is no such value, or on
-/// processors for which the standard library has no such hint.
+/// Prefetches all of `values[index]`, which will be read soon. Does nothing if there is no such value, or on processors for
+/// which the standard library has no such hint.
 ///
-/// The hardware's own prefetching stops at the end of every page of 4 KiB, which is eight blocks of contacts. What lies in the
-/// next page then comes late, from the third cache.
+/// The hardware's own prefetching stops at the end of every page of 4 KiB, which is eight blocks of contacts. The first data of the
+/// next page would then come late, from the third-level cache.
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -21,7 +22,7 @@ pub(crate) fn prefetch<T>(values: &[T], index: usize) {
         let start = std::ptr::from_ref(value).cast::<i8>();
         for offset in (0..size_of::<T>()).step_by(LINE) {
             #[allow(unsafe_code)]
-            // SAFETY: the address lies inside the value; besides, a hint reads nothing.
+            // SAFETY: `offset` is less than the size of `T`, so the address lies inside `value`. A hint reads nothing anyway.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(start.add(offset));
             }

@@ -1,4 +1,4 @@
-//! A table whose entries are named by index and generation: the name of an entry that is gone is never that of another.
+//! A table whose entries are named by index and generation. The name of an entry that is gone never names another one.
 
 /// The index and generation of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ struct Entry<T> {
     value: Option<T>,
 }
 
-/// Entries of one kind. An index is used again, with the next generation; after the last generation it is retired.
+/// Entries of one kind. An index is used again with the next generation. After its last generation it is retired.
 pub(crate) struct Table<T> {
     entries: Vec<Entry<T>>,
     free: Vec<u32>,
@@ -31,7 +31,7 @@ impl<T> Table<T> {
         self.live
     }
 
-    /// Indices that were ever used.
+    /// How many indices were ever used.
     pub(crate) fn capacity(&self) -> usize {
         self.entries.len()
     }
@@ -39,7 +39,7 @@ impl<T> Table<T> {
     pub(crate) fn insert(&mut self, value: T) -> Name {
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry { generation: 0, value: None });
-            // Removing must not allocate: it may happen in a step.
+            // Memory for the removal of any entry: a removal may happen in a step, and must not allocate.
             self.free.reserve(self.entries.len());
             (self.entries.len() - 1) as u32
         });
@@ -60,7 +60,7 @@ impl<T> Table<T> {
         entry.value.as_ref().map(|value| (Name { index, generation: entry.generation }, value))
     }
 
-    /// Removes the entry at an index, and returns the name that it had. `None` if there is none.
+    /// Removes the entry at an index and returns its name. `None` if there is no entry.
     pub(crate) fn remove_at(&mut self, index: u32) -> Option<Name> {
         let entry = self.entries.get_mut(index as usize)?;
         entry.value.take()?;
@@ -101,7 +101,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Contract: a name leads to its value until that is removed, and then to nothing, whatever comes after.
+        /// Contract: a name leads to its value until the value is removed, and to nothing from then on.
         #[test]
         fn names_are_never_reused(operations in proptest::collection::vec((any::<bool>(), 0u32..8), 0..200)) {
             let mut table = Table::default();

@@ -1,8 +1,7 @@
-//! Which band each body is in, and the order of bodies within the bands.
+//! Assigns bodies to bands, and orders them within the bands.
 //!
-//! The world's extent is no part of this: bands are numbered from the least one in use, and where the
-//! numbers spread too thin for a counting sort (a body far away from the rest), band and key are
-//! sorted as one number instead.
+//! The extent of the world does not matter. Bands are numbered from the least one in use. If the numbers are too sparse
+//! for a counting sort (a body far away from the rest), band and key are sorted as one number instead.
 
 use super::frames::Frames;
 use super::{Growth, Margins, TileBands, interval};
@@ -17,14 +16,14 @@ use std::ops::Range;
 /// A band that holds bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Band {
-    /// Number of the band; neighbours differ by one.
+    /// The number of the band; those of neighbours differ by one.
     pub id: i32,
     pub slots: Range<usize>,
 }
 
 #[derive(Default)]
 pub(crate) struct Bands {
-    /// Bands are intervals of x, sorted along y; otherwise the other way round.
+    /// True if bands are intervals of x, sorted along y; otherwise they are intervals of y, sorted along x.
     pub along_x: bool,
     /// Height of a band.
     pub height: f64,
@@ -38,14 +37,15 @@ pub(crate) struct Bands {
     pub large_end: usize,
     /// Band of each old slot, or one of the marks below.
     band_of: Vec<i32>,
-    /// Lower bound along the band axis, and order-preserving bits of that along the other, by old slot.
+    /// Lower bound along the axis that is cut into bands, by old slot; and `key_bits`: order-preserving bits of the
+    /// lower bound along the other axis.
     lower: Vec<f32>,
     key_bits: Vec<u32>,
-    /// By old slot, of bodies in bands.
+    /// Margins of the bodies in bands, by old slot.
     pub(super) grown: Vec<Growth>,
-    /// Those bits, then the old slot.
+    /// The key bits, then the old slot.
     keys: Vec<u64>,
-    /// The same with the band in front, for the sparse case.
+    /// The band, then the key: for the sparse case.
     sparse: Vec<u128>,
     counts: Vec<u32>,
     chunks: Vec<Extremes>,
@@ -55,10 +55,10 @@ pub(crate) struct Bands {
 const LARGE: i32 = i32::MAX;
 const QUARANTINED: i32 = i32::MAX - 1;
 const DEAD: i32 = i32::MAX - 2;
-/// Band numbers are clamped to ± this. Two bands that clamping makes one stay neighbours of the next.
+/// Band numbers are clamped to ± this. Bands that clamping merges into one stay neighbours of the next.
 pub(super) const LIMIT: f64 = (1 << 30) as f64;
 
-/// Most bands, used or not, for a counting sort of so many bodies.
+/// Returns the most bands, used or not, for which so many bodies are sorted by counting.
 fn most_spread(bodies: usize) -> usize {
     4 * bodies + 64
 }
@@ -71,18 +71,18 @@ struct Extremes {
     most: i32,
 }
 
-/// At most this many bodies are looked at to choose the axis and what counts as large.
+/// At most twice this many bodies are sampled to choose the axis and what counts as large.
 const SAMPLE: usize = 512;
 /// A body is large if it is this many times higher or wider than the median moving body …
 const LARGE_MEDIAN: f32 = 4.0;
 /// … and this many times larger than all but a twentieth of them.
 const LARGE_MOST: f32 = 2.0;
-/// The other axis must be this much longer to be cut instead.
+/// The other axis must be this many times longer to be cut instead.
 const AXIS_HYSTERESIS: f32 = 1.25;
 
 impl Bands {
-    /// Decides on axis and band height, and finds every body's band. Fills `list` and, unsorted within
-    /// each band, `keys`.
+    /// Chooses the height of the bands and finds every body's band. Fills `list` and, unsorted within each band,
+    /// `keys`.
     pub(crate) fn plan(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames, crew: &Crew<'_>) {
         let cutoff = self.large_cutoff(bodies, margins, frames);
         let len = bodies.len;
@@ -93,7 +93,7 @@ impl Bands {
         self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
         let (least, most) = self.number_bands(len, crew);
         self.list.clear();
-        // More than a square world of bodies that are four heights apart has.
+        // More bands than a square world has whose bodies are four heights apart.
         self.list.reserve(4 * (len as f32).sqrt() as usize + 16);
         let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
         if spread <= most_spread(len) {
@@ -104,8 +104,8 @@ impl Bands {
         self.append_rest(len);
     }
 
-    /// Makes room for as much as so many bodies can ever need, wherever they are: bodies fly apart, and how many bands they are in, and
-    /// which of them are large, changes with every list.
+    /// Makes room for the most that so many bodies can need, wherever they are: bodies fly apart, and the number of
+    /// their bands and of large bodies changes with every list.
     fn make_room(&mut self, len: usize) {
         self.keys.reserve(len.saturating_sub(self.keys.len()));
         self.order.reserve(len.saturating_sub(self.order.len()));
@@ -117,7 +117,7 @@ impl Bands {
         self.chunks.fill(Extremes::default());
     }
 
-    /// Finds the grown bounds of the bodies in bands, and each chunk's highest body; marks those that go in no band.
+    /// Finds the grown bounds of the bodies in bands, and each chunk's highest body. Marks those that go in no band.
     fn find_lower_bounds(
         &mut self,
         bodies: &Bodies,
@@ -137,7 +137,7 @@ impl Bands {
         #[allow(unsafe_code)]
         crew.chunks(bodies.len, CHUNK, |range| {
             let index = range.start / CHUNK;
-            // SAFETY: chunks are disjoint.
+            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
             let (band_of, lower, key_bits, grown, chunk) = unsafe {
                 (
                     band_of.range(range.clone()),
@@ -175,7 +175,7 @@ impl Bands {
         #[allow(unsafe_code)]
         crew.chunks(len, CHUNK, |range| {
             let index = range.start / CHUNK;
-            // SAFETY: chunks are disjoint.
+            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
             let (band_of, chunk) =
                 unsafe { (band_of.range(range.clone()), &mut chunks.range(index..index + 1)[0]) };
             (chunk.least, chunk.most) = (i32::MAX, i32::MIN);
@@ -192,7 +192,7 @@ impl Bands {
         (least, most)
     }
 
-    /// Counting sort by band.
+    /// Sorts by band, by counting.
     fn count(&mut self, len: usize, least: i32, spread: usize) {
         self.counts.reserve((most_spread(len) + 1).saturating_sub(self.counts.len()));
         resize(&mut self.counts, spread + 1);
@@ -222,7 +222,7 @@ impl Bands {
         }
     }
 
-    /// The same where the bands in use are few and far between.
+    /// Sorts by band and key as one number, for bands that are few and far between.
     fn count_sparse(&mut self, len: usize) {
         self.sparse.clear();
         self.sparse.reserve(len);
@@ -244,7 +244,7 @@ impl Bands {
         }
     }
 
-    /// The slots after the bands: large bodies, then quarantined ones. The dead go.
+    /// Appends the slots after the bands to `order`: large bodies, then quarantined ones. Dead slots are dropped.
     fn append_rest(&mut self, len: usize) {
         resize(&mut self.order, self.banded);
         for mark in [LARGE, QUARANTINED] {
@@ -267,7 +267,7 @@ impl Bands {
         crew.run(tiles.len(), |tile| {
             for band in &list[tiles[tile].bands.clone()] {
                 #[allow(unsafe_code)]
-                // SAFETY: bands are disjoint.
+                // SAFETY: each task takes the bands of its own tile, and bands are disjoint.
                 let (keys, order) =
                     unsafe { (keys.range(band.slots.clone()), order.range(band.slots.clone())) };
                 sort_coherent(keys);
@@ -278,13 +278,13 @@ impl Bands {
         });
     }
 
-    /// The band that a coordinate on the band axis is in.
+    /// Returns the number of the band that a coordinate along the cut axis is in.
     pub(crate) fn id_at(&self, coordinate: f32) -> i32 {
         (f64::from(coordinate) / self.height).floor().clamp(-LIMIT, LIMIT) as i32
     }
 
-    /// Cuts the axis along which the middle nine tenths of the bodies are spread further. Returns where
-    /// those are.
+    /// Chooses the axis to cut: the one along which the middle nine tenths of the bodies are spread further. Returns
+    /// where these bodies are, as (lower, upper).
     pub(super) fn choose_axis(&mut self, bodies: &Bodies) -> (Vec2, Vec2) {
         let c = &bodies.columns;
         let stride = (bodies.len / SAMPLE).max(1);
@@ -312,7 +312,7 @@ impl Bands {
         (Vec2::new(x.0, y.0), Vec2::new(x.1, y.1))
     }
 
-    /// The grown half extent from which on a body is large.
+    /// Returns the grown half extent above which a body is large.
     fn large_cutoff(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames) -> f32 {
         let c = &bodies.columns;
         let stride = (bodies.len / SAMPLE).max(1);
@@ -339,7 +339,7 @@ impl Bands {
     }
 }
 
-/// Where a body goes that is in no band; 0 for the others.
+/// Returns the mark of a body that goes in no band, and 0 for the others.
 fn mark(kind: Kind) -> i32 {
     match (kind.motion(), kind.shape()) {
         (Motion::Dead, _) => DEAD,
@@ -349,14 +349,14 @@ fn mark(kind: Kind) -> i32 {
     }
 }
 
-/// Bits that compare as the numbers do.
+/// Returns bits that compare as the numbers do.
 pub(super) fn ordered_bits(value: f32) -> u32 {
     let bits = value.to_bits();
     bits ^ ((bits.cast_signed() >> 31).cast_unsigned() | 1 << 31)
 }
 
-/// Sorts keys that are mostly in order already, as they are from one rebuild to the next. Insertion
-/// sort costs one comparison a key then; it gives up when it has moved eight places a key.
+/// Sorts keys that are mostly in order already, as they are from one rebuild to the next. Insertion sort then costs one
+/// comparison a key. It gives up when it has moved keys by eight places on average.
 pub(super) fn sort_coherent<K: Copy + Ord>(keys: &mut [K]) {
     let mut budget = 8 * keys.len();
     for i in 1..keys.len() {

@@ -1,39 +1,40 @@
-//! Crowds: bodies so many in one place that all their pairs would take the machine's memory.
+//! Crowds: so many bodies in one place that all their pairs would take the machine's memory.
 //!
-//! 10,000 circles at one point are 50 million pairs; listed and solved, they took 4.4 GB and 31 s a step. No such heap
-//! can be resolved in a step: it has to come apart first, and for that each body needs some partners, not all.
-//! So the sweep gives a body [`MOST_PARTNERS`] of those in its own band, which are the nearest along the
-//! band, as many in the next band, and as many large ones. Which of two bodies a pair counts against:
+//! 10,000 circles at one point are 50 million pairs: to list and solve them took 4.4 GB and 31 s a step. No such heap
+//! can be resolved in a step. It has to come apart first, and for that each body needs some partners, not all. So the
+//! sweep gives a body at most [`MOST_PARTNERS`] partners in its own band (the nearest along the band), as many in the
+//! next band, and as many large ones. A pair counts against one of its two bodies:
 //!
-//! - the smaller, where it is less than half as large: a boulder may touch thousands of pebbles. As long as the boulder's
-//!   first partners counted against it, pebbles took the place of another boulder, and of the floor;
+//! - the smaller one, if it is less than half as large: a boulder may touch thousands of pebbles. (When the boulder's
+//!   first partners counted against it, pebbles took the place of another boulder, and of the floor.)
 //! - otherwise the one that moves, if the other is fixed, so that a heap does not sink through its floor;
 //! - otherwise the one for which the sweep looks.
 //!
-//! Bodies that do not overlap have a handful of partners of their own size or more; at 60 m/s, where bounds are grown by
-//! eight radii, some fifty. So only heaps meet the limit. What is left out depends on the order of space alone, not on lanes or
-//! threads.
+//! Bodies that do not overlap have a handful of partners of their own size or more; at 60 m/s, where bounds are grown
+//! by eight radii, some fifty. So only heaps reach the limit. The order of space alone decides which pairs are left
+//! out, not lanes or threads.
 //!
-//! Coincident centres are pushed apart along (1, 0), every pair of them: the heap would become a line. So bodies whose
-//! partners were cut are moved by a hundredth of their size, each in a direction of its own.
+//! Coincident centres are pushed apart along (1, 0), every pair of them, so the heap would become a line. To avoid
+//! this, bodies whose partners were cut are moved by a hundredth of their size, each in a direction of its own.
 
 use crate::body::{Bodies, Motion};
 use crate::geometry::trig::sin_cos;
 use glam::Vec2;
 use std::f32::consts::TAU;
 
-/// Most partners that a body is given, in a place, of those that count against it.
+/// The most partners that a body is given in one place (its own band, the next band, the large bodies), of those that
+/// count against it.
 pub(crate) const MOST_PARTNERS: usize = 128;
 
-/// By how much of its smaller half extent a body in a crowd is moved.
+/// How far a body in a crowd is moved, as a fraction of its smaller half extent.
 const SCATTER: f32 = 0.01;
 
-/// What counts against the bodies of a tile for which the sweep does not look at the moment.
+/// The partners that count against bodies of a tile other than the one for which the sweep looks at the moment.
 #[derive(Default)]
 pub(super) struct Crowd {
-    /// By slot, from the tile's first on; empty until a body has many neighbours.
+    /// The number of such partners by slot, from the tile's first slot on; empty until a body has many neighbours.
     charged: Vec<u8>,
-    /// The slots that overlap more bodies than they were given.
+    /// The slots of bodies that overlap more bodies than they were given.
     pub cut: Vec<u32>,
 }
 
@@ -43,8 +44,8 @@ impl Crowd {
         self.cut.clear();
     }
 
-    /// Whether body `i`, which has so many partners that count against it, also takes `j`, from which it has this separation; and
-    /// counts it. `first` is the slot that `charged` begins with.
+    /// Returns whether body `i` also takes `j` as a partner, and counts it. `partners` is how many partners count
+    /// against `i` so far, `separation` is that of the pair, and `first` is the slot that `charged` begins with.
     #[cold]
     pub(super) fn admits(
         &mut self,
@@ -92,8 +93,8 @@ impl Crowd {
         room
     }
 
-    /// Notes that a body was not given a partner from which it has this separation. Only of what overlaps: as many may be within reach of
-    /// fast bodies that never meet, and they are no heap.
+    /// Notes that a body was not given a partner with this separation. Only partners that overlap count: as many may be
+    /// within reach of fast bodies that never meet, and those are no heap.
     pub(super) fn note(&mut self, slot: usize, separation: f32) {
         if separation < 0.0 && self.cut.last() != Some(&(slot as u32)) {
             self.cut.push(slot as u32);
@@ -107,13 +108,13 @@ impl Crowd {
     }
 }
 
-/// The larger half extent.
+/// Returns the larger half extent.
 pub(super) fn size(bodies: &Bodies, slot: usize) -> f32 {
     bodies.columns.ext_x[slot].max(bodies.columns.ext_y[slot])
 }
 
-/// Moves bodies that are in a crowd a little, each in a direction of its own. Particles are left: their way is their
-/// velocity.
+/// Moves bodies that are in a crowd a little, each in a direction of its own. Particles are not moved: a change of
+/// position is a change of velocity for them.
 pub(crate) fn scatter(bodies: &mut Bodies, slots: &[u32]) {
     let c = &mut bodies.columns;
     for &slot in slots {
@@ -122,7 +123,7 @@ pub(crate) fn scatter(bodies: &mut Bodies, slots: &[u32]) {
         if !moves || c.kind[slot].is_particle() {
             continue;
         }
-        // By the golden section, which spreads any run of indices evenly over the circle.
+        // The golden section spreads any run of indices evenly over the circle.
         let part = c.handle[slot].index.wrapping_mul(0x9E37_79B9) >> 8;
         let (sin, cos) = sin_cos(part as f32 * (TAU / 16_777_216.0));
         let way = SCATTER * c.ext_x[slot].min(c.ext_y[slot]) * Vec2::new(cos, sin);

@@ -1,12 +1,13 @@
-//! Lists of one step: what falls and tumbles fast leaves any margin at once.
+//! Lists of one step, for bodies that fall and tumble so fast that they leave any margin at once.
 //!
-//! In a step, two bodies that move count if they are nearer than the speculative distance at its start; how fast they come matters only
-//! where one of them is fixed (`narrowphase.rs`). So a list of one step has no candidates, and what moves has its bounds grown by that
-//! distance alone. What is fixed has its bounds grown by as far as the fastest body gets in the step, instead: unless that is far, and
-//! fixed bodies are many.
+//! Two moving bodies count in a step if they are nearer than the speculative distance at its start. Their approach
+//! speed matters only if one of them is fixed (`contacts/update.rs`). So a list of one step has no candidates, and the
+//! bounds of moving bodies are grown by that distance alone. Instead, the bounds of fixed bodies are grown by as far as
+//! the fastest body gets in the step, unless that is far and there are many fixed bodies.
 //!
-//! Such a list costs a half to a third of one that may live, and as much in each step: with 3,000 compounds that fall in a heap, the 99th
-//! percentile of a step went from 7.9 to 4.5 ms, and the mean from 2.9 to 3.1.
+//! Such a list costs a half to a third of a list that may live longer, and it costs that in each step. With 3,000
+//! compounds that fall in a heap, the 99th percentile of a step went from 7.9 to 4.5 ms, and the mean from 2.9 to 3.1
+//! ms.
 
 use super::horizon::FIRST_HORIZON;
 use super::{BASE_FRACTION, Growth, Margins};
@@ -14,23 +15,23 @@ use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
 use glam::Vec2;
 
-/// So many fixed bodies may always have large bounds, and one for so many that move.
+/// So many fixed bodies may always have large bounds, and one more for each `SHARE` bodies that move.
 const FEW_FIXED: usize = 64;
 const SHARE: usize = 64;
-/// What is so many times faster than the root mean square is rare.
+/// A body that is so many times faster than the root mean square speed is rare.
 const COMMON: f32 = 4.0;
-/// How far the fastest body may get, in mean half extents of those that move, where more are fixed.
+/// How far the fastest body may get if there are more fixed bodies, in mean half extents of the moving bodies.
 const NO_CONTACT: f32 = 4.0;
 
 /// How the bodies of a world move.
 pub(super) struct Motions {
     pub moving: usize,
-    /// Those of them that would leave the margin of a body at rest in as many steps as a list is at first to live.
+    /// The moving bodies that would leave the margin of a body at rest within `FIRST_HORIZON` steps.
     pub lively: usize,
     fixed: usize,
     /// The speed of the fastest body.
     speed: f32,
-    /// Sums over those that move: of their half extents, and of the squares of their speeds.
+    /// Sums over the moving bodies: of their half extents, and of the squares of their speeds.
     sizes: f32,
     squares: f32,
 }
@@ -56,12 +57,12 @@ impl Motions {
         motions
     }
 
-    /// How far out of its bounds a body may be that is not looked up on its own: see `strays.rs`.
+    /// Returns how far out of its bounds a body may be before queries test it on its own: see `strays.rs`.
     pub(super) fn near(&self, margins: &Margins) -> f32 {
         COMMON * margins.time_step * (self.squares / self.moving.max(1) as f32).sqrt()
     }
 
-    /// The largest growth of any body that moves; none where bounds grown by that would overlap too much.
+    /// Returns the largest growth of any moving body, or `None` if bounds grown by it would overlap too much.
     pub(super) fn fastest(&self, margins: &Margins) -> Option<f32> {
         let fastest = margins.base + margins.horizon * self.speed + margins.speculative;
         let few = self.fixed <= FEW_FIXED + self.moving / SHARE;
@@ -70,9 +71,9 @@ impl Motions {
 }
 
 impl Growth {
-    /// The same for a list of one step.
+    /// Returns the growth of the same body for a list of one step.
     pub(super) fn fleeting(self, moves: bool, fastest: f32, margins: &Margins) -> Growth {
-        // Twice as much as is needed, for rounding far from the origin.
+        // Both bodies of a pair are grown by this: twice what the pair needs, for rounding far from the origin.
         let least = margins.speculative;
         if moves {
             Growth { reach: least, bounds: least, ..self }

@@ -1,22 +1,20 @@
 //! Frames: how fast the surroundings of a body move.
 //!
-//! A pair list lasts while no body has moved further than its margin. In a pile that falls or sinks as a
-//! whole, all bodies move far, but neighbours move alike; what matters is the motion of one against the
-//! other. So the world is laid out in coarse cells, each with the mean velocity of its bodies, and a
-//! body's motion counts against the frame of its cell. Neighbouring cells differ a little; bodies have
-//! half the largest difference times the horizon added to their bounds, and the list expires when the
-//! horizon has passed.
+//! A pair list lasts while no body has moved further than its margin. In a pile that falls or sinks as a whole, all
+//! bodies move far, but neighbours move alike: only their motion against each other matters. So the world is laid out
+//! in coarse cells. Each cell has a *frame*, the mean velocity of its bodies, and a body's motion counts against the
+//! frame of its cell. Neighbouring cells differ a little, so half the largest difference times the horizon is added to
+//! the bounds of bodies, and the list expires when the horizon has passed.
 //!
-//! Measured on 50,000 circles of a collapsing pile (12 m/s at the top): 152,000 pairs in the list instead of
-//! 434,000, for 114,000 contacts. Where the frames explain little of the motion (a gas, a pile at rest) they
-//! are off.
+//! Measured on 50,000 circles of a collapsing pile (12 m/s at the top): 152,000 pairs in the list instead of 434,000,
+//! for 114,000 contacts. Where frames explain little of the motion (a gas, a pile at rest), they are off.
 
 use crate::body::{Bodies, Motion};
 use glam::Vec2;
 
-/// Every so many slots a body is looked at.
+/// One slot in so many is sampled.
 const STRIDE: usize = 4;
-/// Least number of sampled bodies per cell, on average.
+/// The least number of sampled bodies per cell, on average.
 const PER_CELL: usize = 8;
 /// Frames are on if they explain this much of the mean speed.
 const EXPLAINED: f32 = 0.5;
@@ -26,21 +24,21 @@ struct Cell {
     velocity: Vec2,
     /// Half the largest difference to a neighbour.
     spread: f32,
-    /// Sum of the squares of the speeds against the frame; later the largest root mean square of this cell
-    /// and its neighbours.
+    /// Sum of the squares of the speeds against the frame; later the largest root mean square of this cell and its
+    /// neighbours.
     rms: f32,
     count: u32,
 }
 
 #[derive(Default)]
 pub(crate) struct Frames {
-    /// Otherwise all frames are at rest.
+    /// Frames are on. If not, all frames are at rest.
     pub enabled: bool,
     /// The largest speed of a frame.
     pub fastest: f32,
-    /// Root of the mean square of all bodies' speeds, where frames are off.
+    /// Root mean square of all bodies' speeds, for when frames are off.
     rms: f32,
-    /// Mean of the smaller half extents of the bodies, and root of the mean square of their cells' spreads.
+    /// Mean of the bodies' smaller half extents, and `spread`: the root mean square of their cells' spreads.
     half: f32,
     spread: f32,
     origin: Vec2,
@@ -52,8 +50,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Chooses the frames of a new pair list. `extent` is where most bodies are, as (lower, upper);
-    /// those outside count to the cells at the edge. `threshold` is the speed below which it is not worth it.
+    /// Chooses the frames of a new pair list. `extent` is where most bodies are, as (lower, upper); bodies outside
+    /// count to the cells at the edge. Frames are off if the mean speed is below `threshold`.
     pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32) {
         self.enabled = false;
         self.fastest = 0.0;
@@ -114,7 +112,7 @@ impl Frames {
         self.per_size = 1.0 / edge;
         self.columns = (size.x / edge) as usize + 1;
         self.rows = (size.y / edge) as usize + 1;
-        // At most so many by the choice of the edge, whatever the shape of the world.
+        // The choice of `edge` allows no more cells than this, whatever the shape of the world.
         let most = 3 * wanted as usize + 2;
         self.cells.clear();
         self.cells.reserve(most);
@@ -125,13 +123,13 @@ impl Frames {
     #[inline]
     fn index(&self, position: Vec2) -> usize {
         let cell = (position - self.origin) * self.per_size;
-        // `as` saturates: whatever lies outside counts to the edge.
+        // `as` saturates, so a position outside counts to a cell at the edge.
         let (x, y) = (cell.x as usize, cell.y as usize);
         y.min(self.rows - 1) * self.columns + x.min(self.columns - 1)
     }
 
-    /// Velocity of the frame at a position, half the largest difference to a neighbouring one, and the root of
-    /// the mean square of the speeds against the frame thereabouts.
+    /// Returns the velocity of the frame at a position, half the largest difference to a neighbouring frame, and the
+    /// root mean square of the speeds against the frame in this cell and around it.
     #[inline]
     pub(crate) fn at(&self, position: Vec2) -> (Vec2, f32, f32) {
         if !self.enabled {
@@ -147,7 +145,7 @@ impl Frames {
         span(y, rows).flat_map(move |row| span(x, columns).map(move |column| row * columns + column))
     }
 
-    /// A cell that the sample missed takes its neighbours' mean.
+    /// Gives each cell without a sampled body the mean velocity of its neighbours.
     fn fill_gaps(&mut self) {
         for index in 0..self.cells.len() {
             if self.cells[index].count == 0 {
@@ -163,9 +161,9 @@ impl Frames {
         }
     }
 
-    /// For how long a list should last, at most `longest`, at least `shortest`: as long as half the bodies' size
-    /// is enough for what the frames part by. Where a fast pile of small bodies comes down, a list of five steps
-    /// would have 30 pairs a body, and be made anew in every step all the same.
+    /// Returns for how long a list should last, from `shortest` to `longest`, s: until the frames' spread has moved
+    /// bodies by half their size. (Where a fast pile of small bodies comes down, a list of five steps would have 30
+    /// pairs a body, and would still be made anew in every step.)
     pub(crate) fn horizon(&self, longest: f32, shortest: f32) -> f32 {
         if !self.enabled || self.spread * longest <= self.half {
             return longest;

@@ -1,4 +1,4 @@
-//! For how many steps a pair list is to live.
+//! The horizon: for how many steps a pair list is to live.
 
 use super::fleeting::Motions;
 use super::{Broadphase, Margins};
@@ -8,44 +8,50 @@ pub(super) const HORIZON_STEPS: f32 = 8.0;
 pub(super) const FIRST_HORIZON: f32 = 4.0;
 /// One step and a little, so that rounding does not end a list before it is used.
 pub(super) const ONE_STEP: f32 = 1.01;
-/// After so many lists of one step a longer one is tried, and after twice as many when that was no better, up to so many.
+/// After so many lists of one step a longer list is tried. If that was no better, the number doubles, up to
+/// `MOST_PATIENCE`.
 const PATIENCE: u32 = 8;
 const MOST_PATIENCE: u32 = 128;
-/// By how much the horizon is changed from list to list.
+/// The factor by which the horizon changes from list to list.
 const LONGER: f32 = 2.0;
-/// How much the cost of the step that makes a list counts beside what it is per step of the list's life: people see the slowest frame.
+/// The weight of the cost of the step that makes a list, beside that cost per step of the list's life: people see the
+/// slowest frame.
 const SPIKE: f32 = 0.1;
-/// What a new list costs, in ns: each body; each contact that is near, each other pair, and each test of a loose body, where most bodies
-/// turn and where they don't.
+/// The cost of a new list, in ns: for each body that moves; and for each near contact, each other pair and each test of
+/// a loose body, where most bodies turn and where they do not.
 const PER_BODY: f32 = 100.0;
 const PER_TURNING: [f32; 3] = [150.0, 50.0, 100.0];
 const PER_PLAIN: [f32; 3] = [70.0, 40.0, 20.0];
 
-/// The pair list that a new one takes the place of.
+/// The pair list that a new one replaces.
 pub(crate) struct LastList {
     pub pairs: usize,
-    /// Those of them that were near at its end.
+    /// How many of them were near at its end.
     pub contacts: usize,
 }
 
-/// For how many steps a list is to live. A long one has many pairs, a short one is soon to be made anew; and how soon a body is hit
-/// and leaves its margin, nobody knows beforehand. So it is changed with each list, and back when that was dearer by the step.
+/// Chooses for how many steps a list is to live. A long list has many pairs, a short one must soon be made anew. Nobody
+/// knows beforehand how soon a body is hit and leaves its margin. So the horizon changes with each list, and changes
+/// back if the cost per step rose.
 ///
-/// With five steps always, 5,000 boxes in a pit had 45,000 pairs for 7,000 contacts and a new list in two steps of three. Changes by a
-/// quarter, and by a half, got stuck where every step makes a list (2,025 boxes in a tumbler: 1.1 ms of broadphase a step, and 0.5 with changes
-/// by two). Tried and dropped: shorter when a list lived less than 0.4, 0.5 or 0.7 of its horizon: better here, worse there.
-/// At most 12 steps: means 5 % less, the slowest step of a collapsing pile 40 % more than with 8.
+/// With a fixed horizon of five steps, 5,000 boxes in a pit had 45,000 pairs for 7,000 contacts, and a new list in two
+/// steps of three. Changes by a quarter and by a half got stuck in scenes that make a list in every step (2,025 boxes
+/// in a tumbler: 1.1 ms of broadphase a step, and 0.5 ms with changes by a factor of two). Tried and dropped: a shorter
+/// horizon when a list lived less than 0.4, 0.5 or 0.7 of its own: better in some scenes, worse in others. Tried and
+/// dropped: at most 12 steps: means were 5 % lower, but the slowest step of a collapsing pile was 40 % slower than with
+/// 8.
 pub(super) struct Horizon {
-    /// 0 for a list of the present step alone: it has no pairs that have to come near before they count.
+    /// The present horizon; 0 for a list of the present step alone, which has no pairs that must come near before they
+    /// count.
     steps: f32,
-    /// Than the last.
+    /// The horizon was last changed to a shorter one.
     shorter: bool,
-    /// How many lists of one step there were in succession, and after how many a longer one is tried.
+    /// How many lists of one step were made in succession, and after how many a longer one is tried.
     fleeting: u32,
     patience: u32,
-    /// This is one that is tried.
+    /// The present list tries a longer horizon.
     tries: bool,
-    /// What the last list cost.
+    /// The cost of the last list, per step of its life and with the weight `SPIKE`.
     cost: f32,
 }
 
@@ -63,7 +69,8 @@ impl Default for Horizon {
 }
 
 impl Horizon {
-    /// The next, after a list that has cost this much and lived so many steps. `calm` if hardly anything moves now.
+    /// Returns the next horizon, after a list that cost `cost` ns and lived `lived` steps. `calm` is true if hardly
+    /// anything moves now.
     fn next(&mut self, cost: f32, lived: u32, calm: bool) -> f32 {
         if lived == 0 {
             return self.steps;
@@ -77,7 +84,8 @@ impl Horizon {
         }
         self.cost = cost;
         if self.steps == 0.0 {
-            // There is nothing shorter, and what is a little longer is no better: what has calmed down has to be tried.
+            // No horizon is shorter, and one that is a little longer is no better. So the first horizon is tried, to
+            // see whether the bodies have calmed down.
             self.fleeting += 1;
             if calm || self.fleeting > self.patience {
                 (self.steps, self.tries, self.shorter) = (FIRST_HORIZON, true, false);
@@ -98,7 +106,7 @@ impl Horizon {
 }
 
 impl Broadphase {
-    /// Chooses the horizon of a new list by what the last one cost a step: see [`Horizon`].
+    /// Chooses the horizon of a new list by the cost of the last one per step: see [`Horizon`].
     pub(super) fn adapt_horizon(
         &mut self,
         margins: &Margins,
@@ -122,11 +130,11 @@ impl Broadphase {
 mod tests {
     use super::*;
 
-    /// Contract: the horizon goes on in the direction that made lists cheaper by the step, turns back where it made them dearer, and stays
-    /// between one step and the longest; a list that nobody used says nothing.
+    /// Contract: the horizon goes on in the direction that lowered the cost of lists per step, turns back where the
+    /// cost rose, and stays between one step and the longest; a list that nobody used changes nothing.
     #[test]
     fn the_horizon_follows_the_cost() {
-        // Cheapest at four steps: a list costs 16 and the square of its horizon, and lives for so long.
+        // Four steps are cheapest: a list costs 16 plus the square of its horizon, and lives as long as its horizon.
         let mut horizon = Horizon::default();
         let mut steps = FIRST_HORIZON;
         for turn in 0..40 {
@@ -137,7 +145,8 @@ mod tests {
         }
         let before = steps;
         assert_eq!(horizon.next(1.0e9, 0, false), before);
-        // Lists that die at once whatever the horizon are to be of one step, but for some that try whether they still do.
+        // If lists die after one step whatever their horizon, they are to be lists of one step, except for a few
+        // trials.
         let mut horizon = Horizon::default();
         let mut list = |calm| {
             let pairs = horizon.steps * horizon.steps;
@@ -147,7 +156,7 @@ mod tests {
         let long: Vec<usize> = (10..400).filter(|&i| lists[i] > 0.0).collect();
         assert!(long.len() <= 6 && long.iter().all(|&i| lists[i] == FIRST_HORIZON), "{long:?}");
         assert!(long.windows(3).all(|i| i[2] - i[1] >= i[1] - i[0]), "{long:?}");
-        // What has calmed down is tried at once.
+        // After the bodies have calmed down, a longer list is tried at once.
         assert_eq!((list(true), list(false)), (FIRST_HORIZON, 0.0));
     }
 }

@@ -1,21 +1,21 @@
 //! The large bodies in the order of space: levels of bands, each as high as its own bodies.
 //!
 //! ```text
-//! of each large body: its level, by the lengths of its bounds along both axes, as powers of two
-//!                     its band, of those that are as high as the level's highest body
-//! order them by level, band, lower bound along the other axis
+//! for each large body: its level, by the lengths of its bounds along both axes, as powers of two
+//!                      its band, among bands as high as the level's highest body
+//! order the bodies by level, band, lower bound along the other axis
 //! ```
 //!
-//! As in the bands of the rest, a body is in one band of its level, that of its lower bound, and reaches into the
-//! next at most; and in a band all are about as long, so what is near a box is near in the order too: a
-//! lookup costs a binary search in each of a few bands, and what it finds. (One class for both lengths would have all
-//! poles of a comb in one band, without order across it.) Terrain is made of thousands of such
-//! bodies, and each touches little. (1,000 balls on a chain of 20,000 segments of 2 m, before: each of 200 million pairs
-//! of segments was looked at for every new list, and each tile looked at all segments, 442 ms a step.)
+//! As in the bands of the other bodies, a body is in one band of its level, that of its lower bound, and reaches into
+//! the next one at most. In a band all bodies are about equally long, so bodies near a box are also near each other in
+//! the order. A lookup costs a binary search in each of a few bands, plus the bodies that it finds. (One class for both
+//! lengths would put all poles of a comb into one band, without order across it.) Terrain is made of thousands of such
+//! bodies, each of which touches little. (1,000 balls on a chain of 20,000 segments of 2 m, before: every new list
+//! tested all 200 million pairs of segments, and each tile tested all segments, 442 ms a step.)
 //!
-//! The slots of large bodies are not in this order. They keep that in which the bodies became large, so that the order
-//! of pairs, and with it the result of a scene, does not hang on where a wall stands. Half-spaces are in no band; they are
-//! few, and near everything.
+//! The slots of large bodies are not in this order. They keep the order in which the bodies became large, so that the
+//! order of pairs, and with it the result of a scene, does not depend on where a wall stands. Half-spaces are in no
+//! band: they are few, and near everything.
 
 use super::Broadphase;
 use super::bands::{Band, LIMIT, ordered_bits, sort_coherent};
@@ -24,7 +24,7 @@ use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
 use std::ops::Range;
 
-/// Bodies whose bounds are as high as `height` or half of it, and of like length along the bands.
+/// Bodies whose bounds are between half of `height` and `height` high, and of similar length along the bands.
 #[derive(Clone, Debug)]
 struct Level {
     height: f64,
@@ -38,12 +38,13 @@ impl Level {
     }
 }
 
-/// The large bodies of a pair list, by place. Their bounds are those of the list, whatever they do meanwhile.
+/// The large bodies of a pair list, ordered by place. Their bounds are those of the list, whatever the bodies do
+/// meanwhile.
 #[derive(Default)]
 pub(crate) struct Levels {
     /// The half-spaces' slots.
     pub planes: Vec<u32>,
-    /// Those in use, finest first.
+    /// The levels in use, lowest bands first.
     list: Vec<Level>,
     /// The bands in use, level by level. Their `slots` are places in the columns below.
     bands: Vec<Band>,
@@ -54,12 +55,13 @@ pub(crate) struct Levels {
     max_b: Vec<f32>,
     /// The largest `max_s` in the band up to this place.
     front: Vec<f32>,
-    /// Level, band, lower bound, and place among the large bodies of the list. Kept from one list to the next: in
-    /// that order most keys are sorted already.
+    /// Level, band, lower bound, and place among the large bodies of the list. The keys are kept from one list to the
+    /// next, because most of them are then in order already.
     keys: Vec<u128>,
 }
 
-/// Bits below the level's and the band's in a key: the lower bound and the place.
+/// The number of bits below the band and below the level in a key. The lowest 64 bits are the lower bound and the
+/// place.
 const BAND_BITS: u32 = 64;
 const LEVEL_BITS: u32 = 96;
 
@@ -68,9 +70,8 @@ impl Levels {
         self.slot.len()
     }
 
-    /// Orders the bodies in `large` by their bounds `[min_s, max_s, min_b, max_b]`.
-    /// What is shorter than `least`, the height of the bands of the rest, counts as that long: finer bands gain
-    /// nothing.
+    /// Orders the bodies in `large` by their bounds `[min_s, max_s, min_b, max_b]`. `least` is the height of the bands
+    /// of the other bodies. Lengths below it count as `least`: finer bands gain nothing.
     pub(super) fn build(&mut self, bodies: &Bodies, large: Range<usize>, bounds: [&[f32]; 4], least: f32) {
         let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
         self.planes.clear();
@@ -80,8 +81,8 @@ impl Levels {
         self.find_bands();
     }
 
-    /// Orders boxes `[min_s, max_s, min_b, max_b]` of any kind by place: their numbers take the place of slots. What is shorter than
-    /// `least` counts as that long.
+    /// Orders boxes `[min_s, max_s, min_b, max_b]` of any kind by place. Their numbers take the place of slots. Lengths
+    /// below `least` count as `least`.
     pub(crate) fn build_boxes(&mut self, bounds: [&[f32]; 4], least: f32) {
         self.planes.clear();
         self.sort(0..bounds[0].len(), bounds, least, |_| false);
@@ -141,7 +142,7 @@ impl Levels {
     fn find_bands(&mut self) {
         self.list.clear();
         self.bands.clear();
-        // One for each body at most: so that no later list of as many grows it.
+        // At most one band for each body, so that no later list of as many bodies has to grow it.
         self.bands.reserve(self.keys.len());
         let mut level = None;
         for (place, &key) in self.keys.iter().enumerate() {
@@ -166,8 +167,8 @@ impl Levels {
         }
     }
 
-    /// Visits the runs of places, each within a band and in the order of lower bounds, that hold every body whose
-    /// bounds overlap a box, until `visit` returns false; then returns false.
+    /// Visits the runs of places that together hold every body whose bounds overlap a box. Each run is within a band
+    /// and in the order of lower bounds. Stops when `visit` returns false, and then returns false.
     #[inline]
     pub(super) fn visit_runs(
         &self,
@@ -189,7 +190,7 @@ impl Levels {
         true
     }
 
-    /// The part of a run in which all are that overlap an interval, and no body that begins after it.
+    /// Returns the part of a run that holds all bodies that overlap an interval, and none that begins after it.
     #[inline]
     pub(super) fn cut(&self, run: Range<usize>, range_s: [f32; 2]) -> Range<usize> {
         let start = self.front[run.clone()].partition_point(|&front| front < range_s[0]);
@@ -197,8 +198,8 @@ impl Levels {
         run.start + start..run.start + end.max(start)
     }
 
-    /// Visits the slots in a run cut to a box whose bounds overlap the box, until `visit` returns false; then
-    /// returns false.
+    /// Visits the slots whose bounds overlap a box, in a run that was cut to the box. Stops when `visit` returns false,
+    /// and then returns false.
     #[inline]
     pub(super) fn scan(
         &self,
@@ -215,8 +216,8 @@ impl Levels {
         })
     }
 
-    /// Visits the slots whose bounds overlap a box, until `visit` returns false; then returns false. Half-spaces are
-    /// not among them.
+    /// Visits the slots whose bounds overlap a box, except half-spaces. Stops when `visit` returns false, and then
+    /// returns false.
     pub(crate) fn visit(
         &self,
         range_s: [f32; 2],
@@ -227,7 +228,7 @@ impl Levels {
     }
 }
 
-/// The class of bodies of this length: no body is as long as its class is high.
+/// Returns the class of bodies of this length: a class is higher than each of its bodies is long.
 fn class_of(length: f32) -> u32 {
     length.max(f32::MIN_POSITIVE).to_bits() >> 23
 }
@@ -238,8 +239,8 @@ fn height_of(class: u32) -> f64 {
 }
 
 impl Broadphase {
-    /// Visits the slots of all large bodies whose bounds may overlap a box, half-spaces among them, until `visit`
-    /// returns false; then returns false.
+    /// Visits the slots of all large bodies whose bounds may overlap a box, including half-spaces. Stops when `visit`
+    /// returns false, and then returns false.
     pub(crate) fn visit_large(
         &self,
         range_s: [f32; 2],
@@ -267,7 +268,7 @@ mod tests {
     }
 
     proptest! {
-        /// Contract: a lookup finds the boxes that overlap a box, each once, as looking at all of them does.
+        /// Contract: a lookup finds each box that overlaps a box once, as a test of all boxes does.
         #[test]
         fn finds_what_overlaps(
             boxes in prop::collection::vec((-50i16..50, -50i16..50, 0u16..12, 0u16..12, 0u8..4), 0..200),

@@ -1,11 +1,11 @@
-//! Loose bodies: the few that have left their margin, paired anew without a rebuild of the list.
+//! Loose bodies: the few that have left their margin, and are paired anew without a new list.
 //!
-//! Of 50,000 bodies there are nearly always one or two that were hit and have left their margin long
-//! before the rest (in a gas 1 to 10 a step, after two steps of five), and where things tumble, some in a hundred. Rather than make
-//! the whole list anew, such a body gets a new margin where it is now, and its new partners are looked up in the bands.
-//! Its place in the order of space stays, and with it what the list has already; the new pairs go to the tiles that they would be in
-//! if the list had them (`contacts/insert.rs`), or to the overflow tile, which may hold pairs of any two bodies. Measured in a
-//! gas of 50,000: a rebuild every fourth step instead of every second.
+//! Among 50,000 bodies there are nearly always one or two that were hit and leave their margin long before the rest (in
+//! a gas 1 to 10 a step, after two steps of five). Where bodies tumble, it is some in a hundred. Instead of a new list
+//! for all, such a body gets a new margin where it is now, and its new partners are looked up in the bands. It keeps
+//! its place in the order of space, and the pairs that the list already has. The new pairs go to the tiles in which a
+//! new list would have them (`contacts/insert.rs`), or to the overflow tile, which may hold pairs of any two bodies.
+//! Measured in a gas of 50,000: a new list every fourth step instead of every second.
 
 use super::crowd::MOST_PARTNERS;
 use super::horizon::HORIZON_STEPS;
@@ -15,25 +15,27 @@ use crate::body::{Bodies, Motion};
 use crate::broadphase::sweep::Pair;
 use std::ops::Range;
 
-/// How many bodies may be loose, by what a list costs and what they do.
+/// How many bodies may be loose, depending on what a list costs and on what the bodies do.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Allowance {
-    /// That may become so in one step.
+    /// How many may become loose in one step.
     pub per_step: usize,
-    /// In the life of a list, those that are put somewhere by hand included.
+    /// How many may become loose in the life of a list, including those that are put elsewhere by hand.
     pub per_list: usize,
-    /// For so many steps a loose body should stay in its new margin.
+    /// For how many steps a loose body should stay in its new margin.
     steps: f32,
 }
 
 impl Allowance {
-    /// Of a list of so many bodies. Where most turn it is dear, and half a hundred loose bodies are cheaper; where few do, it is cheap:
-    /// a gas of 2,000 circles took 42 % more instructions with the allowance of the others.
+    /// Returns the allowance for a list of so many bodies. If most bodies turn, a list is expensive, and some fifty
+    /// loose bodies cost less. If few turn, a list is cheap: a gas of 2,000 circles took 42 % more instructions with
+    /// the allowance for bodies that turn.
     ///
-    /// A loose body is fast, and with the margin of a list it has three times as many pairs: so it gets one for a step, and a
-    /// little for rounding. (8,100 boxes in a drum, mean step: 9.0 ms with an allowance of one in 256 in a step and one
-    /// in 128 in a list; with one in 32 and one in 8, 9.0 with margins for eight steps and 8.3 for two; with one in 16 and one in 4, 8.3
-    /// for two steps and 7.6 for one.)
+    /// A loose body is fast, and would have three times as many pairs with the margin of a list. So where most bodies
+    /// turn, it gets a margin for one step and a little for rounding. (8,100 boxes in a drum, mean step. With an
+    /// allowance of one body in 256 in a step and one in 128 in a list: 9.0 ms. With one in 32 and one in 8: 9.0 ms
+    /// with margins for eight steps, 8.3 ms for two. With one in 16 and one in 4: 8.3 ms for two steps, 7.6 ms for
+    /// one.)
     pub(super) fn of(bodies: usize, turning: bool) -> Allowance {
         let (per_step, per_list, steps) = if turning { (16, 4, 1.01) } else { (256, 128, HORIZON_STEPS) };
         let limit = |one_in: usize| (bodies / one_in).min(MOST) + LEAST;
@@ -41,18 +43,20 @@ impl Allowance {
     }
 }
 
-/// At least so many may.
+/// At least so many bodies may be loose.
 const LEAST: usize = 8;
-/// And at most, in the life of a list: each loose body is tried against all others. Without this a step of
-/// 1,000,000 bodies spent up to 435 ms here, as much as on a new list.
+/// At most so many bodies may be loose, besides `LEAST`: each loose body is tested against all others. Without this
+/// limit, a step of 1,000,000 bodies spent up to 435 ms here, as much as on a new list.
 const MOST: usize = 1024;
-/// Of those that are put somewhere by hand, one for so many bodies in the list: the slots that they are given are anywhere, and their pairs
-/// go to the overflow tile. (With 16: 20,000 circles of which 100 are replaced in each step took 12 ms and not 7.)
+/// One body may be put elsewhere by hand for so many bodies in the list. Their slots may be anywhere in the order, so
+/// their pairs go to the overflow tile. (With 16: 20,000 circles of which 100 are replaced in each step took 12 ms
+/// instead of 7.)
 const EDITED: usize = 128;
-/// So many loose bodies are looked at in the time of one test.
+/// So many loose bodies are tested in the time that one other bounds test takes.
 const TESTS_AT_ONCE: u64 = 8;
 
-/// How many may be put somewhere by hand; and the slots to spare for them in a world that grows.
+/// Returns how many bodies may be put elsewhere by hand in the life of a list. A world that grows gets as many spare
+/// slots.
 pub(crate) fn edits_per_list(bodies: usize) -> usize {
     (bodies / EDITED).min(MOST) + LEAST
 }
@@ -66,21 +70,23 @@ impl Broadphase {
         }
     }
 
-    /// Whether so many bodies that have left their margins are few enough to be paired anew on their own; `edited` of them because
-    /// of what was done by hand.
+    /// Returns whether the bodies in `left`, which have left their margins, are few enough to be paired anew on their
+    /// own. `edited` of them were put there by hand.
     pub(crate) fn can_loosen(&self, left: &[u32], edited: usize) -> bool {
         let Allowance { per_step, per_list, .. } = self.bounds.allowance;
         let few = left.len() <= per_step + edited && self.loose.len() + left.len() <= per_list;
         few && left.iter().all(|&slot| self.may_be_loose(slot as usize))
     }
 
-    /// Not large bodies, which are looked up where they were when the list was made.
+    /// Returns whether a body may be loose. Large bodies may not: they are looked up where they were when the list was
+    /// made.
     pub(crate) fn may_be_loose(&self, slot: usize) -> bool {
         slot < self.bands.banded || slot >= self.listed
     }
 
-    /// Gives each of these bodies a new margin and finds the pairs that may be missing from the list: some
-    /// may be in it already. `left` is sorted. False if one of them is in a crowd, whose pairs only the sweep chooses.
+    /// Gives each of these bodies a new margin and finds the pairs that may be missing from the list; some may be in
+    /// the list already. `left` is sorted. Returns false if one of the bodies is in a crowd: only the sweep can choose
+    /// its pairs.
     pub(crate) fn loosen(&mut self, bodies: &Bodies, left: &[u32], pairs: &mut Vec<Pair>) -> bool {
         for &slot in left {
             self.renew(bodies, slot as usize);
@@ -106,13 +112,13 @@ impl Broadphase {
         complete
     }
 
-    /// A new margin, from where the body is now.
+    /// Gives a body a new margin, from where it is now.
     fn renew(&mut self, bodies: &Bodies, slot: usize) {
         let horizon = self.margins.horizon.min(self.bounds.allowance.steps * self.margins.time_step);
         let margins = &Margins { horizon, ..self.margins };
         let c = &bodies.columns;
         let bounds = &mut self.bounds;
-        // What is written stands for the time when the list was made: the frame's motion is taken off.
+        // All positions here are as of the time when the list was made: the frame's motion since then is subtracted.
         let x = c.pos_x[slot] - bounds.frame_x[slot] * bounds.age;
         let y = c.pos_y[slot] - bounds.frame_y[slot] * bounds.age;
         (bounds.built_x[slot], bounds.built_y[slot]) = (x, y);
@@ -121,7 +127,7 @@ impl Broadphase {
             self.turn[slot] = Turned::of(bodies, slot);
         }
         let Growth { reach, growth, frame, .. } = Growth::of(bodies, slot, margins, &self.frames);
-        // The body may have got into the next frame; its own stays what it is.
+        // The body may have moved into another frame. It keeps its own frame, and the margin grows by the difference.
         let own = [bounds.frame_x[slot], bounds.frame_y[slot]];
         let change = margins.horizon * (frame - glam::Vec2::from(own)).length();
         bounds.reach[slot] = reach + change;
@@ -130,7 +136,8 @@ impl Broadphase {
         self.place_parts_of(bodies, slot);
     }
 
-    /// Returns how many bounds it has looked at, and whether they were all: not if there are too many partners.
+    /// Finds the pairs of a loose body. Returns how many bounds were tested, and whether these were all: false if the
+    /// body has too many partners.
     fn pair_loose(
         &self,
         bodies: &Bodies,
@@ -158,7 +165,7 @@ impl Broadphase {
                 & (other_s[1] >= range_s[0])
                 & (other_b[0] <= range_b[1])
                 & (other_b[1] >= range_b[0]);
-            // A pair of two that have left in this step is found by the first of them.
+            // The first of two bodies that have left in this step finds their pair.
             if overlaps
                 && other as usize != slot
                 && ((other as usize) > slot || left.binary_search(&other).is_err())
@@ -183,7 +190,7 @@ impl Broadphase {
         (tests, partners < MOST_PARTNERS && near.len() < MOST_PARTNERS)
     }
 
-    /// The grown bounds of a loose body: along the axis of sorting, and along that of the bands.
+    /// Returns the grown bounds of a loose body: along the sorted axis, then along the axis that is cut into bands.
     fn loose_box(&self, bodies: &Bodies, slot: usize) -> [[f32; 2]; 2] {
         let c = &bodies.columns;
         let growth = self.bounds.growth[slot];
@@ -192,7 +199,7 @@ impl Broadphase {
         if self.bands.along_x { [along_y, along_x] } else { [along_x, along_y] }
     }
 
-    /// Whether a body's bounds are no longer those in the bands.
+    /// Returns whether a body is loose: its bounds are no longer those in the bands.
     pub(crate) fn is_loose(&self, slot: usize) -> bool {
         self.loose.binary_search(&(slot as u32)).is_ok()
     }

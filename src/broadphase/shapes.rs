@@ -1,8 +1,8 @@
 //! Candidate pairs of shapes that turn, part by part.
 //!
-//! The exact distance of two outlines would cost a hundred nanoseconds a candidate. So a shape is taken as the
-//! smallest box about its centre and turned with it: what passes may be a few centimetres further apart than a
-//! pair has to be, which the narrowphase finds out by lanes.
+//! The exact distance of two outlines would cost a hundred nanoseconds a candidate. So a shape counts as the smallest
+//! box about its centre that turns with it. A pair that passes may be a few centimetres further apart than a pair has
+//! to be; the narrowphase finds this out by lanes.
 
 use super::Broadphase;
 use crate::body::compound::Compound;
@@ -14,18 +14,18 @@ use crate::geometry::trig::sin_cos;
 use crate::narrowphase::PairKind;
 use glam::Vec2;
 
-/// In place of a part's number, for a body that has one shape.
+/// A mark in place of a part's number, for a body that has one shape.
 pub(crate) const NO_PART: u8 = u8::MAX;
 
-/// The reach of a half-space, m. Finite, so that its square is no NaN's origin.
+/// The reach of a half-space, m. Finite, so that its square makes no NaN.
 const EVERYWHERE: f32 = 1.0e12;
 
 /// A body's shape, or one of its parts.
 pub(crate) struct ShapeRef {
     pub kind: ShapeKind,
-    /// In the rows by shape: the body's slot, or the part's row.
+    /// Its row in the rows by shape: the body's slot, or the part's row.
     pub row: u32,
-    /// The first of its outline's rows.
+    /// The first row of its outline.
     pub outline_row: u32,
     pub vertices: usize,
     /// The radius of its rounding.
@@ -67,8 +67,8 @@ impl ShapeRef {
     }
 }
 
-/// How a body is turned, and the box about its centre that holds its shape and turns with it. (A compound has none: of it only
-/// the turn counts.)
+/// How a body is turned, and the box about its centre that holds its shape and turns with it. (For a compound only the
+/// turn counts, not the box.)
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Turned {
     /// Its x axis.
@@ -103,14 +103,14 @@ struct OrientedBox {
 }
 
 impl OrientedBox {
-    /// How far the box reaches along a direction.
+    /// Returns how far the box reaches along a direction.
     #[inline]
     fn support(&self, direction: Vec2) -> f32 {
         let Turned { axis, half } = self.turned;
         half.x * direction.dot(axis).abs() + half.y * direction.dot(axis.perp()).abs()
     }
 
-    /// The largest gap that one of the boxes' axes shows: no more than their distance.
+    /// Returns the largest gap along one of the boxes' axes, which is no more than their distance.
     #[inline]
     fn separation(&self, other: &OrientedBox) -> f32 {
         let way = other.centre - self.centre;
@@ -131,13 +131,13 @@ impl OrientedBox {
     }
 }
 
-/// A shape as a turned box with its filter.
+/// A shape as a turned box, with its filter.
 #[derive(Clone, Copy, Default)]
 struct Candidate {
     part: u8,
     kind: Kind,
     place: OrientedBox,
-    /// Distance from the centre to its furthest point; [`EVERYWHERE`] of a half-space.
+    /// Distance from the centre to its furthest point; [`EVERYWHERE`] for a half-space.
     reach: f32,
     filter: Filter,
 }
@@ -147,7 +147,7 @@ impl Candidate {
         self.filter.touches(&other.filter)
     }
 
-    /// Whether it is further than `reach` from a point.
+    /// Returns whether the shape is further than `reach` from a point.
     #[inline]
     fn is_apart(&self, point: Vec2, reach: f32) -> bool {
         let reach = reach + self.reach;
@@ -155,12 +155,12 @@ impl Candidate {
     }
 }
 
-/// The parts of compounds, where they were when the list was made. (Placed anew for each pair of bodies, they were a quarter of the time of
-/// 3,000 falling bodies of two boxes.)
+/// The parts of compounds, where they were when the list was made. (When parts were placed anew for each pair of
+/// bodies, this was a quarter of the time of 3,000 falling bodies of two boxes.)
 #[derive(Default)]
 pub(super) struct PlacedParts {
     list: Vec<Candidate>,
-    /// The first row of each compound in the list, and the end.
+    /// The first entry of each compound in `list`, and then the length of `list`.
     first: Vec<u32>,
 }
 
@@ -214,7 +214,7 @@ impl Broadphase {
         }
     }
 
-    /// The pairs of shapes of two bodies that may touch each other before the list is stale.
+    /// Emits the pairs of shapes of two bodies that may touch each other before the list is stale.
     #[inline(never)]
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;
@@ -245,7 +245,7 @@ impl Broadphase {
         }
     }
 
-    /// The shape of a body that has one.
+    /// Returns the shape of a body that has just one.
     fn whole(&self, bodies: &Bodies, slot: usize) -> Candidate {
         let c = &bodies.columns;
         let place = self.place(slot);
@@ -259,7 +259,7 @@ impl Broadphase {
         }
     }
 
-    /// The pair of two shapes, if it may touch.
+    /// Emits the pair of two shapes, if they may touch.
     #[inline(always)]
     fn accept_boxes(
         &self,
@@ -284,14 +284,14 @@ impl Broadphase {
         let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
         if separation <= self.largest_gap(a, b, kind) {
             if kind.is_symmetric() {
-                // The same one is A wherever the two are in the order of space.
+                // The lower handle is A, so that the roles do not depend on the order of space.
                 swap = c.handle[a].index > c.handle[b].index;
             }
             emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts });
         }
     }
 
-    /// The box around a body's shape, where it was when the list was made.
+    /// Returns the box around a body's shape, where the shape was when the list was made.
     #[inline]
     fn place(&self, slot: usize) -> OrientedBox {
         let [x, y, ..] = self.shape[slot].0;

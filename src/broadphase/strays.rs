@@ -1,48 +1,48 @@
-//! Strays: what is out of the bounds that it had when the list was made, so that queries need no new list.
+//! Strays: bodies that are out of the bounds that they had when the list was made, so that queries need no new list.
 //!
-//! A list is made anew at the beginning of a step. Before that, after a step in which bodies left their margins, or after edits, queries
-//! looked at every body: 500 µs among 20,000, and not 0.7. But how far a body is out of its bounds is known. Where it is
-//! not far, all boxes that are looked up are grown by that; the few that are far (struck, thrown, put elsewhere by hand) are looked at
-//! one by one.
+//! A list is made anew at the beginning of a step. Before that, after an edit or after a step in which bodies left
+//! their margins, queries used to look at every body: 500 µs among 20,000 instead of 0.7 µs. But it is known how far
+//! each body is out of its bounds. If a body is not far out, queries grow every box that they look up by that distance.
+//! The few bodies that are far out (struck, thrown, put elsewhere by hand) are tested one by one.
 
 use super::Bounds;
 use crate::lane::Lane;
 
-/// Besides one in so many bodies there may be so many that are far out.
+/// So many bodies may be far out, and one more for each `SHARE` bodies of the world.
 const FEW: usize = 64;
 const SHARE: usize = 1024;
 
-/// What is out of its bounds.
+/// The bodies that are out of their bounds.
 #[derive(Default)]
 pub(crate) struct Strays {
     /// Slots that are far out, in order.
     slots: Vec<u32>,
-    /// No other body is further out than this, m.
+    /// No body outside `slots` is further out than this, m.
     excess: f32,
-    /// Further than this is far.
+    /// A body that is further out than this is far out, m.
     near: f32,
-    /// The furthest that a body is out of them, those that are far too.
+    /// The largest distance that a body is out of its bounds, including bodies that are far out, m.
     most: f32,
     room: usize,
 }
 
 impl Strays {
-    /// None, in a world of so many bodies; further than `near` is far.
+    /// Removes all strays, for a new list of so many bodies. A body is far out if it is further out than `near`.
     pub(crate) fn clear(&mut self, bodies: usize, near: f32) {
         self.slots.clear();
         (self.excess, self.most, self.near) = (0.0, 0.0, near);
         self.room = FEW + bodies / SHARE;
-        // One more, to show that there are more.
+        // One more than `room` shows that there are too many.
         self.slots.reserve(self.room + 1);
     }
 
-    /// The same before a step, whose end is looked at next.
+    /// Removes all strays before a step, at whose end they are noted anew.
     pub(crate) fn begin(&mut self) {
         self.slots.clear();
         (self.excess, self.most) = (0.0, 0.0);
     }
 
-    /// A body that is so far out.
+    /// Notes a body that is `out` metres out of its bounds.
     pub(crate) fn note(&mut self, slot: usize, out: f32) {
         self.most = self.most.max(out);
         if out <= self.near {
@@ -52,7 +52,7 @@ impl Strays {
         }
     }
 
-    /// After the last was noted, in any order.
+    /// Finishes after all strays were noted, in any order.
     pub(crate) fn end(&mut self) {
         if self.slots.len() > self.room {
             self.slots.clear();
@@ -61,11 +61,11 @@ impl Strays {
         self.slots.sort_unstable();
     }
 
-    /// A body whose place or shape was changed by hand.
+    /// Notes a body whose place or shape was changed by hand.
     pub(crate) fn displace(&mut self, slot: usize) {
         if let Err(place) = self.slots.binary_search(&(slot as u32)) {
             if self.slots.len() > self.room {
-                // As good as looking at all.
+                // Queries then look at all bodies.
                 self.slots.clear();
                 self.excess = f32::INFINITY;
             } else if self.excess.is_finite() {
@@ -88,7 +88,7 @@ impl Strays {
 }
 
 impl Bounds {
-    /// By how much a body is out of its bounds, at least 0.
+    /// Returns how far a body is out of its bounds, at least 0, m.
     pub(crate) fn excess(&self, slot: usize, [x, y]: [f32; 2], turned: Option<[f32; 2]>) -> f32 {
         let moved_x = x - self.built_x[slot] - self.frame_x[slot] * self.age;
         let moved_y = y - self.built_y[slot] - self.frame_y[slot] * self.age;

@@ -1,21 +1,21 @@
-//! The sweep: all pairs of one tile, sorted by (a, b).
+//! The sweep: finds all pairs of one tile, sorted by (a, b).
 //!
 //! ```text
-//! for each band, for each run of large bodies near it (levels.rs): the fewer look up the more
+//! for each band, for each run of large bodies near it (levels.rs): the smaller side looks up the larger
 //! for each band, for each body i in order:
 //!     later bodies of the band, until one starts after i ends
 //!     bodies of the next band from the first that may reach i, until one starts after i ends
 //!     the large bodies found for i
 //! ```
 //!
-//! Where a run has fewer bodies than the band, each of them looks up the band (a floor, a wall); where it has more,
-//! each body of the band looks up the run (terrain, a comb). Two bodies that nothing moves are no pair, and none
-//! of the lists that grow has them.
+//! If a run has no more bodies than the band, each of them looks up the band (a floor, a wall). If it has more, each
+//! body of the band looks up the run (terrain, a comb). Two bodies that nothing moves are no pair, and no list that
+//! grows holds them.
 //!
-//! The tests on a run of bodies are done by lanes; hits come out in slot order at any width, and are noted without
-//! a branch for each (which was mispredicted twice a body). A hit then
-//! passes the filters and an exact test of distance: in a random pile a fifth of all circles whose
-//! bounds overlap are too far apart to matter, and each would cost every solver pass.
+//! The tests on a run of bodies are done by lanes. Hits come out in slot order at any width, and are noted without a
+//! branch for each (which was mispredicted twice a body). A hit then passes the filters and an exact test of distance:
+//! in a random pile, a fifth of all circles whose bounds overlap are too far apart to matter, and each would cost time
+//! in every solver pass.
 
 use super::bands::Band;
 use super::crowd::{Crowd, MOST_PARTNERS, size};
@@ -32,45 +32,46 @@ use std::ops::Range;
 pub(crate) struct Pair {
     pub a: u32,
     pub b: u32,
-    /// When the pair was found.
+    /// The separation when the pair was found.
     pub separation: f32,
     pub kind: PairKind,
-    /// Whether b takes the role of A in the pair's kernel.
+    /// True if b takes the role of A in the pair's kernel.
     pub swap: bool,
-    /// Which of a's and b's shapes; `NO_PART` where there is but one.
+    /// The numbers of a's and b's parts; `NO_PART` for a body with one shape.
     pub parts: [u8; 2],
 }
 
 /// The pairs that one tile finds.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Both bodies in this tile or the next, or B a large body without inverse mass.
+    /// Pairs of two bodies in this tile or the next, or with a large body without inverse mass as B.
     pub pairs: Vec<Pair>,
-    /// With a large body that contacts can move.
+    /// Pairs with a large body that contacts can move.
     pub overflow: Vec<Pair>,
-    /// (banded, large), sorted; in the overflow tile two large ones.
+    /// The slots of a banded and a large body near each other, sorted; in the overflow tile, of two large ones.
     large: Vec<(u32, u32)>,
-    /// How many large ones a banded body has; only where there may be too many.
+    /// How many large partners each banded body has; empty unless there may be too many.
     large_partners: Vec<u8>,
     crowd: Crowd,
     hits: Hits,
-    /// How many bounds were looked at; those that lanes take along count.
+    /// How many bounds were tested, including those that the last lanes of a vector test needlessly.
     pub tests: u64,
 }
 
-/// Bodies whose bounds overlap and that are not looked at yet.
+/// Pairs of bodies whose bounds overlap, before the filters and the exact test.
 #[derive(Default)]
 struct Hits {
-    /// The first `len` are such; as many as ever needed.
+    /// The first `len` entries are hits, as slots `[i, j]`.
     list: Vec<[u32; 2]>,
     len: usize,
 }
 
-/// From so many hits on they are looked at.
+/// When there are so many hits, they are tested exactly.
 const MANY_HITS: usize = 1024;
 
 impl Hits {
-    /// Empty, with room for `MANY_HITS`, and for what two scans of a body and a lane add to it.
+    /// Removes all hits, and makes room for `MANY_HITS`, for those that two scans of a body add, and for the lanes that
+    /// a scan writes past its hits.
     fn prepare(&mut self) {
         self.len = 0;
         self.list.resize(MANY_HITS + 2 * MOST_PARTNERS + 3 * MAX_WIDTH, [0; 2]);
@@ -78,18 +79,18 @@ impl Hits {
 }
 
 impl Found {
-    /// Whether there is that room.
+    /// Returns whether `overflow` and `large` have room for so many.
     pub(crate) fn holds(&self, overflow: usize, large: usize) -> bool {
         self.overflow.capacity() >= overflow && self.large.capacity() >= large
     }
 
-    /// Room for what is found beside the pairs.
+    /// Makes room in `overflow` and `large` for so many.
     pub(crate) fn reserve(&mut self, overflow: usize, large: usize) {
         self.overflow.reserve_exact(overflow.saturating_sub(self.overflow.len()));
         self.large.reserve_exact(large.saturating_sub(self.large.len()));
     }
 
-    /// Bodies found near large ones.
+    /// Returns how many bodies were found near large ones.
     pub(crate) fn large_len(&self) -> usize {
         self.large.len()
     }
@@ -103,13 +104,13 @@ impl Found {
         self.tests = 0;
     }
 
-    /// The slots, in order, of bodies that had more partners than they were given.
+    /// The slots, in order, of bodies that have more partners than they were given.
     pub(crate) fn crowded(&self) -> &[u32] {
         &self.crowd.cut
     }
 }
 
-/// The pairs of one body at a time, in order.
+/// Finds the pairs of one body at a time, in order.
 struct Finder<'a> {
     broadphase: &'a Broadphase,
     bodies: &'a Bodies,
@@ -119,14 +120,16 @@ struct Finder<'a> {
     overflow: &'a mut Vec<Pair>,
     crowd: &'a mut Crowd,
     hits: &'a mut Hits,
-    /// That count against the present body, in the present run.
+    /// How many partners count against the present body, in the present run.
     partners: usize,
-    /// The smallest body of the run, 0 if one of them is fixed. Looked for when a body has too many partners.
+    /// The size of the smallest body of the run, 0 if one of them is fixed. It is found only when a body has too many
+    /// partners.
     smallest: Option<f32>,
 }
 
 impl Finder<'_> {
-    /// Finds the partners of body `i` in a run, which is all of its band from `from` on. Returns how many bounds it has looked at.
+    /// Finds the partners of body `i` in a run, from slot `from` on; `run` is the whole band. Returns how many bounds
+    /// were tested.
     #[inline(always)]
     fn find<L: Lane>(
         &mut self,
@@ -151,7 +154,7 @@ impl Finder<'_> {
         tests
     }
 
-    /// Makes pairs of the hits that are.
+    /// Makes pairs of the hits that pass the filters and the exact test.
     fn look_at_hits(&mut self) {
         let (broadphase, bodies, pairs) = (self.broadphase, self.bodies, &mut *self.pairs);
         let hits = &self.hits.list[..std::mem::take(&mut self.hits.len)];
@@ -165,7 +168,7 @@ impl Finder<'_> {
         let inv_mass = &bodies.columns.inv_mass;
         for &[a, b] in hits {
             let (i, j) = (a as usize, b as usize);
-            // Two moving bodies of one round kind, of which there are most.
+            // The most frequent case: two moving bodies of the same round kind.
             let same = kinds[i] == kinds[j] && kinds[i].is_round() && inv_mass[i].min(inv_mass[j]) > 0.0;
             if !same {
                 broadphase.accept(bodies, i, j, |pair| pairs.push(pair));
@@ -181,7 +184,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes body `j` of a run as a partner of `i`. False if nothing that follows in the run can be one.
+    /// Takes body `j` of a run as a partner of `i`. Returns false if no later body of the run can be one.
     #[inline(always)]
     fn take(&mut self, i: usize, j: usize, run: &Range<usize>) -> bool {
         let known = self.pairs.len();
@@ -196,7 +199,8 @@ impl Finder<'_> {
         self.partners <= MOST_PARTNERS || !self.is_full(i, run)
     }
 
-    /// Whether each body of the run would count against `i`: none is small against it, none fixed.
+    /// Returns whether each body of the run would count against `i`: none is fixed, and none is less than half as large
+    /// as `i`.
     #[cold]
     fn is_full(&mut self, i: usize, run: &Range<usize>) -> bool {
         let bodies = self.bodies;
@@ -214,7 +218,7 @@ impl Finder<'_> {
     }
 }
 
-/// Which of the bodies in a run overlap body `i`.
+/// Tests which bodies of a run overlap body `i`: its bounds, in all lanes.
 struct Probe<'a, L: Lane> {
     broadphase: &'a Broadphase,
     min_s: L,
@@ -235,7 +239,7 @@ impl<'a, L: Lane> Probe<'a, L> {
         }
     }
 
-    /// The lanes from `j` on that overlap, as bits, and those that start no later than the body ends.
+    /// Returns the lanes from `j` on that overlap, and the lanes that start no later than the body ends, as bits.
     #[inline(always)]
     fn overlap(&self, j: usize, end: usize) -> (u32, u32) {
         let bounds = &self.broadphase.bounds;
@@ -248,8 +252,8 @@ impl<'a, L: Lane> Probe<'a, L> {
         (overlap.bits() & within, starts_before.bits())
     }
 
-    /// Notes the overlapping bodies of `run`, which is in sweep order, as hits of `i`. Returns how many bounds it has looked at; nothing
-    /// if there are more than a body may have partners.
+    /// Notes the overlapping bodies of `run`, which is in sweep order, as hits of `i`. Returns how many bounds were
+    /// tested, or `None` if there are more hits than a body may have partners.
     #[inline(always)]
     fn note(&self, i: usize, run: Range<usize>, hits: &mut Hits) -> Option<u64> {
         let most = hits.len + MOST_PARTNERS;
@@ -268,7 +272,7 @@ impl<'a, L: Lane> Probe<'a, L> {
                 return None;
             }
             j += L::WIDTH;
-            // Lower bounds ascend, so the last lane is the first to start too late.
+            // Lower bounds ascend: when the last lane starts too late, all later bodies do.
             if starts_before >> (L::WIDTH - 1) == 0 {
                 break;
             }
@@ -277,7 +281,7 @@ impl<'a, L: Lane> Probe<'a, L> {
     }
 
     /// Visits the overlapping bodies of `run`, which is in sweep order, until `hit` returns false. Returns how many
-    /// bounds it has looked at.
+    /// bounds were tested.
     #[inline(always)]
     fn scan(&self, run: Range<usize>, mut hit: impl FnMut(usize) -> bool) -> u64 {
         let mut j = run.start;
@@ -290,7 +294,7 @@ impl<'a, L: Lane> Probe<'a, L> {
                 bits &= bits - 1;
             }
             j += L::WIDTH;
-            // Lower bounds ascend, so the last lane is the first to start too late.
+            // Lower bounds ascend: when the last lane starts too late, all later bodies do.
             if starts_before >> (L::WIDTH - 1) == 0 {
                 break;
             }
@@ -327,8 +331,8 @@ impl Broadphase {
             smallest = [smallest[1], None];
             for i in band.slots.clone() {
                 let probe = Probe::<L>::new(self, i);
-                // What touches nothing has no candidates to look at. (`peers --scenes joint-grid`, 10,000 particles in a heap,
-                // 2 threads: a p95 of 7 ms for a step, and 2 so.)
+                // A body that touches nothing needs no search. (`peers --scenes joint-grid`, 10,000 particles in a
+                // heap, 2 threads: the p95 of a step went from 7 to 2 ms.)
                 let touches = !self.present.avoids(bodies, i);
                 if touches {
                     *tests += finder.find(&probe, i, i + 1, &band.slots, &mut smallest[0]);
@@ -341,7 +345,7 @@ impl Broadphase {
                     *tests += finder.find(&probe, i, reaching, &next.slots, &mut smallest[1]);
                 }
                 while let Some(&(_, b)) = next_large.next_if(|&&(a, _)| a as usize == i) {
-                    // In order: large ones come after all others.
+                    // Pairs are in order: large bodies come after all others.
                     finder.look_at_hits();
                     finder.take_large(i, b as usize);
                 }
@@ -351,7 +355,7 @@ impl Broadphase {
         finder.crowd.tidy();
     }
 
-    /// Finds which bodies of the tile are near which large ones.
+    /// Finds the large bodies near each body of the tile.
     fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         let Found { large, large_partners, crowd, tests, .. } = found;
         for &plane in &self.levels.planes {
@@ -392,8 +396,8 @@ impl Broadphase {
         }
     }
 
-    /// Calls `hit` with the bodies of a band and the large ones whose bounds overlap. Returns how many bounds it has
-    /// looked at.
+    /// Calls `hit` with each body of a band and each large body whose bounds overlap. Returns how many bounds were
+    /// tested.
     #[inline(always)]
     fn near_band<L: Lane>(&self, band: &Band, hit: &mut impl FnMut(usize, usize)) -> u64 {
         let (bounds, slots) = (&self.bounds, &band.slots);
@@ -436,13 +440,13 @@ impl Broadphase {
         tests
     }
 
-    /// A slot's bounds along both axes, that of sorting first.
+    /// Returns a slot's bounds along both axes, the sorted axis first.
     fn ranges(&self, slot: usize) -> [[f32; 2]; 2] {
         let bounds = &self.bounds;
         [[bounds.min_s[slot], bounds.max_s[slot]], [bounds.min_b[slot], bounds.max_b[slot]]]
     }
 
-    /// The slots whose bounds come near the half-space in slot `plane`.
+    /// Visits the slots whose bounds come near the half-space in slot `plane`.
     fn near_plane<L: Lane>(
         &self,
         bodies: &Bodies,
@@ -455,7 +459,8 @@ impl Broadphase {
         let offset = L::splat(c.ext_z[plane]);
         let mut j = slots.start;
         while j < slots.end {
-            // Columns are padded to the widest lane, but the last load may start anywhere in it.
+            // The columns' padding of one widest lane may be too short for the last load, which can start at any slot.
+            // Then all slots left count as near.
             if j + L::WIDTH > c.pos_x.len() {
                 (j..slots.end).for_each(&mut hit);
                 return;
@@ -476,8 +481,8 @@ impl Broadphase {
         }
     }
 
-    /// Pairs among the large bodies themselves, sorted, after those in `found`. Each that can be moved looks up the
-    /// others.
+    /// Finds the pairs among the large bodies and appends them to `found`, sorted. Each body that can be moved looks up
+    /// the others.
     pub(crate) fn sweep_among_large(&self, bodies: &Bodies, found: &mut Found) {
         let Found { pairs, large, crowd, tests, .. } = found;
         let inv_mass = &bodies.columns.inv_mass;
@@ -488,7 +493,7 @@ impl Broadphase {
             *tests += 1 + self.levels.planes.len() as u64;
             self.levels.visit(range_s, range_b, |b| {
                 *tests += 1;
-                // Two that can be moved find each other.
+                // Two bodies that can be moved find each other: one of the two finds is enough.
                 if b == a || (inv_mass[b] > 0.0 && b < a) {
                     return true;
                 }
@@ -510,14 +515,16 @@ impl Broadphase {
         crowd.tidy();
     }
 
-    /// How far apart the shapes of a pair may be. In a list of one step, two that move only as far as counts in this step.
+    /// Returns how far apart the shapes of a pair may be. In a list of one step, two bodies that move may be no further
+    /// apart than the speculative distance, as more does not count in this step.
     #[inline(always)]
     pub(super) fn largest_gap(&self, a: usize, b: usize, kind: PairKind) -> f32 {
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
         if self.fleeting && !kind.is_fixed() { growth.min(self.margins.speculative) } else { growth }
     }
 
-    /// The pair, if its bodies may touch each other before the list is stale; of compounds the pairs of parts.
+    /// Emits the pair of two bodies if they may touch each other before the list is stale; for compounds, the pairs of
+    /// their parts.
     #[inline(always)]
     pub(super) fn accept(&self, bodies: &Bodies, a: usize, b: usize, mut emit: impl FnMut(Pair)) {
         let c = &bodies.columns;
@@ -525,7 +532,7 @@ impl Broadphase {
         if a_fixed && b_fixed {
             return;
         }
-        // See `solver/hulls.rs`.
+        // Corners of a hull touch as part of the hull only: see `solver/hulls.rs`.
         if bodies.is_corner(a) || bodies.is_corner(b) {
             return;
         }
@@ -542,7 +549,7 @@ impl Broadphase {
         let separation =
             if matches!(kind, PairKind::CircleCircle | PairKind::ParticleParticle | PairKind::CircleParticle)
             {
-                // In place of the jump table, for the kinds of which there are most: two round ones.
+                // A direct call instead of the jump table, for the most frequent kinds: two round shapes.
                 touch_one(PairKind::CircleCircle, row_a, row_b).separation
             } else {
                 touch_any(kind, row_a, row_b).separation

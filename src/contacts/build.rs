@@ -1,4 +1,4 @@
-//! Colouring and laying out the blocks of one tile.
+//! Colours the pairs of one tile and lays out their blocks.
 //!
 //! ```text
 //! bucket the pairs by class: by kind, within a kind the near ones first
@@ -6,25 +6,27 @@
 //! for each class, for each colour: whole blocks; then one lane for each pair
 //! ```
 //!
-//! Colours start anew with each class, since classes are solved one after the other: a mixed pile then
-//! needs fewer colours a class, and has fewer blocks that are half empty. Pairs with the ground that
-//! were not near when the list was made have blocks of their own, after the near ones', which are skipped
-//! while nothing in them is near; those of two bodies that move are candidates.
+//! Colours start anew with each class, since classes are solved one after the other. So a mixed pile needs fewer
+//! colours a class, and has fewer blocks that are half empty. Pairs with the ground that were not near when the list
+//! was made have blocks of their own, after those of the near pairs. These blocks are skipped while nothing in them is
+//! near. Pairs of two moving bodies that were not near are candidates.
 //!
-//! Tried and dropped: colours of limited capacity (16 to 256 pairs), so that a pass goes through a tile in
-//! the order of space. No faster, and the penetration of a pile of 158 rows was the same.
-//! Tried and dropped, too: full blocks, but solved segment by segment of 128 bodies, for the rows to stay in the first cache.
-//! The time is that of `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12`, kinetic energy and largest overlap
-//! those of `granule run packed --bodies 50000 --warmup 600 --steps 60`, which are 180 J and 0.04 m as it is:
+//! Tried and dropped: colours of limited capacity (16 to 256 pairs), so that a pass goes through a tile in the order of
+//! space. They were no faster, and the penetration of a pile of 158 rows was the same.
+//!
+//! Tried and dropped: full blocks, but solved in segments of 128 bodies, so that the rows stay in the first-level
+//! cache. The time is that of `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12`. Kinetic energy
+//! and largest overlap are those of `granule run packed --bodies 50000 --warmup 600 --steps 60`; without segments they
+//! are 180 J and 0.04 m.
 //!
 //! ```text
-//! end to end                          −8 % of time    2,590 J, 0.09 m: always pushed the same way
+//! from end to end                     −8 % of time    2,590 J, 0.09 m: always pushed the same way
 //! forwards, relaxing backwards        −7 %              605 J, 0.04 m
 //! the same, segments of 512           −9 %            1,950 J, 0.07 m
 //! of 1,024, one segment at 50,000     −2 %              880 J, 0.08 m: so it is the way back that stirs
 //! even segments, then odd ones        −1 to −3 %        127 J, 0.04 m
-//! the same of 256 bodies              −2 %            at 50,000 bodies −2 %, at 10,000 +1 %
-//! with the rows of blocks to come prefetched           +2 to +7 %
+//! the same, segments of 256           −2 %            at 50,000 bodies −2 %, at 10,000 +1 %
+//! with prefetch of the next blocks' rows               +2 to +7 %
 //! ```
 
 use super::candidates::CANDIDATE_KINDS;
@@ -44,28 +46,29 @@ use crate::material::{Mix, Mixing};
 use crate::narrowphase::{KINDS, NO_CONTACT, PairKind};
 use std::sync::Mutex;
 
-/// One lane in reserve for so many near pairs of a kind, for candidates that come near. (With twice as many, 2 to 5 % more time in all
-/// scenes; but sixteen serial ones besides, for those that find both bodies' lanes taken, as three of sixty births do: without these most
-/// tiles were laid out anew in the step after a list, 4 ms of 8,000 bodies that tumble.)
+/// One lane in reserve for so many near pairs of a kind, for candidates that come near. (With twice as many lanes, all
+/// scenes took 2 to 5 % more time.) There are also sixteen serial lanes, for candidates that find one of their bodies
+/// in every block in reserve, as three of sixty do. (Without these, most tiles were laid out anew in the step after a
+/// new list: 4 ms with 8,000 bodies that tumble.)
 const RESERVE: u32 = 4;
 
-/// Colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
+/// The number of colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
 /// `SERIAL`; a body needs more than 30 neighbours for that.
 const COLOURS: usize = 31;
 pub(crate) const SERIAL: usize = COLOURS;
-/// Kinds, near and not.
+/// The number of classes: each kind has one for near pairs and one for the others.
 const CLASSES: usize = 2 * KINDS;
 
 /// Vectors that keep their memory from one build to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Colours that each body of the two tiles has, as bits.
+    /// Colours that each body of the tile and the next one has, as bits.
     taken: Vec<u32>,
-    /// Pairs by kind, near ones first; or where each pair went when some were dropped.
+    /// Pairs by class; or where each pair went when some were dropped or added.
     pub(super) sorted: Vec<u32>,
     /// Colour of each pair in `sorted`.
     colour: Vec<u8>,
-    /// Candidates that have come near, or where the pairs are that were added to the list.
+    /// Candidates that have come near, or the places of pairs that were added to the list.
     pub(super) born: Vec<u32>,
     /// Pairs that are to be added to the list.
     pub(super) added: Vec<Pair>,
@@ -89,7 +92,7 @@ impl Scratch {
     }
 }
 
-/// What building reads, the same for all tiles.
+/// The data that building reads, the same for all tiles.
 pub(super) struct Build<'a> {
     pub bodies: &'a Bodies,
     pub mixing: Mixing,
@@ -98,12 +101,14 @@ pub(super) struct Build<'a> {
     pub old_slot: &'a [u32],
     /// Separation below which a pair counts as near.
     pub speculative: f32,
-    /// For tiles whose blocks are made anew with what they held: as many as have ever been at the same time.
+    /// Memory for tiles whose blocks are laid out anew and keep their values; as many as were ever in use at the same
+    /// time.
     pub spare: &'a Mutex<Vec<Kept>>,
 }
 
 impl Build<'_> {
-    /// Builds a tile's blocks, and its candidates. Where `coloured` is false, all lanes are serial, and there are no candidates.
+    /// Builds a tile's blocks and candidates. If `coloured` is false, all lanes are serial, and there are no
+    /// candidates.
     pub(super) fn tile(&self, tile: &mut Tile, coloured: bool) {
         let Tile { lane_of, found, .. } = tile;
         resize(lane_of, found.pairs.len());
@@ -113,7 +118,8 @@ impl Build<'_> {
         self.lay_out_pairs(tile, coloured);
     }
 
-    /// Makes a tile's blocks anew, with what they held, and with lanes for these candidates and for pairs that were added to the list.
+    /// Lays a tile's blocks out anew. Pairs keep their values. Those in `born` get lanes: candidates that have come
+    /// near, or pairs that were added to the list.
     pub(super) fn again(&self, tile: &mut Tile, born: &[u32], coloured: bool) {
         let mut kept = self.spare.lock().expect("no worker panicked").pop().unwrap_or_default();
         kept.take(tile);
@@ -166,7 +172,7 @@ impl Build<'_> {
     ) -> [u32; CLASSES + 1] {
         let pairs = &tile.found.pairs;
         let class = |pair: &Pair| {
-            // A pair of two bodies that move is near, as it has a lane.
+            // A pair of two moving bodies that has a lane is near.
             let far = (!coloured || pair.kind.is_fixed()) && pair.separation >= self.speculative;
             2 * pair.kind as usize + usize::from(far)
         };
@@ -193,7 +199,7 @@ impl Build<'_> {
         classes
     }
 
-    /// Turns the counts of each class and colour into first lanes, and makes room.
+    /// Makes the blocks, and replaces the counts of each class and colour by their first lanes.
     fn lay_out(
         &self,
         tile: &mut Tile,
@@ -213,7 +219,7 @@ impl Build<'_> {
             let start = blocks.len();
             *run = Run { start, serial: start, end: start };
             let reserve = if class % 2 == 1 { reserves[class / 2] } else { 0 };
-            // Most classes are empty, and there are 52 of them times 32 colours.
+            // Most of the 52 classes are empty, and each has 32 colours to go through.
             if buckets[class] == buckets[class + 1] && reserve == 0 {
                 continue;
             }
@@ -323,7 +329,7 @@ impl Build<'_> {
         Coefficients::new(self.bodies, self.mixing)
     }
 
-    /// Writes a pair's lane, which is free.
+    /// Writes a pair to a free lane.
     #[inline(always)]
     pub(super) fn write_lane(
         &self,
@@ -393,12 +399,12 @@ impl Build<'_> {
     }
 }
 
-/// What rolls: of two round shapes the smaller, else the round one.
+/// Returns the radius that rolls: the smaller one of two round shapes, else that of the round shape.
 fn rolling_radius([a, b]: &[ShapeRef; 2]) -> f32 {
     if a.radius > 0.0 && b.radius > 0.0 { a.radius.min(b.radius) } else { a.radius.max(b.radius) }
 }
 
-/// What a shape asks of the kernel of its block, see [`BlockInfo::capacity`].
+/// Returns what a shape asks of the kernel of its block, see [`BlockInfo::capacity`].
 fn needs(shape: &ShapeRef) -> u8 {
     match shape.kind {
         ShapeKind::Circle | ShapeKind::Particle | ShapeKind::HalfSpace => 0,
@@ -412,7 +418,7 @@ fn needs(shape: &ShapeRef) -> u8 {
 /// The descriptions of a tile's blocks while they are laid out.
 struct Blocks<'a> {
     info: &'a mut Vec<BlockInfo>,
-    /// How many of the blocks have a manifold block.
+    /// How many of the blocks have a [`ManifoldBlock`].
     manifolds: u32,
 }
 
@@ -433,7 +439,8 @@ impl Blocks<'_> {
     }
 }
 
-/// Empty blocks in reserve for each kind: for candidates that come near, and for pairs that are added to the list.
+/// Returns how many empty blocks each kind has in reserve, for candidates that come near and for pairs that are added
+/// to the list.
 fn reserves(buckets: &[u32; CLASSES + 1], candidates: &[u32; CANDIDATE_KINDS], roomy: bool) -> [u32; KINDS] {
     std::array::from_fn(|kind| {
         let lanes = buckets[2 * kind + 2] - buckets[2 * kind];
@@ -443,7 +450,7 @@ fn reserves(buckets: &[u32; CLASSES + 1], candidates: &[u32; CANDIDATE_KINDS], r
     })
 }
 
-/// The lowest colour free at both bodies; at A alone where B is fixed.
+/// Picks the lowest colour that is free at both bodies; at A alone if B is fixed.
 #[inline]
 fn pick_colour(taken: &mut [u32], first: usize, pair: &Pair) -> usize {
     let (low, high) = (pair.a as usize - first, (pair.b as usize).wrapping_sub(first));
@@ -463,7 +470,7 @@ fn pick_colour(taken: &mut [u32], first: usize, pair: &Pair) -> usize {
     colour.min(SERIAL)
 }
 
-/// The mixed coefficients of a pair of materials, remembered for the next pair of the same.
+/// The mixed coefficients of a pair of materials, remembered for the next pair of the same materials.
 pub(super) struct Coefficients<'a> {
     bodies: &'a Bodies,
     mixing: Mixing,
@@ -499,7 +506,7 @@ impl<'a> Coefficients<'a> {
     }
 }
 
-/// A product of large coefficients may overflow.
+/// Limits a product of large coefficients, which may overflow.
 fn finite(value: f32) -> f32 {
     value.min(f32::MAX)
 }

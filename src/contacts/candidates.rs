@@ -1,9 +1,10 @@
 //! Candidates: the pairs of the list that are not near, and how they get lanes.
 //!
-//! A candidate is two rows, a rounding, and which pair it is. Each step looks at all of them by lanes (`contacts/update/near.rs`), and
-//! those that have come near get a lane of a block, in which it stays as long as the list lives: there are blocks in reserve for that,
-//! after those that were near from the start. A lane is free for a pair if none of its block has one of the two bodies, so
-//! that colours are as valid as when the list was made. Where the reserve is used up, the tile's blocks are laid out anew.
+//! A candidate is two rows, a rounding, and the number of the pair. Each step tests all candidates by lanes
+//! (`contacts/update/near.rs`). One that has come near gets a lane of a block and keeps it as long as the list lives.
+//! Blocks in reserve serve this purpose, after the blocks of the pairs that were near from the start. A lane is free
+//! for a pair if no lane of its block names one of the two bodies, so that colours stay as valid as when the list was
+//! made. If the reserve is used up, the tile's blocks are laid out anew.
 
 use super::build::Build;
 use super::places::RowLimit;
@@ -16,13 +17,13 @@ use crate::lane::RowOffset;
 use crate::narrowphase::PairKind;
 use std::ops::Range;
 
-/// Kinds of pairs that have candidates: those of two bodies that move. (What is near the ground is soon on it, and how fast it comes
-/// counts there: such pairs have lanes from the start.)
+/// How many kinds of pairs have candidates: those of two bodies that move. (Pairs with a fixed body have lanes from the
+/// start: a body near the ground is soon on it, and there its approach speed counts.)
 pub(crate) const CANDIDATE_KINDS: usize = PairKind::CircleCircleFixed as usize;
 
-/// One place to spare for so many candidates, for pairs that are added to the list.
+/// One spare place for so many candidates, for pairs that are added to the list.
 const SPARE: u32 = 8;
-/// At least so many in a tile that has pairs of the kind.
+/// The least number of spare places of a kind, in a tile with many pairs that has some of the kind.
 const LEAST_SPARE: u32 = 4 * BLOCK as u32;
 
 /// Sixteen candidates.
@@ -34,13 +35,13 @@ pub(crate) struct CandidateBlock {
     pub b: Places,
     /// The sum of the roundings of both outlines, m; for kinds with manifolds.
     pub rounding: [f32; BLOCK],
-    /// Which pairs of the tile they are.
+    /// The numbers of the pairs in the tile's list; `u32::MAX` where a place is free.
     pub pair: [u32; BLOCK],
-    /// The lanes that are candidates still.
+    /// The lanes that are still candidates.
     pub alive: u16,
 }
 
-/// The blocks of each kind's candidates.
+/// The ranges of blocks of each kind's candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CandidateRuns {
     start: [u32; CANDIDATE_KINDS + 1],
@@ -53,7 +54,7 @@ impl CandidateRuns {
     }
 }
 
-/// The row of a shape, and the rounding of its outline.
+/// Returns the row of a shape, and the rounding of its outline.
 #[inline]
 fn shape_of(bodies: &Bodies, slot: usize, part: u8) -> (u32, f32) {
     let outline = if part == NO_PART {
@@ -66,7 +67,7 @@ fn shape_of(bodies: &Bodies, slot: usize, part: u8) -> (u32, f32) {
     (row, rounding)
 }
 
-/// Makes a pair, of this index, a candidate in a place.
+/// Writes the pair with this index as a candidate to a place.
 fn write_candidate(
     bodies: &Bodies,
     (block, lane): (&mut CandidateBlock, usize),
@@ -89,8 +90,9 @@ fn write_candidate(
 }
 
 impl Build<'_> {
-    /// Whether a pair of a new list is far enough for having no lane. (Lanes for all that may be near within two steps: fewer
-    /// births, but blocks so thin that the solver took 40 % longer.)
+    /// Returns whether a pair of a new list is too far apart for a lane. (Tried and dropped: lanes for all pairs that
+    /// may be near within two steps. Fewer candidates had to get lanes later, but blocks were so thin that the solver
+    /// took 40 % longer.)
     pub(super) fn is_candidate(&self, pair: &Pair) -> bool {
         !pair.kind.is_fixed() && pair.separation >= self.speculative
     }
@@ -130,11 +132,11 @@ impl Build<'_> {
         }
     }
 
-    /// Makes a candidate of a pair that was added to the list. False if there is no place for it.
+    /// Makes a candidate of a pair that was added to the list. Returns false if there is no place for it.
     pub(super) fn add_candidate(&self, tile: &mut Tile, index: u32) -> bool {
         let Tile { candidates, candidate_runs, found, limits, .. } = tile;
         let pair = &found.pairs[index as usize];
-        // Places are taken from the first on.
+        // Places are taken from the first on: the search begins at the last block and stops at a full one.
         let free = candidates[candidate_runs.of(pair.kind)].iter_mut().rev().map_while(|block| {
             let lane = block.pair.iter().position(|&taken| taken == u32::MAX);
             lane.map(|lane| (block, lane))
@@ -144,7 +146,8 @@ impl Build<'_> {
         true
     }
 
-    /// Gives lanes to the candidates that `near` finds.
+    /// Gives lanes to the candidates that `near` finds. Lays the tile's blocks out anew if there are not enough free
+    /// lanes.
     pub(super) fn give_lanes(&self, tile: &mut Tile, near: &impl Fn(&mut Tile, &mut Vec<u32>)) {
         if tile.candidates.is_empty() {
             return;
@@ -172,13 +175,14 @@ impl Build<'_> {
 }
 
 impl Tile {
-    /// Whether it has so many pairs that laying out its blocks anew is dear, and places to spare are not.
+    /// Returns whether the tile has so many pairs that laying out its blocks anew costs more than spare places do.
     pub(super) fn is_roomy(&self) -> bool {
         self.found.pairs.len() >= 4 * BLOCK
     }
 
-    /// The next lane of the first block in reserve that has neither body (where one is fixed, that has not the other); or of one of the
-    /// near pairs' blocks that are not full.
+    /// Returns a free lane for a pair: the next lane of the first block in reserve that names neither body (if B is
+    /// fixed, that does not name A); else that of such a block of the near pairs that is not full; else that of a
+    /// serial block in reserve.
     pub(super) fn free_lane(&self, pair: &Pair) -> Option<(usize, usize)> {
         let kind = pair.kind as usize;
         let [near, reserve] = [self.runs[2 * kind], self.runs[2 * kind + 1]];

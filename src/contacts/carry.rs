@@ -1,8 +1,8 @@
-//! Impulses on their way from an old pair list to the next.
+//! Carries impulses from an old pair list to the next.
 //!
-//! The old list's contacts that are near, as rows by the lower old slot; those of the
-//! overflow tile, which may start anywhere, in a short sorted list of their own. A new pair looks up its
-//! bodies' old slots, and what nobody has claimed by then has ended.
+//! The old list's contacts that hold something are *entries*, in rows by the lower old slot. Those of the overflow
+//! tile, which may start at any slot, are in a short sorted list of their own. A new pair looks up the old slots of its
+//! bodies and claims the entry. A touching entry that no pair has claimed by the end of the build has ended.
 
 use super::events::Changed;
 use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NO_MANIFOLD, Tile};
@@ -15,7 +15,7 @@ use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a new contact starts with.
+/// The values that a new contact starts with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Carried {
     pub normal_impulse: f32,
@@ -23,7 +23,7 @@ pub(crate) struct Carried {
     pub touching: bool,
 }
 
-/// What a new contact with a manifold starts with besides.
+/// The further values that a new contact with a manifold starts with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ManifoldCarried {
     /// The impulse of the second point.
@@ -34,7 +34,7 @@ pub(crate) struct ManifoldCarried {
     parts: [u8; 2],
 }
 
-/// A pair of the old list, by its slots then: `low < high`.
+/// A pair of the old list, by its old slots: `low < high`.
 #[derive(Clone, Debug, Default)]
 struct Entry {
     low: u32,
@@ -42,7 +42,7 @@ struct Entry {
     claimed: Claimed,
 }
 
-/// Set by the one thread that finds the pair again.
+/// A flag that the one thread that finds the pair again sets.
 #[derive(Debug, Default)]
 struct Claimed(AtomicBool);
 
@@ -54,10 +54,10 @@ impl Clone for Claimed {
 
 #[derive(Default)]
 pub(crate) struct Carry {
-    /// First entry of each old slot that was in a band, and the end.
+    /// First entry of each old slot that was in a band, and then the number of entries.
     start: Vec<u32>,
     entries: Vec<Entry>,
-    /// The higher slot of each entry, apart from the rest: a row of them is one load.
+    /// The higher slot of each entry, in a column of its own: a row of them is one load.
     high: Vec<u32>,
     /// As long as `entries` where there are contacts with a manifold, else empty.
     manifold: Vec<ManifoldCarried>,
@@ -66,26 +66,26 @@ pub(crate) struct Carry {
     tile_start: Vec<u32>,
     /// Handles by old slot, for the events.
     handle: Vec<BodyHandle>,
-    /// Taken, and not yet looked through for what is lost.
+    /// Entries were taken, and not yet searched for contacts that have ended.
     pending: bool,
 }
 
-/// What the pairs of a tile hold while its blocks are made anew.
+/// The impulses and flags of a tile's pairs, kept while its blocks are laid out anew.
 #[derive(Default)]
 pub(crate) struct Kept {
     carried: Vec<(u32, Carried)>,
-    /// As many, or none if there are no contacts with a manifold.
+    /// As long as `carried`, or empty if there are no contacts with a manifold.
     manifold: Vec<ManifoldCarried>,
 }
 
 impl Kept {
-    /// Room for all that a tile of so many lanes may hold.
+    /// Makes room for all that a tile of so many lanes may hold.
     pub(super) fn reserve(&mut self, lanes: usize, any_manifold: bool) {
         room_for(&mut self.carried, lanes);
         room_for(&mut self.manifold, if any_manifold { lanes } else { 0 });
     }
 
-    /// Reads a tile's blocks.
+    /// Takes the values out of a tile's blocks.
     pub(super) fn take(&mut self, tile: &Tile) {
         self.reserve(tile.info.len() * BLOCK, !tile.manifold.is_empty());
         self.carried.clear();
@@ -98,7 +98,7 @@ impl Kept {
         }
     }
 
-    /// Gives that back to the same pairs.
+    /// Writes the values to the new lanes of the same pairs.
     pub(super) fn give_back(&self, tile: &mut Tile) {
         for (index, &(pair, carried)) in self.carried.iter().enumerate() {
             let Some((block, lane)) = tile.place(pair as usize) else { continue };
@@ -151,7 +151,8 @@ fn carried(tile: &Tile, lane: u32) -> Carried {
     }
 }
 
-/// Whether its impulses are those of a blow in the last substep, which are not carried on: see `solver/manifold.rs`.
+/// Returns whether a lane's impulses are those of a blow in the last substep. These are not carried on: see
+/// `solver/manifold.rs`.
 #[inline(always)]
 fn has_landed(tile: &Tile, block: usize, lane: usize) -> bool {
     if tile.info[block].manifold == NO_MANIFOLD {
@@ -161,17 +162,17 @@ fn has_landed(tile: &Tile, block: usize, lane: usize) -> bool {
     tile.normal[block].closing_speed[lane].min(manifold.second.closing_speed[lane]) <= LANDED
 }
 
-/// The lanes of a block that hold something.
+/// Returns the lanes of a block that hold something: those that are active or touched.
 fn holding(info: &BlockInfo) -> u16 {
     info.active | info.touched
 }
 
-/// How many pairs of the tile hold something.
+/// Returns how many pairs of the tile hold something.
 fn count_holding(tile: &Tile) -> usize {
     tile.info.iter().map(|info| holding(info).count_ones() as usize).sum()
 }
 
-/// The pairs of the tile that hold something, in order, with their lanes.
+/// Returns the pairs of the tile that hold something, in order, with their lanes.
 #[inline(always)]
 fn pairs_holding(tile: &Tile) -> impl Iterator<Item = (usize, &Pair, u32)> {
     let lanes = tile.found.pairs.iter().zip(&tile.lane_of).enumerate();
@@ -189,7 +190,7 @@ fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
     Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() }
 }
 
-/// Room for so many, and for half as many more where it has to grow.
+/// Makes room for so many values, and for half as many more where the vector has to grow.
 fn room_for<T>(vec: &mut Vec<T>, len: usize) {
     if vec.capacity() < len {
         at_least(vec, len + len / 2 + 16);
@@ -197,7 +198,7 @@ fn room_for<T>(vec: &mut Vec<T>, len: usize) {
 }
 
 impl Carry {
-    /// Makes room for a list of so many pairs when it is made: it is taken in a later step, which is not to allocate.
+    /// Makes room for a list of so many pairs when it is made: the step that takes the list out must not allocate.
     pub(super) fn reserve(&mut self, pairs: usize, bodies: &Bodies) {
         room_for(&mut self.start, bodies.len + 1);
         room_for(&mut self.handle, bodies.len);
@@ -206,12 +207,12 @@ impl Carry {
         room_for(&mut self.manifold, if bodies.any_manifold { pairs } else { 0 });
     }
 
-    /// The same for the overflow tile's.
+    /// Makes room for so many pairs of the overflow tile.
     pub(super) fn reserve_overflow(&mut self, pairs: usize) {
         room_for(&mut self.overflow, pairs);
     }
 
-    /// Reads the old blocks.
+    /// Takes the entries out of the old blocks.
     pub(super) fn take(
         &mut self,
         tiles: &[Tile],
@@ -243,12 +244,12 @@ impl Carry {
             let first = tile_start[i] as usize;
             let range = first..tile_start.get(i + 1).map_or(total, |&next| next as usize);
             #[allow(unsafe_code)]
-            // SAFETY: tiles have disjoint slots and entries.
+            // SAFETY: each task takes the slots and entries of its own tile, and tiles have disjoint slots and entries.
             let (start, entries, high) = unsafe {
                 (start.range(tile.slots.clone()), entries.range(range.clone()), high.range(range.clone()))
             };
             #[allow(unsafe_code)]
-            // SAFETY: as above.
+            // SAFETY: tiles have disjoint entries, as above.
             let manifold = unsafe { manifold.range(if any_manifold { range.clone() } else { 0..0 }) };
             let mut next_slot = tile.slots.start;
             for (i, (index, pair, lane)) in pairs_holding(tile).enumerate() {
@@ -275,7 +276,8 @@ impl Carry {
         self.pending = true;
     }
 
-    /// Claims what the old list knew of a pair of old slots, and of these parts of their bodies.
+    /// Claims what the old list knew of a pair of old slots, and of these parts of their bodies. If it knew nothing,
+    /// all values are 0.
     pub(super) fn claim(&self, [a, b]: [u32; 2], [part_a, part_b]: [u8; 2]) -> (Carried, ManifoldCarried) {
         let (low, high, parts) = if a < b { (a, b, [part_a, part_b]) } else { (b, a, [part_b, part_a]) };
         self.find(low, high, parts).map_or_else(Default::default, |(entry, manifold)| {
@@ -293,7 +295,7 @@ impl Carry {
             if let Some(place) = self.high[row.clone()].iter().position(|&other| other == high) {
                 let first = row.start + place;
                 if self.manifold.is_empty() {
-                    // A body that got parts since has other contacts.
+                    // A body that got parts since then has other contacts.
                     let same_shapes = parts == [NO_PART; 2];
                     return same_shapes.then(|| (&self.entries[first], ManifoldCarried::default()));
                 }
@@ -314,8 +316,8 @@ impl Carry {
         place.ok().map(|place| (&self.overflow[place].1, self.overflow[place].2))
     }
 
-    /// Reports the touching pairs that were not claimed, once: ends of contacts, but of bodies with several shapes what
-    /// may be one.
+    /// Reports the touching pairs that were not claimed, once. Each is an end event; but if one body is a compound, it
+    /// goes to `changed`, since other shapes of the two may still touch.
     pub(super) fn lost(&mut self, bodies: &Bodies, end: &mut Vec<ContactEvent>, changed: &mut Vec<Changed>) {
         if !std::mem::take(&mut self.pending) {
             return;
@@ -327,7 +329,7 @@ impl Carry {
         let mut report = |high: u32, entry: &Entry, parts: [u8; 2]| {
             if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
                 let [a, b] = [entry.low, high].map(|slot| self.handle[slot as usize]);
-                // It may have got them since.
+                // A body may have become a compound since then.
                 if parts != [NO_PART; 2] || has_parts(a) || has_parts(b) {
                     changed.push(Changed::lost(a, b));
                 } else {

@@ -1,17 +1,17 @@
-//! What begins and ends: pairs of bodies, from the flags that the narrowphase left for pairs of shapes.
+//! Finds the begin and end events of pairs of bodies, from the flags that the narrowphase left for pairs of shapes.
 //!
-//! Where both bodies have one shape, a lane is a pair of bodies, and a flag that changes is an event. Of bodies with
-//! several shapes, whose pair may have lanes in a tile and in the overflow tile, and some that the last list had alone, a
-//! flag that changes is but a reason to look at all of the pair's lanes: the pair touches if one of them does.
+//! Where both bodies have one shape, a lane is a pair of bodies, and a changed flag is an event. If one is a compound,
+//! the pair may have several lanes: in a tile, in the overflow tile, and some that only the last list had. Then a
+//! changed flag is just a reason to look at all lanes of the pair: the bodies touch if one of these lanes touches.
 
 use super::{BlockInfo, ContactEvent, Contacts, ManifoldBlock, NormalBlock, Tile};
 use crate::body::{Bodies, BodyHandle};
 
-/// A pair of bodies, one of several shapes, of which a pair of shapes began or ceased to touch.
+/// A pair of bodies, at least one of them a compound, of which a pair of shapes began or ceased to touch.
 #[derive(Clone, Copy)]
 pub(super) struct Changed {
     bodies: [BodyHandle; 2],
-    /// It was in the last list and is not in this one. Else the block of its lane.
+    /// Where the pair of shapes is: in the last list and not in this one, or in a block of this one.
     from: From,
 }
 
@@ -26,14 +26,14 @@ impl Changed {
         Changed { bodies: if a < b { [a, b] } else { [b, a] }, from }
     }
 
-    /// A pair that touched and is not in the list any more.
+    /// Notes a pair that touched and is no longer in the list.
     pub(super) fn lost(a: BodyHandle, b: BodyHandle) -> Changed {
         Changed::new(a, b, From::LastList)
     }
 }
 
 impl Contacts {
-    /// Which pairs begin and end, from the flags that the narrowphase left.
+    /// Finds the pairs that begin and cease to touch, from the flags that the narrowphase left.
     pub(crate) fn find_events(&mut self, bodies: &Bodies) {
         let room = 1024 + self.pair_count() / 4;
         for events in [&mut self.begin, &mut self.end] {
@@ -83,7 +83,7 @@ impl Contacts {
         }
     }
 
-    /// The events of the pairs in `changed`, in the order of their handles.
+    /// Finds the events of the pairs in `changed`, in the order of their handles.
     fn find_events_of_parts(&mut self, bodies: &Bodies) {
         let mut changed = std::mem::take(&mut self.changed);
         changed.sort_unstable_by_key(|changed| changed.bodies);
@@ -107,7 +107,8 @@ impl Contacts {
         self.changed = changed;
     }
 
-    /// Whether any shapes of two bodies touched in the step before, and do in this one, as far as the list has them.
+    /// Returns whether any shapes of two bodies touched in the step before, and whether any touch in this one, as far
+    /// as the list has them.
     fn flags(&self, bodies: &Bodies, a: BodyHandle, b: BodyHandle) -> (bool, bool) {
         let (Ok(a), Ok(b)) = (bodies.slot_of(a), bodies.slot_of(b)) else { return (false, false) };
         let wanted = (a.min(b) as u32, a.max(b) as u32);
@@ -133,7 +134,7 @@ impl Contacts {
     }
 }
 
-/// The lanes of a block in which one of the shapes is one of several of its body.
+/// Returns the lanes of a block in which at least one shape is a part of a compound.
 fn part_lanes(block: &NormalBlock, manifold: &ManifoldBlock) -> u16 {
     let shapes = manifold.shape_a.iter().zip(manifold.shape_b.iter());
     let lanes = shapes.zip(block.a.iter().zip(block.b.iter())).enumerate();

@@ -1,14 +1,16 @@
-//! Pairs of bodies that are paired anew, while the list lives on.
+//! Adds the pairs of bodies that are paired anew, while the list lives on.
 //!
-//! Such a pair goes to the tile of its first body, if its second is there, in the next, or ground, as those of a new list do: in the order of
-//! the list, as a candidate if both bodies move, and with a lane in a block in reserve if one of them is fixed. So it is solved by
-//! lanes, at the time of its tile's others. Where the reserve is used up, the tile's blocks are laid out anew. What reaches further
-//! goes to the overflow tile.
+//! Such a pair goes to the tile of its first body if the second body is in that tile, in the next one, or is a large
+//! body that nothing moves. There it is treated like a pair of a new list. It keeps the order of the list. It becomes a
+//! candidate if both bodies move, and gets a lane in a reserve block if one is fixed. So it is solved by lanes,
+//! together with the tile's other pairs. If the reserve is used up, the tile's blocks are laid out anew. A pair that
+//! reaches further goes to the overflow tile.
 //!
-//! As long as all of them went to the overflow tile, where one contact is solved after the other, no more than one body in 256
-//! could be paired anew in a step, and what tumbled or came down had a new list in most. A mean step at one thread then and now: 8,100 boxes in
-//! a drum 9.0 ms and 7.6, 8,000 bodies of six shapes 7.8 and 6.6 (`granule run washer --bodies 8100 --threads 1 --warmup 200 --steps 240`,
-//! `junkyard` with 8,000 and 120; commit 6041299 and the two after it, an Intel Xeon of 2 cores).
+//! Before, all these pairs went to the overflow tile, where one contact is solved after the other. Then no more than
+//! one body in 256 could be paired anew in a step, and scenes that tumble or come down had a new list in most steps.
+//! Mean step at one thread, before and now: 8,100 boxes in a drum 9.0 and 7.6 ms, 8,000 bodies of six shapes 7.8 and
+//! 6.6 ms (`granule run washer --bodies 8100 --threads 1 --warmup 200 --steps 240`, `junkyard` with 8,000 and 120;
+//! commit 6041299 and the two after it, an Intel Xeon of 2 cores).
 
 use super::build::Build;
 use super::{Contacts, List, NO_LANE, Tile, key};
@@ -16,14 +18,14 @@ use crate::broadphase::sweep::Pair;
 use crate::crew::Crew;
 
 impl Contacts {
-    /// Adds these pairs of any two bodies, but for those that the list has already. Puts them in order.
+    /// Adds these pairs of any two bodies, except for those that the list already has. Sorts `pairs`.
     pub(crate) fn insert(&mut self, list: &List<'_>, pairs: &mut Vec<Pair>, crew: &Crew<'_>) {
         pairs.sort_unstable_by_key(key);
         pairs.dedup_by(|one, other| key(one) == key(other));
         let far = self.overflow.found.pairs.len();
         let known = self.overflow_keys.len();
         let mut tile = 0;
-        // Large ones that nothing moves are read by all tiles.
+        // All tiles may read large bodies that nothing moves.
         let large = list.broadphase.bands.banded..list.broadphase.listed;
         let inv_mass = &list.bodies.columns.inv_mass;
         let is_ground = |slot: u32| large.contains(&(slot as usize)) && inv_mass[slot as usize] == 0.0;
@@ -40,7 +42,8 @@ impl Contacts {
                 if tile.found.pairs.binary_search_by_key(&key(pair), key).is_ok() {
                     continue;
                 }
-                // Better than a tile laid out anew for the first that comes to the ground there.
+                // A pair with a fixed body that finds no free lane goes to the overflow tile: laying out the whole tile
+                // for the first body that comes to the ground there costs more.
                 if !pair.kind.is_fixed() || tile.free_lane(pair).is_some() {
                     tile.scratch.added.push(*pair);
                     continue;
@@ -90,8 +93,8 @@ impl Build<'_> {
 }
 
 impl Tile {
-    /// Merges pairs, in order and none of them known, into those of the list. `places` is where they are in it afterwards. They
-    /// have no lanes.
+    /// Merges sorted new pairs into those of the list; none of them is in the list already. Writes their places in the
+    /// list to `places`. They have no lanes.
     fn merge(&mut self, added: &[Pair], places: &mut Vec<u32>) {
         let Tile { found, lane_of, candidates, scratch, .. } = self;
         let (pairs, renumbered) = (&mut found.pairs, &mut scratch.sorted);
@@ -101,7 +104,7 @@ impl Tile {
         pairs.extend_from_slice(added);
         lane_of.resize(old + added.len(), NO_LANE);
         places.clear();
-        // From behind, so that nothing is overwritten that is still to be moved.
+        // From the end, so that no pair is overwritten before it is moved.
         let mut end = old;
         for (before, pair) in added.iter().enumerate().rev() {
             let first = pairs[..end].partition_point(|other| key(other) < key(pair));

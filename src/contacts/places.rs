@@ -1,8 +1,8 @@
-//! Which rows the blocks of a tile name, and how many rows there have to be for that.
+//! The rows that the blocks of a tile name, and how many rows there must be for that.
 //!
-//! The kernels gather and scatter rows without looking whether they are there: a comparison a lane would cost them more than
-//! their arithmetic. So the offsets are kept where nothing but [`Places::set`] can write them, which notes the highest in the
-//! tile's [`Limits`], and whoever hands rows to the kernels compares their number with that, once a tile.
+//! The kernels gather and scatter rows without a check that they exist: one comparison a lane would cost more than
+//! their arithmetic. So only [`Places::set`] and [`Places::all`] can write an offset, and both note the highest one in
+//! the tile's [`Limits`]. Whoever hands rows to the kernels compares their number with these limits, once a tile.
 
 use super::BLOCK;
 use crate::geometry::outline::OUTLINE_ROWS;
@@ -14,7 +14,7 @@ use std::ops::Deref;
 pub(crate) struct Places([RowOffset; BLOCK]);
 
 impl Places {
-    /// The same row for all lanes.
+    /// Names the same row in all lanes.
     pub(super) fn all(row: u32, limit: &mut RowLimit) -> Places {
         limit.note(row);
         Places([RowOffset::of(row); BLOCK])
@@ -35,11 +35,11 @@ impl Deref for Places {
     }
 }
 
-/// So many rows are needed.
+/// How many rows are needed.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RowLimit {
     rows: usize,
-    /// How many rows each place stands for, less one.
+    /// How many rows follow the one that a place names: a place stands for `more` + 1 rows.
     more: usize,
 }
 
@@ -48,7 +48,7 @@ impl RowLimit {
         self.rows = self.rows.max(row as usize + 1 + self.more);
     }
 
-    /// Whether there are enough.
+    /// Returns whether there are enough rows.
     pub(crate) fn fits(&self, rows: &[Row]) -> bool {
         self.rows <= rows.len()
     }

@@ -1,32 +1,32 @@
-//! How much memory tiles have.
+//! The memory that tiles hold ready.
 //!
-//! Bodies wander from tile to tile, and what a tile has needed so far says little of what it will need. What any tile of the
-//! world has needed says much, as all have about the same number of bodies. So when a list is made, each tile gets room for
-//! twice the most that a tile ever needed: a tile allocates only when it needs that much more than any before. That
-//! is hardly ever so unless there is more in the whole world than there was. But no tile gets room for more than four times the mean, lest one
-//! heap is paid for by all others.
+//! Bodies wander from tile to tile, so the past need of a tile says little about its future need. The need of any tile
+//! of the world says much, as all have about the same number of bodies. So when a list is made, each tile gets room for
+//! twice the most that any tile has needed so far. A tile then allocates only when it needs that much more than any
+//! before, which is rare unless the whole world has more pairs than before. The most counts only up to four times the
+//! mean, so that the other tiles do not pay for one heap.
 //!
-//! With room for a quarter more than the *mean*, as it was at first, 1,000 bodies of `pile` allocated 1.3 to 2.9 times a step
-//! while they fell.
+//! At first, tiles had room for a quarter more than the *mean*: 1,000 bodies of `pile` allocated 1.3 to 2.9 times a
+//! step while they fell.
 //!
-//! What grows is copied, to memory that was never touched: where 20,000 boxes came down, growing took 6 to 15 ms of a step of 25,
-//! four times. So what must grow doubles, and tiles get their room a few at a time. (Room for a dense pile in all tiles from
-//! the first list on took 24 ms at once.)
+//! A vector that grows is copied to memory that was never touched. Where 20,000 boxes came down, growing took 6 to 15
+//! ms of a step of 25 ms, in four steps. So a room that must grow doubles, and only a few tiles get their room at a
+//! time. (Room for a dense pile in all tiles from the first list on took 24 ms at once.)
 
 use super::{BLOCK, Tile};
 use crate::base::room::at_least;
 use crate::body::Bodies;
 
-/// Lengths of a tile's vectors.
+/// The lengths of a tile's vectors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
-    /// Those that it may write.
+    /// The bodies that the tile may write.
     bodies: usize,
     pub(super) pairs: usize,
     pub(super) blocks: usize,
     manifolds: usize,
     candidates: usize,
-    /// See `Found`.
+    /// The lengths of two vectors of `Found`.
     overflow: usize,
     large: usize,
 }
@@ -44,7 +44,7 @@ impl Room {
         }
     }
 
-    /// For pairs of bodies that become loose.
+    /// Returns the room for pairs of bodies that become loose.
     pub(super) fn of_loose(pairs: usize, blocks: usize, any_manifold: bool) -> Room {
         Room { pairs, blocks, manifolds: if any_manifold { blocks } else { 0 }, ..Room::default() }
     }
@@ -65,15 +65,16 @@ impl Room {
         self.merge(other, usize::max)
     }
 
-    /// Grows where one of these tiles needs more than this: then to so many times what it needs, so that it is rare. (To nothing
-    /// for what there is none of: most worlds have no contacts with a manifold, or no large bodies that move.)
+    /// Grows each length of which one of these tiles needs more than it holds: to `times` times the need, so that
+    /// growth is rare. (A length that no tile needs stays 0: most worlds have no contacts with a manifold, or no large
+    /// bodies that move.)
     pub(super) fn fit(&mut self, tiles: &[Tile], times: usize) {
         let most = tiles.iter().fold(Room::default(), |most, tile| most.max(Room::of(tile)));
         let sum = tiles.iter().fold(Room::default(), |sum, tile| sum.merge(Room::of(tile), |a, b| a + b));
         let fair = sum.merge(sum, |sum, _| 4 * sum / tiles.len().max(1));
         let needed = most.merge(fair, usize::min);
         *self = self.merge(needed, |room, need| if need > room { times * need + BLOCK } else { room });
-        // Pairs are small, and of a few there are soon many.
+        // Pairs are small, and a few pairs soon become many.
         self.pairs = self.pairs.max(MIN_PAIRS);
         self.candidates = self.candidates.max(MIN_PAIRS / BLOCK);
         self.large = self.large.max(MIN_PAIRS);
@@ -86,17 +87,18 @@ impl Room {
 }
 
 const MIN_PAIRS: usize = 8 * BLOCK;
-/// Up to so many tiles, of some 10,000 bodies, memory is cheap and what one tile needs differs much from what the next does.
+/// Up to so many tiles (some 10,000 bodies), memory is cheap, and the needs of tiles differ much.
 const FEW: usize = 32;
 
-/// How many of so many tiles get their room when a list is made: all of a small world's; else one in sixteen, as that
-/// takes time. (With sixteen at once of 65, a step took 36 ms where 20,000 boxes came down, and 15 with four.)
+/// Returns how many of so many tiles get their room when a list is made: up to sixteen tiles, all; of more, one in
+/// sixteen but no fewer than four, as making room takes time. (With sixteen of 65 at once, a step took 36 ms where
+/// 20,000 boxes came down, and 15 ms with four.)
 pub(super) fn share(tiles: usize) -> usize {
     if tiles <= 16 { tiles } else { (tiles / 16).max(4) }
 }
 
 impl Tile {
-    /// Whether there is room for so much.
+    /// Returns whether the tile has that much room.
     pub(super) fn has(&self, room: &Room) -> bool {
         self.found.pairs.capacity() >= room.pairs
             && self.info.capacity() >= room.blocks
@@ -106,7 +108,7 @@ impl Tile {
             && self.found.holds(room.overflow, room.large)
     }
 
-    /// Makes room for so much.
+    /// Gives the tile that much room.
     pub(super) fn reserve(&mut self, room: &Room, bodies: &Bodies) {
         at_least(&mut self.found.pairs, room.pairs);
         self.found.reserve(room.overflow, room.large);

@@ -1,4 +1,4 @@
-//! What a step changes in contacts: candidates that come near, then normals, separations and points.
+//! The contacts' part of a step: finds candidates that have come near, then updates normals, separations and points.
 //!
 //! ```text
 //! for each tile, for each kind of pair:          (a jump table: `PairKind` to kernel)
@@ -6,20 +6,21 @@
 //!         rows of both bodies → normal (from A to B), separation → into the block, in place
 //! ```
 //!
-//! Departures made for speed:
+//! Two things are done for speed:
 //!
-//! 1. The blocks are the solver's own, and live as long as the pair list: a step rewrites only the
-//!    normal and the separation, and the impulses stay where they are.
-//! 2. A pair that can't touch in this step gets the separation [`NO_CONTACT`] and no impulse, so that the
-//!    solver's arithmetic leaves both bodies alone; a block of such pairs is skipped whole.
+//! 1. The blocks are the solver's own, and live as long as the pair list. A step rewrites normals, separations and
+//!    points in place; the impulses stay where they are.
+//! 2. A pair that cannot touch in this step gets the separation [`NO_CONTACT`] and no impulse. The solver's arithmetic
+//!    then leaves both bodies alone. A block in which no pair can touch is skipped.
 //!
-//! Contacts are *speculative*: a pair closer than [`Settings::speculative_distance`](crate::Settings) is solved, and may
-//! close its gap but not more. Against a flat static face the distance grows with the approach speed, so that nothing fast
-//! falls into the floor; elsewhere it does not, since a contact with what is only near the path would
-//! stop a body that passes by.
+//! Contacts are *speculative*: a pair closer than [`Settings::speculative_distance`](crate::Settings) is solved, and
+//! may close its gap but not more. Against a flat face of a fixed body, this distance grows with the approach speed, so
+//! that no fast body falls into the floor. Elsewhere it does not grow: a contact with a body that is only near the path
+//! would stop a body that passes by.
 //!
-//! Tried and dropped: each tile's narrowphase as a part of its first solver task. `granule run` took 1 to 2 % less for `packed` at
-//! 10,000, 50,000 and 1,000,000 bodies and for `large_pyramid`, at one thread; the stage could not be timed or traced on its own.
+//! Tried and dropped: each tile's narrowphase as a part of its first solver task. `granule run` took 1 to 2 % less time
+//! for `packed` at 10,000, 50,000 and 1,000,000 bodies and for `large_pyramid`, at one thread. But the stage could not
+//! be timed or traced on its own.
 
 mod manifold;
 mod near;
@@ -35,14 +36,15 @@ use std::marker::PhantomData;
 ///
 /// # Panics
 ///
-/// When the step has fewer rows than the tile's blocks name.
+/// Panics if the step has fewer rows than the tile's blocks name.
 #[allow(unsafe_code)]
 pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     struct Update<'a, L>(&'a mut Tile, &'a Step<'a>, PhantomData<L>);
     impl<L: Lane> EachKernel for Update<'_, L> {
         #[inline(always)]
         fn kernel<K: Kernel>(&mut self) {
-            // SAFETY: the rows are as many as the blocks' places ask for, see below and `contacts/places.rs`.
+            // SAFETY: every place in the blocks is within the tile's limits (`contacts/places.rs`), and the assert
+            // below checks the rows against these limits before any kernel runs.
             unsafe { update_kind::<L, K>(self.0, self.1) }
         }
     }
@@ -53,16 +55,17 @@ pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
         let limits = &tile.limits;
         assert!(limits.bodies.fits(step.frame) && limits.outlines.fits(step.outlines));
         assert!(limits.shapes.fits(step.shape) && limits.shapes.fits(step.frame));
-        // SAFETY: the rows are as many as asserted.
+        // SAFETY: every place in the blocks is within the tile's limits, and the asserts above check the rows against
+        // them.
         unsafe { manifold::update::<L>(tile, step) };
     }
 }
 
-/// Appends the candidates of a tile that have come near, kind by kind, and strikes them off.
+/// Appends the candidates of a tile that have come near to `born`, kind by kind, and removes them from the candidates.
 ///
 /// # Panics
 ///
-/// When the step has fewer rows than the candidates name.
+/// Panics if the step has fewer rows than the candidates name.
 #[allow(unsafe_code)]
 pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
     struct Near<'a, L>(&'a mut Tile, &'a Step<'a>, &'a mut Vec<u32>, PhantomData<L>);
@@ -70,7 +73,8 @@ pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Ve
         #[inline(always)]
         fn kernel<K: Kernel>(&mut self) {
             if (K::KIND as usize) < CANDIDATE_KINDS {
-                // SAFETY: the rows are as many as the candidates' places ask for, see below.
+                // SAFETY: every place in the candidates is within the tile's limits, and the assert below checks the
+                // rows against these limits before any kernel runs.
                 unsafe { near::near_kind::<L, K>(self.0, self.1, self.2) }
             }
         }
@@ -79,20 +83,21 @@ pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Ve
     each_kernel(&mut Near(tile, step, born, PhantomData::<L>));
     if !step.frame.is_empty() {
         assert!(tile.limits.shapes.fits(step.frame));
-        // SAFETY: the rows are as many as asserted.
+        // SAFETY: every place in the candidates is within the tile's limits, and the asserts above check the rows
+        // against them.
         unsafe { near::near_shapes::<L>(tile, step, born) };
     }
 }
 
-/// What the kernels read besides the blocks.
+/// The rows and settings that the kernels read besides the blocks.
 pub(crate) struct Step<'a> {
     /// Shape row of each slot, see [`Kernel`].
     pub shape: &'a [Row],
     /// Velocity row of each slot: `[vel_x, vel_y, _, _]`.
     pub vel: &'a [Row],
-    /// `[x, y, cos, sin]` of each slot and each part, where there are contacts with a manifold.
+    /// `[x, y, cos, sin]` of each slot and each part; empty where no body turns.
     pub frame: &'a [Row],
-    /// See `outline.rs`.
+    /// The rows of all outlines, see `geometry/outline.rs`.
     pub outlines: &'a [Row],
     pub time_step: f32,
     pub slop: f32,
@@ -101,7 +106,7 @@ pub(crate) struct Step<'a> {
 
 /// # Safety
 ///
-/// The step has the rows that the tile's blocks name.
+/// The step must have every row that the tile's blocks name: [`update`] asserts it.
 #[allow(unsafe_code)]
 unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     let time_step = L::splat(step.time_step);
@@ -116,7 +121,7 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
         let (mut touching, mut active) = (0, 0);
         for i in BlockInfo::vectors::<L>(info.used()) {
             let (a, b) = (&block.a[i..i + L::WIDTH], &block.b[i..i + L::WIDTH]);
-            // SAFETY: the step has every row that the blocks name.
+            // SAFETY: the caller guarantees that the step has every row that the blocks name.
             let [shape_a, shape_b, vel_a, vel_b] = unsafe {
                 [
                     gather::<L>(step.shape, a),
@@ -128,7 +133,7 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
             let touch = K::touch(shape_a, shape_b);
             let Touch { normal_x, normal_y, separation, flat } = touch;
             let normal_velocity = (vel_b[0] - vel_a[0]) * normal_x + (vel_b[1] - vel_a[1]) * normal_y;
-            // Where the approach would end if nothing stopped it.
+            // The separation at the end of the step if nothing stopped the approach.
             let predicted = separation + time_step * normal_velocity;
             let mut near = separation.lt(speculative);
             if K::KIND.is_fixed() {
@@ -137,7 +142,7 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
             normal_x.store(&mut block.normal_x[i..]);
             normal_y.store(&mut block.normal_y[i..]);
             L::select(near, separation, far).store(&mut block.separation[i..]);
-            // Mostly all are near, and the friction blocks stay out of the cache.
+            // Usually all lanes are near. Then the friction blocks are not read, and stay out of the cache.
             if near.bits() != ((1u64 << L::WIDTH) - 1) as u32 {
                 let impulse = L::load(&block.normal_impulse[i..]);
                 L::select(near, impulse, zero).store(&mut block.normal_impulse[i..]);
@@ -153,15 +158,16 @@ unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     }
 }
 
-/// The rows at the first `WIDTH` offsets.
+/// Gathers the rows at the first `WIDTH` offsets.
 ///
 /// # Safety
 ///
-/// Each offset is that of one of these rows.
+/// The caller guarantees that each offset is that of one of these rows.
 #[inline(always)]
 #[allow(unsafe_code)]
 unsafe fn gather<L: Lane>(rows: &[Row], at: &[RowOffset]) -> [L; 4] {
     debug_assert!(at.iter().all(|at| at.row() < rows.len()));
-    // SAFETY: each offset is that of one of these rows. The rows are borrowed, so nobody writes them.
+    // SAFETY: the caller guarantees that each offset is that of one of these rows. The rows are borrowed, so nobody
+    // writes them meanwhile.
     unsafe { L::gather(rows.as_ptr(), at) }
 }

@@ -1,4 +1,4 @@
-//! What holds of the pair list and its blocks after any call.
+//! Checks the invariants of the pair list and its blocks, which hold after any call.
 
 use super::candidates::CANDIDATE_KINDS;
 use super::{BLOCK, BounceBlock, Contacts, Key, NO_LANE, NO_MANIFOLD, SERIAL, Tile, key};
@@ -8,17 +8,17 @@ use crate::geometry::outline::OUTLINE_ROWS;
 use crate::lane::RowOffset;
 use crate::narrowphase::{NO_CONTACT, PairKind};
 
-/// How many rows there are of each sort.
+/// The number of rows of each sort.
 pub(crate) struct RowCounts {
-    /// RowCounts of bodies and padding.
+    /// Rows of bodies and padding.
     pub bodies: usize,
-    /// RowCounts of these and of compounds' parts.
+    /// Rows of bodies, padding and compounds' parts.
     pub shapes: usize,
     pub outlines: usize,
 }
 
 impl Contacts {
-    /// The first thing that is wrong. `fresh` says that the list is that of the present bodies.
+    /// Returns the first violation found. `fresh` says that the list is that of the present bodies.
     pub(crate) fn validate(&self, bodies: &Bodies, rows: &RowCounts, fresh: bool) -> Result<(), String> {
         for (index, tile) in self.all().enumerate() {
             let far = index == self.active_tiles;
@@ -52,7 +52,7 @@ impl Contacts {
         Ok(())
     }
 
-    /// All pairs of the list, in order.
+    /// Returns the keys of all pairs of the list, in order.
     pub(crate) fn sorted_keys(&self) -> Vec<Key> {
         let mut keys: Vec<Key> = self.all().flat_map(|tile| tile.pairs().iter().map(key)).collect();
         keys.sort_unstable();
@@ -61,7 +61,7 @@ impl Contacts {
 }
 
 impl Tile {
-    /// Each pair that has a lane has one of its own, which names its bodies; and there are no other lanes in use.
+    /// Checks that each pair with a lane has one of its own, which names its bodies, and that no other lane is in use.
     fn validate_lanes(&self, rows: &RowCounts) -> Result<(), String> {
         let (blocks, pairs) = (self.info.len(), self.pairs());
         ensure!(
@@ -110,7 +110,8 @@ impl Tile {
         Ok(())
     }
 
-    /// The pairs without lanes are candidates, each once, among those of its kind; and no other is.
+    /// Checks that each pair without a lane is a candidate once, among those of its kind, and that no other pair is
+    /// one.
     fn validate_candidates(&self, rows: &RowCounts) -> Result<(), String> {
         let mut waiting = vec![false; self.pairs().len()];
         for kind in &PairKind::ALL[..CANDIDATE_KINDS] {
@@ -131,7 +132,7 @@ impl Tile {
         Ok(())
     }
 
-    /// RowCounts are there, colours are disjoint, impulses are such.
+    /// Checks that rows exist, lanes of a colour share no body that moves, and impulses are valid.
     fn validate_blocks(&self, rows: &RowCounts, fresh: bool) -> Result<(), String> {
         let blocks = self.info.len();
         let optional = |len: usize, full: usize| len == 0 || len == full;
@@ -175,7 +176,7 @@ impl Tile {
         Ok(())
     }
 
-    /// No body that contacts move is in two lanes of a coloured block.
+    /// Checks that no body that contacts move is in two lanes of a coloured block.
     fn validate_colour(&self, block: usize, kind: PairKind) -> Result<(), String> {
         let (normal, used) = (&self.normal[block], self.info[block].used());
         let rows = |lane: usize| {
@@ -208,14 +209,15 @@ impl Tile {
         Ok(())
     }
 
-    /// Finite, normal ones not negative, and none in lanes that are unused or too far apart.
+    /// Checks that impulses are finite, that normal ones are not negative, and that lanes that are unused or too far
+    /// apart have none.
     fn validate_impulses(&self, block: usize) -> Result<(), String> {
         let (info, normal, friction) = (&self.info[block], &self.normal[block], &self.friction[block]);
         let manifold = self.manifold_of(block);
         let bounce = self.bounce.get(block).unwrap_or(&BounceBlock::NONE);
         for lane in 0..BLOCK {
             let used = info.used() >> lane & 1 == 1;
-            // An unused lane of a manifold block pushes the padding row about, which nothing else reads.
+            // An unused lane of a block with manifolds moves the padding row, which nothing else reads.
             if manifold.is_some() && !used {
                 continue;
             }
@@ -246,7 +248,7 @@ impl Tile {
         Ok(())
     }
 
-    /// The pairs are such as the bodies now call for.
+    /// Checks that the pairs fit the bodies: solid ones, not both fixed, and of the right kind.
     fn validate_pairs(&self, bodies: &Bodies) -> Result<(), String> {
         let c = &bodies.columns;
         for pair in self.pairs() {

@@ -1,8 +1,8 @@
-//! Outlines: every shape that turns as a convex polygon of one to eight vertices with a rounding radius.
+//! Outlines: every shape except a half-space as a convex polygon of one to eight vertices with a rounding radius.
 //!
-//! A circle is a point with a radius, a segment two points, a capsule two points with a radius. What follows
-//! from the outline alone (area, centroid, moment of inertia, extents) is computed here once for all of them;
-//! the narrowphase reads outlines from the rows of [`Outlines`].
+//! A circle is a point with a radius, a segment two points, a capsule two points with a radius. Properties that follow
+//! from the outline alone (area, centroid, moment of inertia, extents) are computed here, once for all shapes. The
+//! narrowphase reads outlines from the rows of [`Outlines`].
 
 use crate::base::interner::{Interner, put};
 use crate::geometry::polygon::Polygon;
@@ -10,7 +10,7 @@ use crate::geometry::shape::Shape;
 use crate::lane::Row;
 use glam::{DVec2, Vec2};
 
-/// Most vertices of an outline.
+/// The largest number of vertices of an outline.
 pub(crate) const MAX_VERTICES: usize = Polygon::MAX_VERTICES;
 
 /// A convex polygon, counter-clockwise, with rounded corners.
@@ -21,7 +21,7 @@ pub(crate) struct Outline {
     pub radius: f32,
 }
 
-/// The mass, centre and moment of inertia of a shape of density 1, in f64.
+/// The area, centroid and moment of inertia of a shape of density 1, in f64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MassProperties {
     /// m²
@@ -42,7 +42,7 @@ impl Outline {
         Outline::new(polygon.vertices(), polygon.radius())
     }
 
-    /// `None` for a half-space, which has none.
+    /// The outline of a shape. `None` for a half-space, which has none.
     pub(crate) fn of(shape: &Shape) -> Option<Outline> {
         Some(match shape {
             Shape::Circle { radius } | Shape::Particle { radius } => Outline::new(&[Vec2::ZERO], *radius),
@@ -66,27 +66,27 @@ impl Outline {
         &self.vertices[..self.count]
     }
 
-    /// Outward normal of the edge from vertex `i` to the next; zero for a point.
+    /// Outward unit normal of the edge from vertex `i` to the next. Zero for a point.
     fn normal(&self, i: usize) -> Vec2 {
         let edge = (self.vertices[(i + 1) % self.count] - self.vertices[i]).as_dvec2();
         DVec2::new(edge.y, -edge.x).normalize_or_zero().as_vec2()
     }
 
-    /// Half extents of the smallest box about the origin, with the axes, that holds the unrounded outline.
+    /// Half extents of the smallest axis-aligned box about the origin that holds the unrounded outline.
     fn half_extents(&self) -> Vec2 {
         self.vertices().iter().fold(Vec2::ZERO, |most, vertex| most.max(vertex.abs()))
     }
 
-    /// Distance from the origin to the furthest point.
+    /// Distance from the origin to the furthest vertex, plus the rounding radius.
     pub(crate) fn reach(&self) -> f32 {
         self.vertices().iter().fold(0.0f32, |most, vertex| most.max(vertex.length())) + self.radius
     }
 
-    /// Area, centroid and second moment of area, exactly: the polygon by triangles from a corner, a
-    /// rectangle along each edge and a sector at each vertex for the rounding.
+    /// Exact area, centroid and second moment of area. Parts: triangles from one vertex for the polygon; a rectangle along
+    /// each edge and a sector at each vertex for the rounding.
     pub(crate) fn mass_properties(&self) -> MassProperties {
         let (n, r) = (self.count, f64::from(self.radius));
-        // From the first corner, as far from the origin the sums would lose what they are made of.
+        // Sums are taken from the first vertex. Far from the origin they would lose their digits.
         let origin = self.vertices[0].as_dvec2();
         let vertex = |i: usize| self.vertices[i % n].as_dvec2() - origin;
         let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
@@ -99,7 +99,7 @@ impl Outline {
             let (a, b) = (vertex(i), vertex(i + 1));
             let triangle = 0.5 * a.perp_dot(b);
             let centroid = (a + b) / 3.0;
-            // A triangle's second moment about its vertex at the origin, less that of its centroid.
+            // The triangle's second moment about its vertex at the origin.
             let about_origin = triangle / 6.0 * (a.length_squared() + a.dot(b) + b.length_squared());
             add(triangle, centroid, about_origin - triangle * centroid.length_squared());
         }
@@ -135,13 +135,13 @@ impl Outline {
         MassProperties { area, centroid: origin + centroid, inertia }
     }
 
-    /// As [`Outlines`] keeps it.
+    /// The outline as rows, in the layout of [`Outlines`].
     pub(crate) fn rows(&self, neighbours: [f32; 4]) -> [Row; OUTLINE_ROWS] {
         let half = self.half_extents();
         let mut rows = [Row::default(); OUTLINE_ROWS];
         rows[0] = Row([half.x, half.y, self.radius, self.count as f32]);
         rows[NEIGHBOUR_ROW] = Row(neighbours);
-        // After the last vertex comes the first again; and its edge, so that it wins no comparison.
+        // Places behind the last vertex hold the first vertex and its edge again, so that they win no comparison.
         let around = |i: usize| if i < self.count { i } else { 0 };
         for pair in 0..MAX_VERTICES / 2 {
             let [a, b] = [2 * pair, 2 * pair + 1].map(|i| self.vertices[around(i)]);
@@ -152,7 +152,7 @@ impl Outline {
         rows
     }
 
-    /// Whether a point, in the outline's own axes, is in it; edges included.
+    /// Returns true if a point, in the outline's own axes, lies inside it or on its edge.
     pub(crate) fn contains(&self, point: Vec2) -> bool {
         let vertices = self.vertices();
         let edge = |i: usize| (vertices[i], vertices[(i + 1) % vertices.len()]);
@@ -170,11 +170,11 @@ impl Outline {
             })
     }
 
-    /// Whether the outline, turned to the direction `turn`, overlaps a box, which is finite and may be a point; edges
-    /// included.
+    /// Returns true if the outline, turned to the direction `turn`, overlaps or touches a box. The box is finite and may
+    /// be a point.
     ///
-    /// The unrounded outline and the box are convex: they are apart if and only if they are so along an axis of the
-    /// box or the normal of an edge. If they are, their nearest points are a corner of one and a side of the other.
+    /// The unrounded outline and the box are convex. They are apart if and only if an axis of the box or the normal of an
+    /// edge separates them. If they are apart, the nearest points are a corner of one and a point on a side of the other.
     pub(crate) fn overlaps_box(&self, turn: DVec2, lower: DVec2, upper: DVec2) -> bool {
         let mut vertices = [DVec2::ZERO; MAX_VERTICES];
         for (turned, vertex) in vertices.iter_mut().zip(self.vertices()) {
@@ -187,7 +187,7 @@ impl Outline {
         let edges = || (0..self.count).map(|i| (vertices[i], vertices[(i + 1) % self.count]));
         let beyond = |(a, b): (DVec2, DVec2)| {
             let outside = |point: DVec2| (b - a).perp_dot(point - a) < 0.0;
-            // A segment has two, there and back, and so either side is outside of one.
+            // A segment has two edges, there and back. So each side of it is outside one of them.
             self.count > 1 && corners.into_iter().all(outside)
         };
         if least.cmple(upper).all() && most.cmpge(lower).all() && !edges().any(beyond) {
@@ -201,30 +201,31 @@ impl Outline {
                     .any(|(a, b)| corners.into_iter().any(|corner| near(corner, nearest(a, b, corner)))))
     }
 
-    /// Half extents, about the origin and with the axes, of the outline turned by (sin, cos) and moved.
+    /// Half extents of the smallest axis-aligned box about the origin that holds the outline, turned by (sin, cos) and moved
+    /// by `offset`.
     pub(crate) fn bounds(&self, (sin, cos): (f32, f32), offset: Vec2) -> Vec2 {
         let turned = self.vertices().iter().map(|v| offset + Vec2::new(cos, sin).rotate(*v));
         turned.fold(Vec2::ZERO, |most, vertex| most.max(vertex.abs())) + self.radius
     }
 }
 
-/// The point of the segment from `a` to `b` nearest to another.
+/// The point of the segment from `a` to `b` that is nearest to `to`.
 fn nearest(a: DVec2, b: DVec2, to: DVec2) -> DVec2 {
     let along = (b - a).length_squared();
     let t = if along > 0.0 { ((to - a).dot(b - a) / along).clamp(0.0, 1.0) } else { 0.0 };
     a + t * (b - a)
 }
 
-/// Rows of one outline: see [`Outlines`].
+/// The number of rows of one outline. [`Outlines`] shows their layout.
 pub(crate) const OUTLINE_ROWS: usize = 2 + MAX_VERTICES;
-/// Of these the one of a chain's neighbours, the first with vertices, and the first with normals.
+/// The row of the neighbours of a chain's segment, among an outline's rows.
 pub(crate) const NEIGHBOUR_ROW: usize = 1;
-/// See [`NEIGHBOUR_ROW`].
+/// The first row of vertices, among an outline's rows.
 pub(crate) const VERTEX_ROWS: usize = 2;
-/// See [`NEIGHBOUR_ROW`].
+/// The first row of normals, among an outline's rows.
 pub(crate) const NORMAL_ROWS: usize = VERTEX_ROWS + MAX_VERTICES / 2;
 
-/// What tells outlines apart: bits of vertex count, kind, radius, vertices and a chain's neighbours.
+/// The key by which outlines differ: bits of vertex count, kind, radius, vertices and a chain's neighbours.
 type Key = [u32; 3 + 2 * MAX_VERTICES + 4];
 
 fn key(shape: &Shape, outline: &Outline) -> Key {
@@ -242,18 +243,18 @@ fn key(shape: &Shape, outline: &Outline) -> Key {
 ///
 /// ```text
 /// [half_x, half_y, radius, count]      half extents of the unrounded outline
-/// [before, after]                      of a chain's segment: directions of its neighbours
+/// [before, after]                      directions of the neighbours of a chain's segment
 /// [x0, y0, x1, y1] × 4                 vertices; after the last one comes the first again
-/// [x0, y0, x1, y1] × 4                 normals of the edges that begin there
+/// [x0, y0, x1, y1] × 4                 normals of the edges that begin at these vertices
 /// ```
 ///
-/// Number 0 is a point, which stands for what has no outline: a lane of a kernel reads one whatever its shape.
+/// Number 0 is a point. It stands for shapes without an outline, because every lane of a kernel reads an outline.
 pub(crate) struct Outlines {
     pub(crate) rows: Vec<Row>,
     shapes: Vec<Shape>,
     outlines: Vec<Outline>,
     numbers: Interner<Key>,
-    /// Whether there ever was one that is no box.
+    /// True if there ever was an outline of a shape other than a box, an `Aabb` or a particle.
     pub(crate) any_hull: bool,
 }
 
@@ -272,11 +273,11 @@ impl Default for Outlines {
 }
 
 impl Outlines {
-    /// The number of a shape's outline, for a user more; see [`Outlines::release`]. Equal shapes share one.
+    /// Adds a user to a shape's outline and returns its number. Equal shapes share one outline. See [`Outlines::release`].
     ///
     /// # Panics
     ///
-    /// For a half-space, which has none.
+    /// For a half-space, which has no outline.
     pub(crate) fn acquire(&mut self, shape: &Shape) -> u32 {
         let outline = Outline::of(shape).expect("a shape that has an outline");
         let (number, new) = self.numbers.acquire(key(shape, &outline));
@@ -294,13 +295,13 @@ impl Outlines {
         number
     }
 
-    /// A user of an outline goes. The rows of one that nobody uses stay until the next new outline takes them: the blocks of
-    /// contacts that were, which nobody solves, name them until the next pair list.
+    /// Takes a user off an outline. The rows of an unused outline stay until the next new outline takes them: blocks of contacts
+    /// that are gone, and that nobody solves, name these rows until the next pair list.
     pub(crate) fn release(&mut self, number: u32) {
         self.numbers.release(number);
     }
 
-    /// How many outlines there is room for, and how many are in use.
+    /// The number of outlines that there is room for, and the number in use.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.numbers.len(), self.numbers.used()]
     }
@@ -309,7 +310,7 @@ impl Outlines {
         self.shapes[id as usize]
     }
 
-    /// The same, if there is such a number and its rows are all there.
+    /// The shape with this number. `None` if there is no such number or if some of its rows are missing.
     pub(crate) fn shape_of(&self, id: u32) -> Option<Shape> {
         let rows = Self::first_row(id) as usize + OUTLINE_ROWS;
         self.shapes.get(id as usize).copied().filter(|_| rows <= self.rows.len())
@@ -319,14 +320,14 @@ impl Outlines {
         &self.outlines[id as usize]
     }
 
-    /// Half extents of the smallest box about the centre, in the outline's own axes, rounding included.
+    /// Half extents of the smallest box about the centre, in the outline's own axes, with the rounding.
     pub(crate) fn half_extents(&self, id: u32) -> Vec2 {
         let [x, y, radius, _] = self.rows[Self::first_row(id) as usize].0;
         Vec2::new(x + radius, y + radius)
     }
 
-    /// The rounding radius and the number of vertices. (From the rows, which the kernels read as well: the outlines themselves are
-    /// in no cache when a pair list is made.)
+    /// The rounding radius and the number of vertices. (Read from the rows, as the kernels do: the outlines themselves are in no
+    /// cache when a pair list is made.)
     pub(crate) fn rounding(&self, id: u32) -> (f32, usize) {
         let [.., radius, count] = self.rows[Self::first_row(id) as usize].0;
         (radius, count as usize)
@@ -343,7 +344,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Area, centroid and second moment by summing small squares.
+    /// Area, centroid and second moment, summed over small squares.
     fn by_squares(outline: &Outline, cells: usize) -> (f64, DVec2, f64) {
         let reach = f64::from(outline.reach()) * 1.01;
         let side = 2.0 * reach / cells as f64;
@@ -375,7 +376,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// Contract: area, centroid and inertia of any outline are those that summing small squares gives.
+        /// Contract: area, centroid and inertia of any outline equal the sums over small squares.
         #[test]
         fn mass_properties_equal_the_sum_of_squares(
             angles in proptest::collection::btree_set(0u32..24, 3..=8),

@@ -1,4 +1,4 @@
-//! Convex polygons of up to eight vertices: their hull, and what is refused.
+//! Convex polygons of up to eight vertices: their order, and which points are refused.
 
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::outline::{MassProperties, Outline};
@@ -7,7 +7,7 @@ use glam::{DVec2, Vec2};
 
 const FIELD: &str = "shape.polygon.vertices";
 
-/// A convex polygon, counter-clockwise, with its centroid at the origin; rounded if it has a radius.
+/// A convex polygon, counter-clockwise, with its centroid at the origin. It is rounded if it has a radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polygon {
     vertices: [Vec2; Self::MAX_VERTICES],
@@ -16,26 +16,25 @@ pub struct Polygon {
 }
 
 impl Polygon {
-    /// Most vertices.
+    /// The largest number of vertices.
     pub const MAX_VERTICES: usize = 8;
 
-    /// The polygon with these corners, in any order, and the place of its centroid among them. The polygon
-    /// itself is re-centred: a body's position is its centroid.
+    /// Returns the polygon with these corners, given in any order, m, and its centroid in the coordinates of `points`. The
+    /// polygon itself is re-centred: a body's position is its centroid.
     ///
     /// # Errors
     ///
-    /// Fewer than 3 or more than 8 points; one that is not finite, occurs twice, lies inside the hull of the
-    /// others (the polygon would not be convex) or on one of its edges; an edge shorter than
-    /// [`Shape::MIN_EXTENT`].
+    /// Fewer than 3 or more than 8 points; a point that is not finite, occurs twice, lies inside the convex hull of the others
+    /// (the polygon would not be convex) or on an edge of it; two points nearer than [`Shape::MIN_EXTENT`].
     pub fn new(points: &[Vec2]) -> Result<(Polygon, Vec2), Error> {
         Self::rounded(points, 0.0)
     }
 
-    /// The same with all edges moved outwards by `radius`, m, and corners rounded with it.
+    /// Returns the polygon of [`Polygon::new`] with all edges moved outwards by `radius`, m, and corners rounded with it.
     ///
     /// # Errors
     ///
-    /// As for [`Polygon::new`], and a radius that is negative or out of range.
+    /// Those of [`Polygon::new`]; a radius that is negative or larger than [`Shape::MAX_EXTENT`].
     pub fn rounded(points: &[Vec2], radius: f32) -> Result<(Polygon, Vec2), Error> {
         check_range("shape.polygon.radius", radius, 0.0, Shape::MAX_EXTENT)?;
         if points.len() < 3 {
@@ -53,8 +52,8 @@ impl Polygon {
             *vertex = points[index];
         }
         let MassProperties { area, centroid, .. } = Outline::of_polygon(&polygon).mass_properties();
-        // By how much rounding its coordinates to f32 can move the centroid of a polygon. One that is
-        // centred that well stays as it is, so that what was read back after writing is the same to the bit.
+        // How far the rounding of coordinates to f32 can move the centroid of a polygon. A polygon that is centred that well
+        // stays as it is, so that a polygon that was written and read back is the same to the bit.
         let corners = polygon.vertices().iter();
         let reach = corners.map(|vertex| vertex.as_dvec2().distance(centroid)).fold(0.0, f64::max);
         let rounding = f64::from(f32::EPSILON) * reach * (2.0 + 8.0 * reach * reach / area);
@@ -62,8 +61,8 @@ impl Polygon {
         for vertex in &mut polygon.vertices[..points.len()] {
             *vertex = (vertex.as_dvec2() - moved).as_vec2();
         }
-        // Far from the origin the corners of a sliver can be nearer to a line than their coordinates can tell, and their
-        // order a guess. About the centroid they must come in the same one.
+        // Far from the origin the corners of a sliver can be nearer to a line than their coordinates can tell. Their order is
+        // then a guess. It must be the same about the centroid.
         let on_line = |k: usize| {
             Err(Error::Vertex {
                 field: FIELD,
@@ -81,12 +80,12 @@ impl Polygon {
         }
     }
 
-    /// A regular polygon of `count` vertices at distance `circumradius` from its centre, m; the first is to the
-    /// right.
+    /// Returns a regular polygon of `count` vertices at distance `circumradius` from its centre, m. The first vertex is to the
+    /// right of the centre.
     ///
     /// # Errors
     ///
-    /// As for [`Polygon::new`].
+    /// Those of [`Polygon::new`].
     pub fn regular(count: usize, circumradius: f32) -> Result<Polygon, Error> {
         let corner = |index: usize| {
             let (sin, cos) = (index as f64 * std::f64::consts::TAU / count as f64).sin_cos();
@@ -96,7 +95,7 @@ impl Polygon {
         Ok(Self::new(&points)?.0)
     }
 
-    /// The corners, counter-clockwise, from the centroid; without the rounding.
+    /// The corners relative to the centroid, counter-clockwise, without the rounding, m.
     pub fn vertices(&self) -> &[Vec2] {
         &self.vertices[..usize::from(self.count)]
     }
@@ -107,7 +106,7 @@ impl Polygon {
     }
 }
 
-/// The points counter-clockwise, from the first one given on.
+/// The indices of the points in counter-clockwise order, beginning with the first point given.
 fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
     let refuse = |index, reason| Err(Error::Vertex { field: FIELD, index, reason });
     for (index, &point) in points.iter().enumerate() {
@@ -126,7 +125,7 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
         edge.perp_dot(at(c) - at(a)) / edge.length()
     };
     let extent = points.iter().fold(0.0f32, |most, point| most.max(point.distance(points[0])));
-    // What rounding the coordinates to f32 can bend a straight line by.
+    // How far the rounding of coordinates to f32 can bend a straight line, m.
     let straight = f64::from(extent.max(points[0].length()) * 4.0 * f32::EPSILON).max(1.0e-6);
     let first = (0..points.len()).min_by(|&a, &b| {
         let key = |index: usize| (points[index].x, points[index].y);
@@ -137,7 +136,8 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
     while order.len() <= points.len() {
         let last = order[order.len() - 1];
         let others = (0..points.len()).filter(|&index| index != last);
-        // The next corner is that from which no other lies to the right; of those in line the furthest.
+        // The next corner is the point such that no other lies to the right of the line to it. If several are in line, it is
+        // the furthest.
         let next = others.reduce(|best, index| {
             let side = left(last, best, index);
             let further = at(index).distance(at(last)) > at(best).distance(at(last));
@@ -164,7 +164,7 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
             refuse(index, "the polygon is not convex: the vertex lies inside the hull of the others")
         };
     }
-    // What is within that of a line may bend either way.
+    // Corners within `straight` of a line may bend either way.
     for k in 0..order.len() {
         let corner = order[(k + 1) % order.len()];
         if left(order[k], corner, order[(k + 2) % order.len()]) <= 0.0 {
@@ -186,7 +186,7 @@ mod tests {
         Polygon::new(&points).expect_err("a bad polygon").to_string()
     }
 
-    /// Contract: a polygon that is none is refused, with the vertex and the reason.
+    /// Contract: points that are not a convex polygon are refused, with the vertex and the reason.
     #[test]
     fn bad_polygons_are_refused() {
         assert!(reason(&[]).contains("at least 3"));
@@ -233,8 +233,8 @@ mod tests {
             prop_assert_eq!((same, at), (polygon, Vec2::ZERO));
         }
 
-        /// Contract: a polygon's own vertices give the same polygon to the bit, also that of a sliver, in which the
-        /// rounding of its coordinates moves the centroid far, and that of a rounded or distant one.
+        /// Contract: a polygon's own vertices give the same polygon to the bit. This holds for rounded and distant polygons, and
+        /// for slivers, in which the rounding of coordinates moves the centroid far.
         #[test]
         fn own_vertices_give_the_same_polygon(
             angles in proptest::collection::btree_set(0u32..100, 3..=8),

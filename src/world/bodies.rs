@@ -16,24 +16,25 @@ use glam::Vec2;
 impl World {
     /// Adds a body.
     ///
-    /// The next step takes a few such bodies, and what is removed or put elsewhere, into the pair list as it is: one in 128 of those
-    /// that are there, and eight, while the list lives. For more, for particles, half-spaces, compounds, and bodies much larger than the
-    /// rest that are removed or moved, it makes a new list, which costs several ordinary steps.
+    /// The next step takes a few bodies that were added, removed or put elsewhere into the present pair list: while the
+    /// list lives, one in 128 of its bodies plus 8, at most 1,032. For more bodies, for particles, half-spaces and
+    /// compounds, and for bodies much larger than the rest that are removed or moved, the step makes a new list, which
+    /// costs several ordinary steps.
     ///
     /// # Errors
     ///
-    /// The first field of `desc` that is refused.
+    /// The first field of `desc` that is refused; [`Error::TooMany`].
     pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
         desc.validate()?;
         self.check_room(1)?;
         Ok(self.bodies.insert(desc))
     }
 
-    /// Adds many bodies, or none.
+    /// Adds many bodies. If one is refused, adds none.
     ///
     /// # Errors
     ///
-    /// [`Error::Element`] with the index of the first body that is refused.
+    /// [`Error::Element`] with the index of the first body that is refused; [`Error::TooMany`].
     pub fn add_bodies(&mut self, descs: &[BodyDesc]) -> Result<Vec<BodyHandle>, Error> {
         for (index, desc) in descs.iter().enumerate() {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -43,31 +44,30 @@ impl World {
         Ok(descs.iter().map(|desc| self.bodies.insert(desc)).collect())
     }
 
-    /// Adds a shape to a body, which becomes a compound: its mass and moment of inertia grow by those of the part
-    /// (density × area), and its centre moves to the common centre of mass, while all shapes stay where they are.
-    /// So [`World::body`] then gives another position, and a position given later is that of the new
-    /// centre.
+    /// Adds a shape to a body, which becomes a compound. The body's mass and moment of inertia grow by those of the
+    /// part (density × area). Its centre moves to the common centre of mass, while all shapes stay where they are. So
+    /// [`World::body`] then returns another position, and a position that you set later is that of the new centre.
     ///
-    /// A body of infinite mass keeps it, and its centre stays; but a dynamic segment that was given no mass has that of
-    /// its parts. What is linked to the body holds it where it did.
+    /// A body of infinite mass keeps that mass, and its centre stays. One exception: a dynamic segment without a given
+    /// mass gets the mass of its parts. Links hold the body at the same points of its shapes as before.
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is none of circle,
-    /// box, capsule, segment and polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre
-    /// would be beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a quarantined body.
+    /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is not a circle, box,
+    /// capsule, segment or polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre would be
+    /// beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
         let slot = self.good_slot(body, "part")?;
         part.validate()?;
         self.add_valid_parts(slot, std::slice::from_ref(part))
     }
 
-    /// Adds many shapes to a body, or none. Their places are all from the centre that it has before; see
-    /// [`World::add_part`].
+    /// Adds many shapes to a body. If one is refused, adds none. All places are relative to the centre that the body
+    /// has before the call; see [`World::add_part`].
     ///
     /// # Errors
     ///
-    /// As there; [`Error::Element`] with the index of the first part that is refused.
+    /// The errors of [`World::add_part`]; [`Error::Element`] with the index of the first part that is refused.
     pub fn add_parts(&mut self, body: BodyHandle, parts: &[Part]) -> Result<(), Error> {
         let slot = self.good_slot(body, "part")?;
         for (index, part) in parts.iter().enumerate() {
@@ -104,7 +104,7 @@ impl World {
         Ok(())
     }
 
-    /// The state of a body with its centre at this point of its own axes.
+    /// Returns the state that a body would have with its centre at `centre`, a point in its own axes.
     fn centre_at(&self, slot: usize, centre: Vec2) -> BodyState {
         let state = self.state(slot);
         let (sin, cos) = sin_cos(state.angle);
@@ -114,10 +114,10 @@ impl World {
         BodyState { position: state.position + way, velocity, ..state }
     }
 
-    /// Most parts of a body.
+    /// The most parts that a body can have.
     pub const MAX_PARTS: usize = 255;
 
-    /// All shapes of a body, from its centre and in its own axes.
+    /// Returns all shapes of a body, each placed relative to the body's centre, in the body's own axes.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl World {
         if self.bodies.len + more > MAX_BODIES { Err(Error::TooMany { max: MAX_BODIES }) } else { Ok(()) }
     }
 
-    /// Removes a body. Contacts that it had end in the next step.
+    /// Removes a body. Its contacts end in the next step.
     ///
     /// # Errors
     ///
@@ -150,17 +150,17 @@ impl World {
         Ok(())
     }
 
-    /// Whether the handle's body is in this world.
+    /// Returns true if the handle's body is in this world.
     pub fn contains(&self, body: BodyHandle) -> bool {
         self.bodies.slot_of(body).is_ok()
     }
 
-    /// All bodies, by handle index: in a world from which nothing was removed, in the order of adding.
+    /// All bodies, by handle index. If nothing was ever removed, this is the order in which they were added.
     pub fn handles(&self) -> impl Iterator<Item = BodyHandle> + '_ {
         self.bodies.by_index().map(|(handle, _)| handle)
     }
 
-    /// Where a body is and how it moves.
+    /// Returns where a body is and how it moves.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// How a body moves.
+    /// Returns how a body moves: static, kinematic or dynamic.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl World {
         Ok(self.bodies.body_type(self.bodies.slot_of(body)?))
     }
 
-    /// A body's shape; a half-space's normal comes normalised.
+    /// Returns a body's shape. The normal of a half-space is normalised.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl World {
         Ok(self.bodies.shape(self.bodies.slot_of(body)?))
     }
 
-    /// A body's material.
+    /// Returns a body's material.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl World {
         Ok(self.bodies.material(self.bodies.slot_of(body)?))
     }
 
-    /// A body's mass, kg; infinite for static and kinematic ones.
+    /// Returns a body's mass, kg. It is infinite for static and kinematic bodies.
     ///
     /// # Errors
     ///
@@ -215,7 +215,7 @@ impl World {
         Ok(1.0 / self.bodies.columns.inv_mass[self.bodies.slot_of(body)?])
     }
 
-    /// Which others a body touches.
+    /// Returns the filter that says which other bodies a body touches.
     ///
     /// # Errors
     ///
@@ -224,7 +224,7 @@ impl World {
         Ok(self.bodies.filter(self.bodies.slot_of(body)?))
     }
 
-    /// Puts a body elsewhere, without a velocity from it. A half-space's surface moves along.
+    /// Puts a body elsewhere, m. The move gives it no velocity. A half-space's surface moves along.
     ///
     /// # Errors
     ///
@@ -241,7 +241,8 @@ impl World {
         Ok(())
     }
 
-    /// The last step's movement says nothing about where a body came from, nor the bounds where it is.
+    /// Notes that a body was moved by hand: the last step's movement does not say where it came from, and its bounds
+    /// are not where it is.
     fn moved_by_hand(&mut self, slot: usize) {
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
             (pose.0[0], pose.0[1]) = (0.0, 0.0);
@@ -249,13 +250,13 @@ impl World {
         self.displaced(slot);
     }
 
-    /// A body is not where its bounds are, or not all of it.
+    /// Notes that a body, or a part of it, is not where its bounds are.
     fn displaced(&mut self, slot: usize) {
         self.note_move(slot);
         self.broadphase.strays.displace(slot);
     }
 
-    /// Turns a body, rad. More than half a turn counts as whole turns and the rest: see [`BodyState`].
+    /// Sets a body's angle, rad. An angle of more than half a turn becomes whole turns and the rest: see [`BodyState`].
     ///
     /// # Errors
     ///
@@ -274,7 +275,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets a velocity, m/s.
+    /// Sets a body's velocity, m/s.
     ///
     /// # Errors
     ///
@@ -289,7 +290,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets an angular velocity, rad/s.
+    /// Sets a body's angular velocity, rad/s.
     ///
     /// # Errors
     ///
@@ -302,7 +303,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets which others a body touches; of a body of several parts, which others any of them touches.
+    /// Sets which other bodies a body touches. If the body has several parts, all of them get this filter.
     ///
     /// # Errors
     ///
@@ -314,7 +315,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets what gravity is multiplied by.
+    /// Sets the factor by which gravity is multiplied for a body, in −1,000..=1,000.
     ///
     /// # Errors
     ///
@@ -326,7 +327,7 @@ impl World {
         Ok(())
     }
 
-    /// Sets the rates at which velocity and angular velocity decay, 1/s.
+    /// Sets the rates at which a body's velocity and angular velocity decay, 1/s, in 0..=10⁶.
     ///
     /// # Errors
     ///
@@ -341,7 +342,7 @@ impl World {
         Ok(())
     }
 
-    /// Adds a force at the centre for the next step, N.
+    /// Adds a force at a body's centre for the next step, N.
     ///
     /// # Errors
     ///
@@ -358,7 +359,7 @@ impl World {
         Ok(())
     }
 
-    /// Adds a force at a point of the world for the next step, N: also a torque about the centre.
+    /// Adds a force at a point of the world for the next step, N. It also exerts a torque about the body's centre.
     ///
     /// # Errors
     ///
@@ -387,7 +388,7 @@ impl World {
         Ok(())
     }
 
-    /// Changes the velocity now, by an impulse at the centre, N·s.
+    /// Changes a body's velocity at once, by an impulse at its centre, N·s.
     ///
     /// # Errors
     ///
@@ -397,7 +398,7 @@ impl World {
         self.change_velocities(body, impulse, 0.0)
     }
 
-    /// Changes the velocity and the angular velocity now, by an impulse at a point of the world, N·s.
+    /// Changes a body's velocity and angular velocity at once, by an impulse at a point of the world, N·s.
     ///
     /// # Errors
     ///
@@ -410,7 +411,7 @@ impl World {
         self.change_velocities(body, impulse, angular)
     }
 
-    /// Changes the angular velocity now, N·m·s.
+    /// Changes a body's angular velocity at once, by an angular impulse, N·m·s.
     ///
     /// # Errors
     ///
@@ -420,7 +421,7 @@ impl World {
         self.change_velocities(body, Vec2::ZERO, impulse)
     }
 
-    /// Both or neither.
+    /// Changes both velocities, or neither if one is refused.
     fn change_velocities(&mut self, body: BodyHandle, impulse: Vec2, angular: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "impulse")?;
         check_vec("impulse", impulse, Self::MAX_FORCE)?;
@@ -448,7 +449,7 @@ impl World {
         }
     }
 
-    /// The slot of a body that may be moved by hand.
+    /// Returns the slot of a body that the host may move: one that is not quarantined.
     fn good_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
         let slot = self.bodies.slot_of(body)?;
         if self.bodies.columns.kind[slot].motion() == Motion::Quarantined {

@@ -1,4 +1,4 @@
-//! Where two worlds part: their last steps compared stage by stage, in the order of the step.
+//! Finds where two worlds differ: compares their last steps stage by stage, in the order of the step.
 
 use super::World;
 use crate::body::BodyHandle;
@@ -13,15 +13,15 @@ pub struct Difference {
     pub stage: Stage,
     /// A body whose value differs.
     pub body: BodyHandle,
-    /// The other body, where the value belongs to a pair.
+    /// The other body, if the value belongs to a pair.
     pub partner: Option<BodyHandle>,
-    /// Which value.
+    /// The name of the value.
     pub field: &'static str,
-    /// In the first world.
+    /// The value in the first world.
     pub a: f32,
-    /// In the second.
+    /// The value in the second world.
     pub b: f32,
-    /// How many floats lie between the two.
+    /// The distance between the two values, in floats: 1 for neighbours.
     pub ulps: u64,
 }
 
@@ -37,7 +37,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Distance in units in the last place: 0 for equal bits, 1 for neighbours; ±0 are neighbours, too.
+/// Returns the distance in units in the last place: 0 for equal bits, 1 for neighbours. +0 and −0 are neighbours, too.
 fn ulps(a: f32, b: f32) -> u64 {
     let ordered = |v: f32| {
         let bits = i64::from(v.to_bits() & 0x7FFF_FFFF);
@@ -52,8 +52,8 @@ struct Comparison<'a> {
 }
 
 impl World {
-    /// Compares the last steps of two worlds that should be equal: the first stage at which they part,
-    /// and the first body in storage order that shows it. `None` if they do not.
+    /// Compares the last steps of two worlds that should be equal. Returns the first stage in which they differ, with
+    /// the first body in the order of storage whose value differs, or `None` if they are equal.
     pub fn first_difference(&self, other: &World) -> Option<Difference> {
         let comparison = Comparison { one: self, two: other };
         comparison
@@ -136,7 +136,7 @@ impl Comparison<'_> {
         (one != two).then(|| self.difference(stage, 0, "tiles", one as f32, two as f32))
     }
 
-    /// The first pair for which one of the values differs.
+    /// Returns the first pair for which one of the values differs.
     fn lanes<const N: usize>(
         &self,
         stage: Stage,
@@ -144,7 +144,7 @@ impl Comparison<'_> {
     ) -> Option<Difference> {
         self.tiles().find_map(|(one, two)| {
             (0..one.pairs().len().min(two.pairs().len())).find_map(|i| {
-                // Which of them have lanes differs only where separations did, a step before.
+                // Two worlds can differ in which pairs have lanes only if their separations differed a step before.
                 let ((block, lane), (other_block, other_lane)) = one.place(i).zip(two.place(i))?;
                 let mut pairs =
                     values(one, block, lane).into_iter().zip(values(two, other_block, other_lane));

@@ -1,4 +1,4 @@
-//! What a renderer reads: bodies in the order of storage, each with its shapes where they are.
+//! What a renderer reads: the bodies in the order of storage, and for each its shapes and their places.
 
 use super::World;
 use crate::body::compound::Compound;
@@ -7,16 +7,16 @@ use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::sin_cos;
 use glam::Vec2;
 
-/// How a body takes part.
+/// How a body takes part in the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It stands still.
+    /// The body stands still.
     Static,
-    /// It moves as it is told.
+    /// The body moves as the host tells it.
     Kinematic,
-    /// It moves as forces and contacts tell.
+    /// The body moves by forces and contacts.
     Dynamic,
-    /// It went bad, see [`Quarantine`](crate::Quarantine).
+    /// The body went bad, see [`Quarantine`](crate::Quarantine).
     Quarantined,
 }
 
@@ -27,43 +27,43 @@ pub struct StoredBody<'a> {
     slot: usize,
 }
 
-/// A shape where it is in the world.
+/// A shape and its place in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacedShape {
     /// The shape.
     pub shape: Shape,
-    /// Its centre, m.
+    /// The shape's centre, m.
     pub position: Vec2,
-    /// Sine and cosine of its angle.
+    /// Sine and cosine of the shape's angle.
     pub turn: (f32, f32),
 }
 
 impl World {
-    /// How many places there are for [`World::stored_body`]: at least [`World::body_count`].
+    /// The number of places for [`World::stored_body`]: at least [`World::body_count`].
     pub fn storage_len(&self) -> usize {
         self.bodies.len
     }
 
-    /// The body in a place of storage: neighbours in space are mostly neighbours there. `None` for a place that holds none. The
-    /// order changes as bodies move, and not within a step.
+    /// Returns the body in place `index` of storage, or `None` if the place holds no body. Neighbours in space are
+    /// mostly neighbours in storage. The order changes as bodies move, but not within a step.
     pub fn stored_body(&self, index: usize) -> Option<StoredBody<'_>> {
         let held = index < self.bodies.len && self.bodies.columns.kind[index].motion() != Motion::Dead;
         held.then_some(StoredBody { world: self, slot: index })
     }
 
-    /// Where the tiles of the solver begin, as places of storage: a tile is what one thread solves at a time.
+    /// The places of storage at which the tiles of the solver begin. A tile is what one thread solves at a time.
     pub fn tile_starts(&self) -> impl Iterator<Item = usize> + '_ {
         self.contacts.tiles().iter().map(|tile| tile.slots.start)
     }
 }
 
 impl<'a> StoredBody<'a> {
-    /// Whose place this is.
+    /// The body's handle.
     pub fn handle(&self) -> BodyHandle {
         self.world.bodies.handle(self.slot)
     }
 
-    /// How it takes part.
+    /// How the body takes part in the simulation.
     pub fn role(&self) -> Role {
         match self.world.bodies.columns.kind[self.slot].motion() {
             Motion::Static => Role::Static,
@@ -73,23 +73,23 @@ impl<'a> StoredBody<'a> {
         }
     }
 
-    /// The kind of its shape.
+    /// The kind of the body's shape.
     pub fn kind(&self) -> ShapeKind {
         self.world.bodies.columns.kind[self.slot].shape()
     }
 
-    /// m
+    /// The body's position, m.
     pub fn position(&self) -> Vec2 {
         self.world.bodies.position(self.slot)
     }
 
-    /// m/s
+    /// The body's velocity, m/s.
     pub fn velocity(&self) -> Vec2 {
         self.world.bodies.velocity(self.slot)
     }
 
-    /// Half the size of the box around it, m, about its position. Of a body that turns, as of the last pair list: near enough
-    /// for a camera. Infinite for a half-space.
+    /// Half the size of the box around the body, m, about its position. For a body that turns this is the box of the
+    /// last pair list: accurate enough for a camera. Infinite for a half-space.
     pub fn half_extents(&self) -> Vec2 {
         if self.kind() == ShapeKind::HalfSpace {
             return Vec2::INFINITY;
@@ -98,11 +98,11 @@ impl<'a> StoredBody<'a> {
         Vec2::new(c.ext_x[self.slot], c.ext_y[self.slot])
     }
 
-    /// Its shapes: one, or as many as it has parts.
+    /// The body's shapes: one, or one for each part of a compound.
     pub fn shapes(&self) -> impl ExactSizeIterator<Item = PlacedShape> + use<'a> {
         let bodies = &self.world.bodies;
         let kind = self.kind();
-        // Its angle is not read by a body that does not turn.
+        // The angle of any other shape does not matter.
         let turns = kind.turns() || kind == ShapeKind::Circle;
         let turn = if turns { sin_cos(bodies.columns.angle[self.slot]) } else { (0.0, 1.0) };
         let (slot, position) = (self.slot, self.position());

@@ -1,12 +1,12 @@
-//! Edits that the pair list takes in as it is: bodies that come, go, and are put elsewhere.
+//! Edits that the pair list takes in without a rebuild: bodies that are added, removed, or put elsewhere.
 //!
-//! A new list costs some 300 ns for each body of the world, whatever has changed. But what a removed body had can be dropped
-//! (`contacts/drop.rs`), one that was moved can be paired anew on its own, as one that has left its margin (`broadphase/loose.rs`),
-//! and one that comes can have the slot of one that went. Until the step that takes them in, new bodies stand after the
-//! list's slots, where queries look at them one by one.
+//! A new list costs some 300 ns for each body of the world, whatever has changed. But the contacts of a removed body
+//! can be dropped (`contacts/drop.rs`). A body that was moved can be paired anew on its own, like one that has left its
+//! margin (`broadphase/loose.rs`). A new body can have the slot of a removed one. Until the step that takes them in,
+//! new bodies stand after the list's slots, where queries look at them one by one.
 //!
-//! Few worlds have a removed body for each new one. So a list made after bodies were added has some slots to spare, as many as may
-//! become loose in its life.
+//! Few worlds have a removed body for each new one. So a list that is made after bodies were added has some spare
+//! slots: as many as `edits_per_list` allows in its life.
 
 use super::World;
 use super::pairs::ListState;
@@ -14,24 +14,24 @@ use crate::body::Bodies;
 use crate::broadphase::loose::edits_per_list;
 use crate::geometry::shape::ShapeKind;
 
-/// What was done since the last step, and what room there is for it.
+/// What was done since the last step, and the room for it.
 #[derive(Default)]
 pub(super) struct Edits {
     /// Slots of the list whose bodies were removed.
     removed: Vec<u32>,
-    /// Slots of the list whose bodies are not where their bounds are, or will not be.
+    /// Slots of the list whose bodies are not where their bounds are, or will not be after the next step.
     moved: Vec<u32>,
-    /// Slots of the list that have no body.
+    /// Slots of the list that hold no body.
     vacant: Vec<u32>,
-    /// How many bodies were put somewhere since the list was made.
+    /// The number of bodies that were put somewhere since the list was made.
     done: usize,
-    /// Whether bodies came since the list was made.
+    /// True if bodies were added since the list was made.
     grown: bool,
-    /// What the list was made for.
+    /// The features that the list was made for.
     made_for: Features,
 }
 
-/// What the bodies ask for that not every list and its blocks have.
+/// Features of bodies that some lists and their blocks do not have.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Features([bool; 5]);
 
@@ -49,14 +49,14 @@ impl Features {
 }
 
 impl Edits {
-    /// A new list has them all; from `listed` on its slots are vacant.
+    /// Starts the edits for a new list, which has all bodies; the slots from `listed` on are vacant.
     pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
         let most = 2 * edits_per_list(bodies.len) + 1;
         for slots in [&mut self.removed, &mut self.moved, &mut self.vacant] {
             slots.clear();
             slots.reserve(most);
         }
-        // The first comes last, and is taken first.
+        // Reversed, because slots are taken from the end: the first vacant slot is taken first.
         self.vacant.extend((listed as u32..bodies.len as u32).rev());
         self.done = 0;
         self.grown = false;
@@ -69,27 +69,28 @@ impl Edits {
 }
 
 impl World {
-    /// Whether the pair list is that of the present bodies, where they were when it was made or were paired anew.
+    /// Returns true if the pair list is that of the present bodies, each where it was when the list was made, or where
+    /// it was paired anew.
     pub(super) fn is_listed(&self) -> bool {
         self.list != ListState::Void && self.edits.is_empty() && self.broadphase.built == self.bodies.len
     }
 
-    /// Whether the list has all that the bodies ask for that there are now.
+    /// Returns true if the list has every feature that the present bodies need.
     pub(super) fn list_suits(&self) -> bool {
         self.list != ListState::Void && self.edits.made_for == Features::of(&self.bodies)
     }
 
-    /// Whether a list that is made now should have slots to spare.
+    /// Returns true if a list that is made now should have spare slots.
     pub(super) fn expects_bodies(&self) -> bool {
         self.broadphase.built > 0 && (self.edits.grown || self.bodies.len > self.broadphase.built)
     }
 
-    /// Before a body is removed.
+    /// Notes a body that is about to be removed.
     pub(super) fn note_removal(&mut self, slot: usize) {
         self.note(slot, |edits| &mut edits.removed);
     }
 
-    /// A body is not where its bounds are, not all of it, or will not be at the end of the next step.
+    /// Notes a body that, wholly or in part, is not where its bounds are, or will not be at the end of the next step.
     pub(super) fn note_move(&mut self, slot: usize) {
         self.list.note_left();
         self.note(slot, |edits| &mut edits.moved);
@@ -100,7 +101,7 @@ impl World {
             return;
         }
         let slots = list(&mut self.edits);
-        // More are too many anyway.
+        // A list with more edits than this is made anew anyway.
         if self.broadphase.may_be_loose(slot)
             && self.bodies.is_simple(slot)
             && slots.len() < edits_per_list(self.broadphase.built)
@@ -113,8 +114,8 @@ impl World {
         }
     }
 
-    /// Takes the edits since the last step into the list: how many bodies are to be paired anew for them. `None` if there has to
-    /// be a new list.
+    /// Takes the edits since the last step into the list. Returns how many bodies have to be paired anew because of
+    /// them, or `None` if there has to be a new list.
     pub(super) fn take_edits(&mut self) -> Option<usize> {
         if self.list == ListState::Void || self.is_listed() {
             return (self.list != ListState::Void).then_some(0);
@@ -129,7 +130,7 @@ impl World {
         let anew = edits.moved.len() + added + edits.done;
         let room = edits.vacant.len() + edits.removed.len();
         let left = self.left.get_mut().expect("no worker panicked");
-        // One more than these shows that there are others.
+        // `left` never holds more than `per_step + 1` slots: the last one shows that there are others.
         if left.len() > self.broadphase.bounds.allowance.per_step
             || self.list == ListState::Expired
             || !simple
@@ -159,7 +160,7 @@ impl World {
             let to = edits.vacant.pop().expect("there is room for all");
             bodies.move_to(slot, to as usize);
             bodies.prepare_outline(to as usize);
-            // In no tile, it moves with the large ones.
+            // This slot is in no tile: its contacts go to the overflow tile, like those of a large body.
             let outside = to as usize >= self.broadphase.listed;
             self.large_moves |= outside && bodies.columns.inv_mass[to as usize] > 0.0;
             left.push(to);
@@ -177,8 +178,9 @@ impl World {
 }
 
 impl Bodies {
-    /// Whether a body may come and go without a new list: not of what has rows of its own in the mirror, or is near everything, or is a
-    /// particle, which may have links and be part of hulls.
+    /// Returns true if a body can be added or removed without a new list. Half-spaces can't, as they are near
+    /// everything. Compounds can't, as they have rows of their own in the mirror. Particles can't, as they may have
+    /// links and be part of hulls.
     fn is_simple(&self, slot: usize) -> bool {
         let kind = self.columns.kind[slot];
         !kind.is_particle() && !matches!(kind.shape(), ShapeKind::HalfSpace | ShapeKind::Compound)

@@ -1,13 +1,14 @@
-//! An overlap test written from geometry alone, in f64: [`World::validate`](crate::World::validate) checks the pair list by it.
+//! An overlap test in f64 that uses geometry alone: [`World::validate`](crate::World::validate) checks the pair list
+//! with it.
 
 use crate::body::Bodies;
 use crate::broadphase::shapes::NO_PART;
 use crate::geometry::shape::Shape;
 use glam::{DVec2, Vec2};
 
-/// A shape of a body, where it is in the world.
+/// A shape of a body, at its place in the world.
 pub(crate) struct ExactShape {
-    /// As in pairs.
+    /// The number of the part, as in pairs.
     pub part: u8,
     region: Region,
 }
@@ -15,11 +16,11 @@ pub(crate) struct ExactShape {
 enum Region {
     /// All points p with `normal · p ≤ offset`.
     HalfSpace { normal: DVec2, offset: f64 },
-    /// All points within the radius of a convex polygon of one to eight corners.
+    /// All points that are at most `radius` away from a convex polygon of one to eight corners.
     Hull { corners: Vec<DVec2>, radius: f64 },
 }
 
-/// All shapes of a body.
+/// Returns all shapes of a body.
 pub(crate) fn exact_shapes(bodies: &Bodies, slot: usize) -> Vec<ExactShape> {
     let centre = bodies.position(slot);
     if !bodies.columns.kind[slot].shape().turns() {
@@ -38,7 +39,7 @@ pub(crate) fn exact_shapes(bodies: &Bodies, slot: usize) -> Vec<ExactShape> {
     found
 }
 
-/// A shape that does not turn.
+/// The region of a shape that does not turn.
 fn upright(shape: &Shape, centre: Vec2) -> Region {
     let centre = centre.as_dvec2();
     match *shape {
@@ -56,7 +57,7 @@ fn upright(shape: &Shape, centre: Vec2) -> Region {
 }
 
 impl ExactShape {
-    /// By how much two shapes overlap; negative when they are apart.
+    /// Returns how far two shapes overlap; negative when they are apart.
     pub(crate) fn depth(&self, other: &ExactShape) -> f64 {
         match (&self.region, &other.region) {
             (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => 0.0,
@@ -71,7 +72,7 @@ impl ExactShape {
         }
     }
 
-    /// Rounding of the engine's tests of this shape: some units in the last place of its coordinates.
+    /// A bound for the rounding of the engine's tests of this shape: some units in the last place of its coordinates.
     pub(crate) fn rounding(&self) -> f64 {
         let size = match &self.region {
             Region::HalfSpace { offset, .. } => offset.abs(),
@@ -83,7 +84,7 @@ impl ExactShape {
     }
 }
 
-/// Between two convex polygons; negative, by the least way out, when they overlap.
+/// The distance between two convex polygons. If they overlap: minus the shortest way that separates them.
 fn distance(a: &[DVec2], b: &[DVec2]) -> f64 {
     let gap = |axis: DVec2| {
         let reach =
@@ -96,7 +97,7 @@ fn distance(a: &[DVec2], b: &[DVec2]) -> f64 {
         let edge = |i: usize| corners[(i + 1) % n] - corners[i];
         (0..n).map(edge).filter(|edge| edge.length_squared() > 0.0).collect::<Vec<_>>()
     };
-    // Normals of all edges; along its own direction too where a polygon is a segment.
+    // The normals of all edges; for a polygon that is a segment, also its own direction.
     let mut widest = f64::NEG_INFINITY;
     for (corners, sign) in [(a, 1.0), (b, -1.0)] {
         for edge in edges(corners) {
@@ -135,7 +136,7 @@ mod tests {
         ExactShape { part: NO_PART, region: Region::Hull { corners, radius } }
     }
 
-    /// Depths of shapes whose depth is plain: discs, boxes, crossing and collinear segments, a half-space.
+    /// Depths for cases in which the depth is obvious: discs, boxes, crossing and collinear segments, a half-space.
     #[test]
     fn depths_are_those_of_plain_cases() {
         let square = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];

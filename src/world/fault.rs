@@ -1,10 +1,10 @@
-//! Planting a difference, to see that it is found.
+//! Plants a difference in a world, to test that it is found.
 
 use super::World;
 use crate::body::BodyHandle;
 use crate::timing::Stage;
 
-/// A difference to be planted in the next step.
+/// A difference that the next step plants.
 #[derive(Clone, Copy)]
 pub(super) struct Fault {
     stage: Stage,
@@ -13,14 +13,14 @@ pub(super) struct Fault {
 }
 
 impl World {
-    /// In the next step, after `stage`, changes a number of this body by this many units in the last
-    /// place. For testing that a difference between two worlds is found and named.
+    /// Makes the next step change a number of this body by `ulps` units in the last place, after `stage`. For tests
+    /// that a difference between two worlds is found and named.
     #[doc(hidden)]
     pub fn plant_fault(&mut self, stage: Stage, body: BodyHandle, ulps: i32) {
         self.fault = Some(Fault { stage, body, ulps });
     }
 
-    /// Now that the result of this stage stands.
+    /// Plants the fault if it belongs to this stage, whose result is now complete.
     pub(super) fn plant(&mut self, stage: Stage) {
         let Some(fault) = self.fault.take_if(|fault| fault.stage == stage) else { return };
         let Ok(slot) = self.bodies.slot_of(fault.body) else { return };
@@ -47,7 +47,8 @@ impl World {
         }
     }
 
-    /// Tile and place of a pair of this body: if possible of one that is near, and in which it comes first.
+    /// Returns the tile and the place of a pair of this body. Prefers a pair that is near, then one in which the body
+    /// comes first.
     fn lane_of_body(&self, slot: usize) -> Option<(usize, usize)> {
         let pairs = self.contacts.all().enumerate().flat_map(|(tile_index, tile)| {
             tile.pairs().iter().enumerate().map(move |(index, pair)| (tile_index, tile, index, pair))
@@ -62,7 +63,7 @@ impl World {
     }
 }
 
-/// The float that is this many away, counting -0 and 0 as two.
+/// Returns the float that is `ulps` floats further; −0 and 0 count as two.
 fn add_ulps(value: f32, ulps: i32) -> f32 {
     let bits = (value.to_bits() & 0x7FFF_FFFF).cast_signed();
     let ordered = if value.is_sign_negative() { -1 - bits } else { bits };

@@ -1,4 +1,4 @@
-//! Links and hulls of a world, and particles where they differ from other bodies.
+//! Links and hulls of a world, and what differs between particles and other bodies.
 
 use super::World;
 use super::pairs::ListState;
@@ -11,26 +11,26 @@ use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_L
 use glam::Vec2;
 
 impl World {
-    /// Adds a link between two bodies. They may be particles, or of any other shape, and one may be static:
-    /// what cannot move does not.
+    /// Adds a link between two bodies. They may be particles or bodies of any other shape except half-spaces, and one
+    /// may be static: a body that cannot move stays where it is.
     ///
-    /// The blocks of all links are made anew at the start of the next step.
+    /// The start of the next step makes the blocks of all links anew.
     ///
     /// # Errors
     ///
-    /// The first field of `link` that is refused; [`Error::StaleHandle`] for a body that is not there; an
-    /// anchor on a body that does not turn is accepted, one on a half-space is not.
+    /// The first field of `link` that is refused; [`Error::StaleHandle`] for a body that is not in this world;
+    /// [`Error::Invalid`] for a half-space; [`Error::TooMany`]. An anchor on a body that does not turn is accepted.
     pub fn add_link(&mut self, link: &LinkDesc) -> Result<LinkHandle, Error> {
         self.check_link(link)?;
         self.check_link_room(1)?;
         Ok(self.links.insert(*link))
     }
 
-    /// Adds many links, or none.
+    /// Adds many links. If one is refused, adds none.
     ///
     /// # Errors
     ///
-    /// [`Error::Element`] with the index of the first link that is refused.
+    /// [`Error::Element`] with the index of the first link that is refused; [`Error::TooMany`].
     pub fn add_links(&mut self, links: &[LinkDesc]) -> Result<Vec<LinkHandle>, Error> {
         for (index, link) in links.iter().enumerate() {
             self.check_link(link).map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -63,7 +63,7 @@ impl World {
         self.links.remove(link)
     }
 
-    /// A link as it was added.
+    /// Returns a link as it was added.
     ///
     /// # Errors
     ///
@@ -72,12 +72,12 @@ impl World {
         self.links.get(link).copied()
     }
 
-    /// All links by handle index. Those of a body that was removed since the last step are among them still.
+    /// All links by handle index. Links of a body that was removed since the last step are still among them.
     pub fn links(&self) -> impl Iterator<Item = (LinkHandle, LinkDesc)> + '_ {
         self.links.iter().map(|(handle, link)| (handle, *link))
     }
 
-    /// How many there are.
+    /// The number of links.
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
@@ -87,31 +87,33 @@ impl World {
         &self.links.broken
     }
 
-    /// The links in the order in which an iteration of the last step solved them, but for those that run beside
-    /// each other and share nothing. For tests.
+    /// The handle indices of the links in the order in which one thread solved them in an iteration of the last step.
+    /// Links that are solved at the same time share no body. For tests.
     #[doc(hidden)]
     pub fn link_order(&self) -> Vec<u32> {
         self.verlet.order().collect()
     }
 
-    /// Marks a loop of particles as a hull, which collides as the convex polygon between them: with other hulls,
-    /// rigid bodies, and particles that are no hull's. Its corners are rounded by the radii of their particles, and its sides by
-    /// what is between those of their ends; filter and surface are those of the first. Two particles are a limb. The particles
-    /// touch as parts of the hull only, no longer as discs of their own.
+    /// Marks a loop of particles as a hull. It collides as the convex polygon between the particles: with other hulls,
+    /// with rigid bodies, and with particles that belong to no hull. Its corners are rounded by the radii of their
+    /// particles, and its sides by radii between those of their ends. Filter and surface are those of the first
+    /// particle. A hull of two particles is a limb. The particles touch only as parts of the hull, no longer as discs
+    /// of their own.
     ///
-    /// Usually links keep the particles where they are to each other. A hull that is turned inside out for a while is the
-    /// convex polygon around its particles meanwhile; one that loses a particle is gone. Hulls that share a particle do
-    /// not touch each other.
+    /// Links usually hold the particles of a hull in their places relative to each other. While a hull is turned inside
+    /// out, it is the convex polygon around its particles. A hull that loses a particle is gone. Hulls that share a
+    /// particle do not touch each other.
     ///
-    /// A blow at more than [`Settings::restitution_threshold`](crate::Settings::restitution_threshold) acts on the hull's
-    /// particles and those linked with them, up to 16, as on one rigid body: distance links without compliance, of full stiffness,
-    /// between centres, pass it on at once. Contacts name the particle that bears most on each side.
+    /// A blow at more than [`Settings::restitution_threshold`](crate::Settings::restitution_threshold) acts at once on
+    /// the hull's particles and on the particles linked with them, up to 16, as on one rigid body. Distance links pass
+    /// it on if they join centres and have no compliance and full stiffness. [`World::contacts`] names the particle
+    /// that bears most on each side.
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`]; a body that is no particle; fewer than 2 or more than 8 particles;
-    /// [`Error::Vertex`] for a particle that is not a corner of the convex polygon, one after the other in either
-    /// direction.
+    /// [`Error::StaleHandle`]; [`Error::Invalid`] for fewer than 2 or more than 8 particles; [`Error::Vertex`] for a
+    /// body that is not a particle, for two particles in one place, and for particles that are not, in their order
+    /// (clockwise or counter-clockwise), the corners of a convex polygon; [`Error::TooMany`].
     pub fn add_hull(&mut self, points: &[BodyHandle]) -> Result<HullHandle, Error> {
         let mut positions = Vec::with_capacity(points.len());
         for (index, &point) in points.iter().enumerate() {
@@ -143,7 +145,7 @@ impl World {
         Ok(())
     }
 
-    /// The particles of a hull, counter-clockwise.
+    /// Returns the particles of a hull, counter-clockwise.
     ///
     /// # Errors
     ///
@@ -157,17 +159,18 @@ impl World {
         self.hulls.iter().map(|(handle, hull)| (handle, hull.points()))
     }
 
-    /// How many there are.
+    /// The number of hulls.
     pub fn hull_count(&self) -> usize {
         self.hulls.len()
     }
 
-    /// Where the hulls are, and what they may touch in the step that begins.
+    /// Finds where the hulls are, and what they may touch in the step that begins.
     pub(super) fn begin_hulls(&mut self, relinked: bool, impulse_ratio: f32) {
         let mut solver = std::mem::take(&mut self.hull_solver);
         let mut hulls = std::mem::take(&mut self.hulls);
         let links = (&self.links, relinked);
-        // Corners meet hulls as parts of theirs only, and may be most of the bodies.
+        // A corner meets other hulls only as a part of its own, and corners may be most of the bodies. If the loners
+        // are fewer than the hulls, they are looked at one by one instead of in the bands.
         let loners = &self.broadphase.loners;
         let banded = loners.len() > hulls.len();
         solver.elsewhere.clear();
@@ -194,12 +197,12 @@ impl World {
         self.hulls = hulls;
     }
 
-    /// Particles, the pinned ones too.
+    /// The number of particles, pinned ones included.
     pub fn particle_count(&self) -> usize {
         self.bodies.particle_count
     }
 
-    /// Whether a body is a particle.
+    /// Returns true if a body is a particle.
     ///
     /// # Errors
     ///
@@ -208,7 +211,7 @@ impl World {
         Ok(self.bodies.columns.kind[self.bodies.slot_of(body)?].is_particle())
     }
 
-    /// How far the links are from what they ask for.
+    /// Measures how far the links are from their lengths.
     pub fn link_quality(&self) -> LinkQuality {
         let mut quality = LinkQuality { links: self.links.len(), ..LinkQuality::default() };
         for (_, link) in self.links.iter() {
@@ -229,7 +232,7 @@ impl World {
         quality
     }
 
-    /// Where a point of a body is.
+    /// Returns where a point of a body, given in its own axes, is in the world.
     fn anchor(&self, body: BodyHandle, anchor: Vec2) -> Option<Vec2> {
         let slot = self.bodies.slot_of(body).ok()?;
         let (sin, cos) = sin_cos(self.bodies.columns.angle[slot]);

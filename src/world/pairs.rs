@@ -1,4 +1,4 @@
-//! The pair list of the world: how far it can be relied on, and how it is made anew.
+//! The pair list of the world: how far the step can rely on it, and how the list is made anew.
 
 use super::World;
 use crate::body::Bodies;
@@ -8,30 +8,30 @@ use crate::contacts::List;
 use crate::crew::Crew;
 use crate::settings::Settings;
 
-/// How far the pair list can be relied on.
+/// How far the step can rely on the pair list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListState {
     /// Not at all: the next step makes a new one.
     Void,
-    /// Within a step: its pairs are found, and have no blocks yet.
+    /// Within a step: the pairs are found, and have no blocks yet.
     Found,
-    /// Within a step: it was made in this one.
+    /// Within a step: the list was made in this step.
     New,
-    /// It has every pair that overlaps, and holds for another step at least.
+    /// The list has every pair that overlaps, and holds for at least one more step.
     Holds,
-    /// Some bodies have left their margins, or were put elsewhere. These can be paired anew.
+    /// Some bodies left their margins, or were put elsewhere. They can be paired anew on their own.
     Left,
-    /// Its margins have outlived the time that they were made for.
+    /// The list is older than the time that its margins were made for.
     Expired,
 }
 
 impl ListState {
-    /// Whether every body is where its bounds are.
+    /// Returns true if every body is where its bounds are.
     pub(super) fn holds(self) -> bool {
         matches!(self, ListState::New | ListState::Holds)
     }
 
-    /// A body is not where its bounds are.
+    /// Notes that a body is not where its bounds are.
     pub(super) fn note_left(&mut self) {
         if self.holds() {
             *self = ListState::Left;
@@ -39,19 +39,19 @@ impl ListState {
     }
 }
 
-/// The pair list of these bodies.
+/// Returns the pair list of these bodies, with what the contacts need to know of it.
 pub(super) fn list<'a>(broadphase: &'a Broadphase, bodies: &'a Bodies, settings: &Settings) -> List<'a> {
     List { broadphase, bodies, mixing: settings.mixing, speculative: settings.speculative_distance() }
 }
 
 impl World {
-    /// Whether the pair list has every pair that overlaps.
+    /// Returns true if the pair list has every pair that overlaps.
     pub(super) fn pairs_hold(&self) -> bool {
         self.is_listed() && self.list.holds()
     }
 
-    /// Reads what hosts did since the last step, and which bodies have left their margins. Writes bodies and list, where
-    /// it can take these in; else the list is void.
+    /// Reads what the host did since the last step, and which bodies left their margins. Writes the bodies and the
+    /// list, if it can take these in; otherwise the list is void.
     pub(super) fn take_in_edits(&mut self, crew: &Crew<'_>) {
         self.check_velocities();
         self.hulls.refresh(&mut self.bodies);
@@ -61,8 +61,8 @@ impl World {
         }
     }
 
-    /// Pairs the bodies that have left their margin anew, if they are few and nothing else speaks for a new
-    /// list. False if there must be one. So many of them were put there by hand.
+    /// Pairs the bodies that left their margin anew on their own, if they are few and no other reason calls for a new
+    /// list. Returns false if there must be a new list. `edited` of the bodies were put elsewhere by hand.
     fn loosen(&mut self, edited: usize, crew: &Crew<'_>) -> bool {
         let left = self.left.get_mut().expect("no worker panicked");
         if self.list == ListState::Expired || !self.broadphase.can_loosen(left, edited) {
@@ -81,13 +81,15 @@ impl World {
         true
     }
 
-    /// Runs when the list is void. Reads the old contacts. Writes what they know to a place of its own, because slots will change.
+    /// Runs when the list is void. Reads the old contacts. Writes their impulses and flags to a place of their own,
+    /// because slots will change.
     pub(super) fn carry_out(&mut self, crew: &Crew<'_>) {
         self.verlet.slots_moved = true;
         self.contacts.carry_out(&self.bodies, self.broadphase.built, crew);
     }
 
-    /// Runs when the list is void. Reads positions, shapes and velocities. Writes the bodies' order, margins and pairs.
+    /// Runs when the list is void. Reads positions, shapes and velocities. Writes the bodies' order, the margins and
+    /// the pairs.
     pub(super) fn find_pairs(&mut self, crew: &Crew<'_>) {
         let margins = Margins::new(&self.settings);
         let expects_bodies = self.expects_bodies();
@@ -95,7 +97,7 @@ impl World {
         self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
         scatter(&mut self.bodies, self.contacts.crowded());
-        // After the rows of the bodies and the padding: see `solver/mirror.rs`.
+        // The rows of parts come after those of the bodies and the padding: see `solver/mirror.rs`.
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.loose_pairs.clear();
@@ -104,7 +106,8 @@ impl World {
         self.list = ListState::Found;
     }
 
-    /// Runs when pairs were found. Reads the pairs, and what the old contacts knew. Writes candidates, and blocks for the pairs that are near.
+    /// Runs when pairs were found. Reads the pairs, and the impulses and flags carried from the old contacts. Writes
+    /// candidates, and blocks for the pairs that are near.
     pub(super) fn build_contacts(&mut self, crew: &Crew<'_>) {
         let list = list(&self.broadphase, &self.bodies, &self.settings);
         self.contacts.build(&list, crew);

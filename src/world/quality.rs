@@ -1,4 +1,4 @@
-//! How good the state is: penetration, energy, momentum; and one number for all of it.
+//! Measures of the state: penetration, energy, momentum; and one hash of all of it.
 
 use super::World;
 use crate::body::compound::{Compound, Placed};
@@ -16,7 +16,7 @@ use glam::Vec2;
 /// Measures of the present state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// Pairs that overlap.
+    /// The number of pairs that overlap.
     pub contacts: usize,
     /// Mean depth of the pairs that overlap, m.
     pub mean_penetration: f64,
@@ -24,15 +24,15 @@ pub struct Quality {
     pub max_penetration: f64,
     /// The kinetic energy of all bodies with a mass, linear and angular, J.
     pub kinetic_energy: f64,
-    /// Sum of mass × velocity, N·s.
+    /// The sum of mass × velocity, N·s.
     pub momentum: [f64; 2],
     /// Root of the mean square speed of the dynamic bodies, m/s.
     pub rms_speed: f64,
 }
 
 impl World {
-    /// Measures the present state, whatever was done to the world since the last step. (Where that, or the step, has made the
-    /// pair list stale, pairs are found anew, which takes a multiple of the time.)
+    /// Measures the present state, whatever was done to the world since the last step. (If that, or the step, made the
+    /// pair list stale, this finds the pairs anew, which takes several times as long.)
     pub fn quality(&self) -> Quality {
         let mut quality = Quality::default();
         self.measure_penetration(&mut quality);
@@ -40,7 +40,7 @@ impl World {
         quality
     }
 
-    /// Over the pair list, if it has every pair that can overlap; else over the pairs that do, found anew.
+    /// Measures the pair list if it has every pair that can overlap, otherwise the pairs that do overlap, found anew.
     fn measure_penetration(&self, quality: &mut Quality) {
         let mut total = 0.0;
         let mut add = |pair: &Pair| {
@@ -58,7 +58,7 @@ impl World {
         } else {
             self.overlapping_bodies(|a, b| self.visit_pairs(a, b, &mut add));
         }
-        // Hulls count as of the last substep.
+        // Hulls are measured as of the last substep.
         for contact in self.hull_solver.contacts() {
             let depth = -f64::from(contact.gap);
             if depth > 0.0 {
@@ -70,7 +70,7 @@ impl World {
         quality.mean_penetration = total / quality.contacts.max(1) as f64;
     }
 
-    /// The pairs of shapes of two bodies that may touch each other.
+    /// Visits the pairs of shapes of two bodies whose filters let them touch.
     fn visit_pairs(&self, a: usize, b: usize, visit: &mut impl FnMut(&Pair)) {
         let c = &self.bodies.columns;
         let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
@@ -92,7 +92,7 @@ impl World {
                 if filter_a.touches(&filter_b) {
                     let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
                     if kind.is_symmetric() {
-                        // As in the list.
+                        // The same choice as in the pair list.
                         swap = c.handle[a].index > c.handle[b].index;
                     }
                     let parts = [part_a, part_b];
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// Between the two shapes now.
+    /// Returns the present separation of the two shapes.
     fn separation(&self, pair: &Pair) -> f32 {
         let c = &self.bodies.columns;
         let row = |slot: usize| {
@@ -120,7 +120,7 @@ impl World {
         }
     }
 
-    /// What the narrowphase would read of a body's shape, or of one of its parts, now.
+    /// Returns the rows that the narrowphase would read now of a body's shape, or of one of its parts.
     fn shape_rows(&self, slot: usize, part: u8) -> ShapeRows {
         let c = &self.bodies.columns;
         let shape = ShapeRef::new(&self.bodies, slot, part);
@@ -129,7 +129,7 @@ impl World {
         let placed = self.bodies.parts(slot).get(usize::from(part));
         let (offset, (sin, cos)) = placed.map_or((Vec2::ZERO, turn), |placed| Compound::place(placed, turn));
         let Vec2 { x, y } = position + offset;
-        // Its own, as a shape may be of no outline in the world's table that the narrowphase has no use for.
+        // The shape's own outline: the world's table may lack an outline that the narrowphase has no use for.
         let own = placed.map_or_else(|| self.bodies.shape(slot), |placed| placed.part.shape);
         let outline = Outline::of(&own)
             .map_or([Row::default(); OUTLINE_ROWS], |outline| outline.rows(own.chain_directions()));
@@ -148,7 +148,7 @@ impl World {
         ShapeRows { size, frame: Row([x, y, cos, sin]), outline }
     }
 
-    /// In handle order, so that the sums depend on no order of storage.
+    /// Sums in handle order, so that the sums do not depend on the order of storage.
     fn measure_motion(&self, quality: &mut Quality) {
         let c = &self.bodies.columns;
         let (mut squares, mut count) = (0.0, 0usize);
@@ -173,7 +173,7 @@ impl World {
         quality.rms_speed = (squares / count.max(1) as f64).sqrt();
     }
 
-    /// A hash of all bodies' states, in handle order: equal bits, equal hash, on every lane width,
+    /// Returns a hash of all bodies' states, in handle order. Equal bits give an equal hash, at every lane width,
     /// thread count and instruction set.
     pub fn state_hash(&self) -> u64 {
         let c = &self.bodies.columns;
@@ -190,8 +190,8 @@ impl World {
     }
 }
 
-/// A multiplicative hash of 32-bit words: an odd multiplier spreads each word, a rotation brings the high
-/// bits down, and the finish is the 64-bit mixer of MurmurHash3.
+/// A multiplicative hash of 32-bit words. An odd multiplier spreads each word, a rotation brings the high bits down,
+/// and the finish is the 64-bit mixer of MurmurHash3.
 struct Hash(u64);
 
 impl Hash {

@@ -1,7 +1,8 @@
 //! Queries: which shapes are at a point, or in a box.
 //!
-//! They look into the bands of the last pair list, those of the large bodies among them. What has left its bounds since, or was moved by
-//! hand, is found all the same: see `broadphase/strays.rs`. Bodies added since are looked at one by one.
+//! They look into the bands of the last pair list, including the bands of the large bodies. They also find bodies that
+//! left their bounds since, or were moved by hand: see `broadphase/strays.rs`. Bodies added since are looked at one by
+//! one.
 
 use super::World;
 use crate::body::BodyHandle;
@@ -9,8 +10,8 @@ use crate::geometry::shape::{Shape, ShapeKind};
 use glam::{DVec2, Vec2};
 
 impl World {
-    /// Visits the bodies whose shapes hold the point (edges included), until `visit` returns false. In no
-    /// particular order. A coordinate that is not a number is in no shape.
+    /// Visits the bodies whose shapes hold the point (edges included), in no particular order, until `visit` returns
+    /// false. A point with a coordinate that is not a number is in no shape.
     pub fn query_point(&self, point: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
         self.candidates(point, point, |slot| {
             let offset = point - self.bodies.position(slot);
@@ -31,9 +32,9 @@ impl World {
         });
     }
 
-    /// Visits the bodies whose shapes overlap the box from `lower` to `upper` (edges included), until `visit` returns
-    /// false. In no particular order. A box with a corner that is not a number, or with its corners swapped, holds
-    /// nothing; its sides may be infinite. [`World::query_aabb_bounds`] is the cheaper question.
+    /// Visits the bodies whose shapes overlap the box from `lower` to `upper` (edges included), in no particular order,
+    /// until `visit` returns false. The sides of the box may be infinite. A box with a corner that is not a number, or
+    /// with its corners swapped, holds nothing. [`World::query_aabb_bounds`] is cheaper and less exact.
     pub fn query_aabb(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
         self.query_aabb_slots(lower, upper, |slot| {
             let inside = self.bounds_overlap(slot, lower, upper) && self.shapes_overlap(slot, lower, upper);
@@ -41,11 +42,11 @@ impl World {
         });
     }
 
-    /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), until
-    /// `visit` returns false. The bounds are the smallest box about the body's centre, with the axes, that holds its
-    /// shapes: so what is visited may be outside of the box, by up to the bounds' corners. A half-space's bounds are the
-    /// half-space. In no particular order. A box with a corner that is not a number, or with its corners swapped, holds
-    /// nothing; its sides may be infinite.
+    /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), in no particular order,
+    /// until `visit` returns false. The bounds are the smallest axis-aligned box about the body's centre that holds its
+    /// shapes. So the shapes of a visited body may be outside of the box, by up to the distance from a shape to a
+    /// corner of its bounds. The bounds of a half-space are the half-space itself. The sides of the box may be
+    /// infinite. A box with a corner that is not a number, or with its corners swapped, holds nothing.
     pub fn query_aabb_bounds(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
         self.query_aabb_slots(lower, upper, |slot| {
             !self.bounds_overlap(slot, lower, upper) || visit(self.bodies.handle(slot))
@@ -53,7 +54,7 @@ impl World {
     }
 
     fn query_aabb_slots(&self, lower: Vec2, upper: Vec2, visit: impl FnMut(usize) -> bool) {
-        // False of a NaN.
+        // This is false if a coordinate is NaN.
         if lower.cmple(upper).all() {
             self.candidates(lower, upper, visit);
         }
@@ -61,7 +62,7 @@ impl World {
 
     fn bounds_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
         if let Shape::HalfSpace { normal, .. } = self.bodies.shape(slot) {
-            // Along the axis that the normal is square to, the box may be infinite.
+            // The box may be infinite along an axis on which the normal is zero.
             let deepest = |normal: f32, lower: f32, upper: f32| match normal {
                 0.0 => 0.0,
                 _ if normal < 0.0 => normal * upper,
@@ -74,14 +75,14 @@ impl World {
         (position - half).cmple(upper).all() && (position + half).cmpge(lower).all()
     }
 
-    /// Whether a body's shapes overlap a box that its bounds overlap. In f64, so that the edges are where the numbers
-    /// say.
+    /// Returns true if a body's shapes overlap a box that its bounds overlap. Works in f64, so that the edges are where
+    /// the numbers say.
     fn shapes_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
         let shape = self.bodies.shape(slot);
         if matches!(shape, Shape::HalfSpace { .. } | Shape::Aabb { .. }) {
             return true;
         }
-        // From the centre, and no further than the bounds: so no side is infinite, and none is far away.
+        // The box is taken from the centre, and cut to twice the bounds: so no side is infinite, and none is far away.
         let (position, reach) =
             (self.bodies.position(slot).as_dvec2(), 2.0 * self.bodies.bounds(slot).as_dvec2());
         let lower = (lower.as_dvec2() - position).max(-reach);
@@ -100,8 +101,8 @@ impl World {
         })
     }
 
-    /// Calls `visit` with the slots of each two bodies whose bounds overlap, once, in an order that does not depend on
-    /// that of storage: a sweep along the axis on which the bodies are spread furthest.
+    /// Calls `visit` once with the slots of every two bodies whose bounds overlap, in an order that does not depend on
+    /// the order of storage: a sweep along the axis on which the bodies are spread furthest.
     pub(crate) fn overlapping_bodies(&self, mut visit: impl FnMut(usize, usize)) {
         struct Entry {
             slot: usize,
@@ -115,7 +116,7 @@ impl World {
                 planes.push(slot);
             } else {
                 let (position, half) = (self.bodies.position(slot), self.bodies.bounds(slot));
-                // Some more, lest rounding part what overlaps by a hair.
+                // The bounds are a little larger, so that rounding does not part bodies that overlap by a hair.
                 let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
                 entries.push(Entry { slot, lower: position - half, upper: position + half });
             }
@@ -125,7 +126,7 @@ impl World {
         let mean = entries.iter().map(centre).sum::<Vec2>() / count;
         let spread: Vec2 = entries.iter().map(|entry| (centre(entry) - mean).abs()).sum();
         let axis = usize::from(spread.y > spread.x);
-        // Stable: in the order of handles where they begin at the same place.
+        // The sort is stable: bodies that begin at the same place stay in the order of handles.
         entries.sort_by(|a, b| a.lower[axis].total_cmp(&b.lower[axis]));
         for (i, entry) in entries.iter().enumerate() {
             for other in entries[i + 1..].iter().take_while(|other| other.lower[axis] <= entry.upper[axis]) {
@@ -151,7 +152,8 @@ impl World {
         }
     }
 
-    /// The same of those that are where the list has them. Those in bands only if `banded`. False if `test` was.
+    /// Calls `test` with every solid slot that may overlap the box and is where the list has it, until `test` returns
+    /// false. Bodies in bands are included only if `banded`. Returns false if `test` did.
     pub(crate) fn listed_candidates(
         &self,
         banded: bool,
@@ -165,7 +167,7 @@ impl World {
         }
         let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
         let strays = &broadphase.strays;
-        // The bounds are those of the time when the list was made, and move with the frames.
+        // The bounds in the list are those of the time when it was made, and move with the frames.
         let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
         let (lower, upper) = (lower - moved, upper + moved);
         let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
@@ -176,14 +178,14 @@ impl World {
             && broadphase.visit_large(range_s, range_b, |slot| strays.contains(slot) || solid(slot))
     }
 
-    /// Whether a slot is solid, and where the list has it.
+    /// Returns true if a slot is solid and is where the list has it.
     pub(crate) fn is_listed_solid(&self, slot: usize) -> bool {
         let broadphase = &self.broadphase;
         let elsewhere = broadphase.is_loose(slot) || broadphase.strays.contains(slot);
         !elsewhere && self.bodies.columns.kind[slot].is_solid()
     }
 
-    /// The solid slots of the others: they may be anywhere.
+    /// The solid slots that `listed_candidates` does not visit: they may be anywhere.
     pub(crate) fn unlisted(&self) -> impl Iterator<Item = usize> {
         let (strays, built) = (&self.broadphase.strays, self.broadphase.built);
         let loose = self.broadphase.loose.iter().map(|&slot| slot as usize);

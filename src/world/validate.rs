@@ -1,4 +1,4 @@
-//! What holds of a world after any call.
+//! Checks the invariants of a world, which hold after any call.
 
 use super::exact::exact_shapes;
 use super::{Quarantine, World};
@@ -7,12 +7,12 @@ use crate::body::Motion;
 use crate::contacts::RowCounts;
 
 impl World {
-    /// Checks every invariant of the world, and names the first that does not hold. It holds after any call, whatever the
-    /// call returned. For tests; it takes time quadratic in the number of bodies.
+    /// Checks every invariant of the world, and names the first that is broken. All of them hold after any call,
+    /// whatever the call returned. For tests; it takes time quadratic in the number of bodies.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// A sentence that says what is wrong.
     #[doc(hidden)]
     pub fn validate(&self) -> Result<(), String> {
         self.settings.validate().map_err(|error| format!("settings: {error}"))?;
@@ -37,7 +37,7 @@ impl World {
         Ok(())
     }
 
-    /// What went bad is listed once, and is out of all contacts for as long as it lives.
+    /// Checks that every body that went bad is listed once, and takes no part for as long as it lives.
     fn validate_quarantine(&self) -> Result<(), String> {
         let bad = |slot: usize| self.bodies.columns.kind[slot].motion() == Motion::Quarantined;
         for &Quarantine { body, step } in &self.quarantined {
@@ -52,7 +52,7 @@ impl World {
         Ok(())
     }
 
-    /// The order of space, and what it promises while the bounds hold.
+    /// Checks the order of space, and what it promises while the bounds hold.
     fn validate_space(&self) -> Result<(), String> {
         let space = &self.broadphase;
         let sorted = space.loose.windows(2).all(|two| two[0] < two[1]);
@@ -80,7 +80,7 @@ impl World {
         if self.list.holds() { self.validate_pairs() } else { Ok(()) }
     }
 
-    /// Every pair that overlaps is in the list, and every body is found where it is.
+    /// Checks that every pair that overlaps is in the list, and that a query finds every body where it is.
     fn validate_pairs(&self) -> Result<(), String> {
         let c = &self.bodies.columns;
         let keys = self.contacts.sorted_keys();
@@ -95,7 +95,7 @@ impl World {
             });
             ensure!(found, "{:?} is not found at {place}", self.bodies.handle(a));
             for (j, &b) in slots.iter().enumerate().skip(i + 1) {
-                // Corners of hulls touch as part of these only.
+                // Corners of hulls touch only as parts of their hull.
                 let corner = self.bodies.is_corner(a) || self.bodies.is_corner(b);
                 if corner || (c.inv_mass[a] == 0.0 && c.inv_mass[b] == 0.0) {
                     continue;

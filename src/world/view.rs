@@ -1,4 +1,4 @@
-//! What a host reads of a world: columns, contacts, events, counts.
+//! What a host reads from a world: columns, contacts, events and counts.
 
 use super::{Quarantine, World};
 use crate::body::{BodyHandle, Kind, Motion};
@@ -8,43 +8,43 @@ use crate::narrowphase::NO_CONTACT;
 use crate::timing::{Span, Timings, Trace};
 use glam::Vec2;
 
-/// The bodies' state as columns, without a copy: element i of each belongs to `handle[i]`.
+/// The state of the bodies as columns, without a copy: element `i` of each column belongs to `handle[i]`.
 ///
-/// The order is that of storage, which changes as bodies move. Some elements may be those of bodies that were removed: see
-/// [`World::contains`].
+/// The order is that of storage, which changes as bodies move. Some elements may belong to bodies that were removed:
+/// see [`World::contains`].
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// Whose element this is. That of a body that was removed may stay for some steps; see [`World::contains`].
+    /// The body of each element. The elements of a removed body may stay for some steps; see [`World::contains`].
     pub handle: &'a [BodyHandle],
     /// Position, m.
     pub pos_x: &'a [f32],
     /// Position, m.
     pub pos_y: &'a [f32],
-    /// Counter-clockwise, rad, in [−π, π].
+    /// Angle, counter-clockwise, rad, in [−π, π].
     pub angle: &'a [f32],
-    /// Whole turns besides: see [`BodyState`](crate::BodyState).
+    /// Whole turns besides the angle: see [`BodyState`](crate::BodyState).
     pub turns: &'a [i32],
     /// Velocity, m/s.
     pub vel_x: &'a [f32],
     /// Velocity, m/s.
     pub vel_y: &'a [f32],
-    /// Counter-clockwise, rad/s.
+    /// Angular velocity, counter-clockwise, rad/s.
     pub omega: &'a [f32],
 }
 
-/// A point at which two shapes touch, or are about to, as of the last narrowphase, with the impulses that the
-/// solver then found there. Two edges that lie on each other have two.
+/// A point at which two shapes touch or are about to touch, as of the last narrowphase, with the impulses that the
+/// solver then found there. Two edges that lie on each other have two such points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// One body.
     pub a: BodyHandle,
     /// The other.
     pub b: BodyHandle,
-    /// From a to b, of unit length.
+    /// The unit vector from `a` to `b`, normal to the surfaces.
     pub normal: Vec2,
-    /// Between the surfaces, m; negative when they overlap.
+    /// The distance between the surfaces, m; negative when they overlap.
     pub separation: f32,
-    /// Midway between the surfaces, at the start of the step (of hulls: of the last substep).
+    /// The point midway between the surfaces, at the start of the step (for hulls: of the last substep).
     pub point: Vec2,
     /// The impulse of the last substep along the normal, N·s; never negative.
     pub normal_impulse: f32,
@@ -53,29 +53,29 @@ pub struct Contact {
 }
 
 impl World {
-    /// Whether steps record their [`spans`](World::spans): some microseconds a step, and memory that grows with them.
-    /// Off at first. No effect on results.
+    /// Turns the recording of [`spans`](World::spans) on or off; at first it is off. It costs some microseconds a step,
+    /// and memory that grows with the spans. It has no effect on results.
     pub fn set_tracing(&mut self, on: bool) {
         if on != self.trace.is_some() {
             self.trace = on.then(|| Box::new(Trace::new()));
         }
     }
 
-    /// Who was busy with what in the last step, worker by worker, in order of time; nothing unless
-    /// [`World::set_tracing`] was called before it.
+    /// The spans of the last step: which worker was busy with what, worker by worker, in order of time. Empty unless
+    /// [`World::set_tracing`] was on.
     pub fn spans(&self) -> &[Span] {
         self.trace.as_ref().map_or(&[], |trace| &trace.spans)
     }
 
-    /// Steps taken since the start.
+    /// The number of steps taken since the start.
     pub fn step_count(&self) -> u64 {
         self.step_count
     }
 
-    /// The state of all bodies, without a copy.
+    /// The state of all bodies as columns, without a copy.
     pub fn columns(&self) -> Columns<'_> {
         let c = &self.bodies.columns;
-        // Without those at the end that wait for bodies to come.
+        // Without the slots at the end that wait for new bodies.
         let dead = |kind: &&Kind| kind.motion() == Motion::Dead;
         let len = self.bodies.len - c.kind[..self.bodies.len].iter().rev().take_while(dead).count();
         Columns {
@@ -90,10 +90,10 @@ impl World {
         }
     }
 
-    /// All contact points of the last step: of pairs that overlap or are closer than the speculative distance.
+    /// All contact points of the last step: those of pairs that overlap or are closer than the speculative distance.
     ///
-    /// Those of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name the
-    /// particle that bears most.
+    /// Contact points of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name
+    /// the particle that bears most.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
         self.coloured_contacts().map(|(_, contact)| contact).chain(self.hull_contacts())
     }
@@ -116,8 +116,8 @@ impl World {
         })
     }
 
-    /// The contacts of bodies, each with the colour in which it was solved: contacts of one colour share no body that moves, and are
-    /// solved at the same time. `None`: one after the other.
+    /// The contacts of bodies, each with the colour in which it was solved. Contacts of one colour share no body that
+    /// moves, and are solved at the same time. Contacts with the colour `None` are solved one after the other.
     pub fn coloured_contacts(&self) -> impl Iterator<Item = (Option<u8>, Contact)> + '_ {
         self.contacts.all().flat_map(|tile| {
             (0..tile.info.len() * crate::contacts::BLOCK).flat_map(|lane| {
@@ -134,7 +134,7 @@ impl World {
         self.pair_contact(tile, block, lane).filter(|contact| contact.separation != NO_CONTACT)
     }
 
-    /// A pair's first point, which may be far although the second is not.
+    /// Returns the first point of a pair. It may be far away while the second is near.
     fn pair_contact(&self, tile: &Tile, block: usize, lane: usize) -> Option<Contact> {
         let normal = &tile.normal[block];
         let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
@@ -154,7 +154,7 @@ impl World {
         })
     }
 
-    /// The second point of the same pair of shapes.
+    /// Returns the second point of the same pair of shapes.
     fn second_contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
         let (block, lane_of_block) = (lane / crate::contacts::BLOCK, lane % crate::contacts::BLOCK);
         let second = tile.manifold_of(block)?.second;
@@ -179,7 +179,7 @@ impl World {
             let [x, y] = manifold.place[point].map(|place| place[lane]);
             return start(manifold.shape_a[lane].row()) + Vec2::new(x, y);
         }
-        // In these pairs A is never a half-space, and B is never the only round shape.
+        // In these pairs A is never a half-space. B is the only round shape only if B is fixed.
         let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
         let n = Vec2::new(normal.normal_x[lane], normal.normal_y[lane]);
         let half_gap = 0.5 * normal.separation[lane];
@@ -193,7 +193,7 @@ impl World {
             ShapeKind::Circle | ShapeKind::Particle => start(b) - (extents(b).x + half_gap) * n,
             ShapeKind::HalfSpace => start(a) + (extents(a).dot(n.abs()) + half_gap) * n,
             _ => {
-                // The middle of what the two faces share.
+                // The middle of the part that the two faces share.
                 let lower = (start(a) - extents(a)).max(start(b) - extents(b));
                 let upper = (start(a) + extents(a)).min(start(b) + extents(b));
                 0.5 * (lower + upper)
@@ -201,13 +201,14 @@ impl World {
         }
     }
 
-    /// The pairs that began to touch in the last step. On the side of a hull they name the particle that bears most, as
-    /// [`World::contacts`] does: a load that moves along an edge ends with one particle and begins with the next.
+    /// The pairs that began to touch in the last step. On the side of a hull an event names the particle that bears
+    /// most, as [`World::contacts`] does: when a load moves along an edge, the pair with one particle ends and the pair
+    /// with the next begins.
     pub fn begin_events(&self) -> &[ContactEvent] {
         &self.contacts.begin
     }
 
-    /// The pairs that ceased to touch in the last step, by moving apart or since one was removed.
+    /// The pairs that ceased to touch in the last step, because they moved apart or one of them was removed.
     pub fn end_events(&self) -> &[ContactEvent] {
         &self.contacts.end
     }
@@ -217,53 +218,55 @@ impl World {
         &self.quarantined
     }
 
-    /// Bodies that are neither static nor particles.
+    /// The number of bodies that are neither static nor particles.
     pub fn body_count(&self) -> usize {
         self.bodies.moving_count
     }
 
-    /// Static bodies that are no particles.
+    /// The number of static bodies that are not particles.
     pub fn static_count(&self) -> usize {
         self.bodies.static_count
     }
 
-    /// Pairs in the list.
+    /// The number of pairs in the list.
     pub fn pair_count(&self) -> usize {
         self.contacts.pair_count()
     }
 
-    /// How many bodies of the present pair list are in a crowd: they overlap more others than the list holds. 0 unless
-    /// bodies lie on each other in heaps. (Of bodies so fast that more are within their reach, the list leaves some out as well, which
-    /// they do not overlap.)
+    /// The number of bodies in the present pair list that are in a crowd: they overlap more bodies than the list holds
+    /// for them. It is 0 unless bodies lie on each other in heaps. (The list also leaves out pairs of very fast bodies
+    /// with too many others within their reach. Those do not overlap, and are not counted here.)
     ///
-    /// A body takes at most [`World::MAX_PARTNERS`] others in its own band of the order of space, as many in the next, and
-    /// as many large ones, and beyond these such as are less than half its size, or can't be moved: these count
-    /// against the smaller body, or the one that moves, in the same way. So the list holds no more than some hundred pairs a
-    /// body, and 10,000 circles at one point come apart without taking the machine's memory. Bodies in a crowd are
-    /// moved a hundredth of their size with each new list, each in a direction of its own.
+    /// A body takes at most [`World::MAX_PARTNERS`] others in its own band of the order of space, as many in the next
+    /// band, and as many large bodies. A pair counts against one of its two bodies: the smaller one, if it is less than
+    /// half as large as the other; else the one that can be moved, if the other can't; else the first in the order of
+    /// space. So the list holds no more than some hundred pairs for each body, and 10,000 circles at one point come
+    /// apart without taking the machine's memory. Each new list moves the bodies in a crowd by a hundredth of their
+    /// size, each in a direction of its own.
     pub fn crowded_count(&self) -> usize {
         self.contacts.crowded().len()
     }
 
-    /// How many bounds were looked at to find the present pair list: what its cost is in proportion to. For tests.
+    /// The number of bounds that were looked at to find the present pair list; its cost is proportional to this. For
+    /// tests.
     #[doc(hidden)]
     pub fn candidate_tests(&self) -> u64 {
         self.contacts.test_count() + self.broadphase.tests
     }
 
-    /// Steps since the present pair list was made. For tests.
+    /// The number of steps since the present pair list was made. For tests.
     #[doc(hidden)]
     pub fn list_age(&self) -> u32 {
         self.broadphase.bounds.steps
     }
 
-    /// Contacts of the last step.
+    /// The number of pairs of shapes that were near enough to be solved in the last step, and of contacts of hulls.
     pub fn contact_count(&self) -> usize {
         self.contacts.contact_count() + self.hull_solver.contacts().len()
     }
 
-    /// How long the tables are that bodies, links and hulls come into and go from: each grows to the most that were in use at
-    /// the same time, and no further. For tests.
+    /// The lengths of the tables in which bodies, links and hulls come and go. Each table grows to the most that were
+    /// in use at the same time, and no further. For tests.
     #[doc(hidden)]
     pub fn table_sizes(&self) -> [(&'static str, usize); 10] {
         let [outlines, outlines_used] = self.bodies.outlines.counts();
@@ -283,14 +286,14 @@ impl World {
         ]
     }
 
-    /// How long each stage of the last step took.
+    /// Returns how long each stage of the last step took.
     pub fn timings(&self) -> Timings {
         self.timings
     }
 }
 
-/// The impulses at both points of a contact, along its normal and its tangent. Friction is one for both: each point has
-/// the part that its normal impulse has.
+/// The impulses at both points of a contact, along its normal and its tangent. Both points have one friction: each
+/// point has the same share of it as of the normal impulse.
 fn point_impulses(tile: &Tile, block: usize, lane: usize) -> [Vec2; 2] {
     let second = tile.manifold_of(block).map_or(0.0, |manifold| manifold.second.normal_impulse[lane]);
     let mut normal = [tile.normal[block].normal_impulse[lane], second];

@@ -10,6 +10,7 @@ mod hulls;
 mod laws;
 mod layers;
 mod manifolds;
+mod many;
 mod memory;
 mod oracle;
 mod parity;

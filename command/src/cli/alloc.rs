@@ -8,44 +8,45 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations, of all threads, since the start of the program. Growing a block counts as one.
+/// Returns the number of allocations of all threads since the start of the program. Growing a block counts as one.
 pub fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// The system's allocator, and a count of the calls that return a new block.
+/// The system's allocator, with a count of the calls that return a new block.
 struct Counting;
 
 fn note_one() {
-    // Only the number matters; it orders nothing.
+    // Only the number matters: the counter orders no other memory access.
     COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
-// SAFETY: every call goes on to `System` with the arguments it came with, and its result is returned as
-// it is, so `System`'s guarantees are this allocator's. Counting touches one atomic, neither allocates
-// nor panics.
+// SAFETY: every call goes on to `System` with its own arguments, and the result of `System` is returned as it is. So
+// `System`'s guarantees hold for this allocator. Counting changes one atomic; it neither allocates nor panics.
 #[expect(unsafe_code, reason = "a global allocator is an unsafe trait")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note_one();
-        // SAFETY: the caller's contract is that of `System`.
+        // SAFETY: the caller keeps the contract of `alloc`, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note_one();
-        // SAFETY: the caller's contract is that of `System`.
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`, which is that of `System`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         note_one();
-        // SAFETY: the caller's contract is that of `System`, and every block came from it.
+        // SAFETY: the caller keeps the contract of `realloc`, which is that of `System`, and every block came from
+        // `System`.
         unsafe { System.realloc(block, layout, new_size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is that of `System`, and every block came from it.
+        // SAFETY: the caller keeps the contract of `dealloc`, which is that of `System`, and every block came from
+        // `System`.
         unsafe { System.dealloc(block, layout) }
     }
 }

@@ -1,4 +1,4 @@
-//! The arguments, as clap reads them.
+//! The arguments, as clap parses them. The doc comments of arguments and subcommands are their help texts.
 
 use super::compare::CompareArgs;
 use super::export::ExportArgs;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// A data-oriented SIMD 2D physics engine.
 ///
-/// Without a command: runs the default stress scene, and files a record and a page in perf-reports/.
+/// Without a command it runs the default stress scene, and files a record and a page in perf-reports/.
 #[derive(Parser)]
 #[command(name = "granule", version)]
 pub struct Cli {
@@ -29,23 +29,23 @@ pub enum Command {
     List(ListArgs),
     /// Run a scene, and measure it
     Run(RunArgs),
-    /// Step two configurations side by side: identical, or where they part
+    /// Step two configurations side by side: say that they are identical, or where they differ first
     Verify(VerifyArgs),
-    /// Write the page of a directory of records
+    /// Write the page for a directory of records
     Report(ReportArgs),
-    /// Run a grid of scenes, sizes and settings, a record a line
+    /// Run a grid of scenes, sizes and settings, and write one record a line
     Sweep(SweepArgs),
-    /// Put records together, once each
+    /// Merge records into one file, each of them once
     Merge(MergeArgs),
-    /// Compare two sets of records: what became slower; exit code 1 if anything did
+    /// Compare two sets of records and name what became slower; exit code 1 if anything did
     Compare(CompareArgs),
     /// Write records in the formats of dashboards, tables and trace viewers
     Export(ExportArgs),
     /// Draw a scene: pictures, a GIF, or raw frames for a pipe
     Render(Box<RenderArgs>),
-    /// Print the script from which a shell completes
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual's first page, or write all of its pages
+    /// Print the first page of the manual, or write all of its pages
     Man(ManArgs),
 }
 
@@ -60,12 +60,12 @@ pub enum Format {
 
 #[derive(Args)]
 pub struct ListArgs {
-    /// What standard output holds
+    /// What goes to standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// Which scene, and how it is run.
+/// Which scene is run, and how.
 #[derive(Args, Default)]
 pub struct SceneArgs {
     /// A built-in scene (see `granule list`) or a scene file [default: pile]
@@ -92,7 +92,7 @@ pub struct SceneArgs {
     /// Solver iterations of a substep [default: the scene's]
     #[arg(long, value_name = "I", value_parser = count(1, 1024))]
     pub iterations: Option<u32>,
-    /// soft or projection; another than the scene's brings its own substeps and iterations
+    /// soft or projection; a solver other than the scene's comes with its own substeps and iterations
     #[arg(long, value_name = "SOLVER", value_parser = solver)]
     pub solver: Option<Solver>,
     /// Seed of a built-in scene [default: 1]
@@ -104,7 +104,7 @@ pub struct SceneArgs {
 pub struct RunArgs {
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// What standard output holds
+    /// What goes to standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Write the final state of the bodies: id,x,y,angle,vx,vy,omega
@@ -113,7 +113,7 @@ pub struct RunArgs {
     /// Write the final state of the particles: id,x,y,vx,vy
     #[arg(long, value_name = "FILE.csv")]
     pub dump_particles: Option<PathBuf>,
-    /// File the run record in this directory, and renew the page there
+    /// File the run record in this directory, and renew the page in it
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Write what each worker was busy with in the measured steps: Chrome trace events, for Perfetto and speedscope
@@ -122,10 +122,10 @@ pub struct RunArgs {
     /// Write a profile of the measured steps: protobuf, for pprof and speedscope (in a build `--features profile`)
     #[arg(long, value_name = "FILE")]
     pub pprof: Option<PathBuf>,
-    /// Write the same as a flame graph
+    /// Write the profile as a flame graph
     #[arg(long, value_name = "FILE.svg")]
     pub flamegraph: Option<PathBuf>,
-    /// Replace a trace, a profile or a flame graph that is there
+    /// Replace a trace, a profile or a flame graph that exists
     #[arg(long)]
     pub force: bool,
 }
@@ -141,7 +141,7 @@ pub struct VerifyArgs {
     /// Worker threads of the reference
     #[arg(long, value_name = "T", value_parser = count(1, 1024), default_value = "1")]
     pub against_threads: u32,
-    /// What standard output holds
+    /// What goes to standard output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Plant a wrong value: STEP:STAGE:BODY:ULPS

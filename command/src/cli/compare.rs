@@ -1,4 +1,4 @@
-//! `granule compare`: what became slower from one set of records to another.
+//! `granule compare`: says what became slower from one set of records to another.
 
 use super::output::name_skipped;
 use super::style::Style;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct CompareArgs {
-    /// What is compared with: a record, a file of JSON lines, or a directory of these
+    /// The base: a record, a file of JSON lines, or a directory of these
     #[arg(value_name = "BASE")]
     base: PathBuf,
-    /// What is compared: the same
+    /// The records that are compared with the base, in any of these forms
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// Relative difference that does not matter, as 5% or 0.05
@@ -29,7 +29,7 @@ pub struct CompareArgs {
     /// Compare records of different machines, too
     #[arg(long)]
     any_machine: bool,
-    /// What standard output holds
+    /// What goes to standard output
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -70,7 +70,7 @@ impl<'a> From<&'a Skipped> for Place<'a> {
 pub fn main(args: &CompareArgs) -> Outcome {
     let (mut base, mut new) = (read(&args.base)?, read(&args.new)?);
     if !args.any_machine {
-        // The newest record says which machine this is about.
+        // The newest of the new records decides which machine is compared.
         let machine = new.records.last().map(|filed| filed.record.machine.clone()).unwrap_or_default();
         base.keep_machine(&machine);
         new.keep_machine(&machine);
@@ -202,7 +202,7 @@ fn interval(row: &Row) -> String {
     row.interval.map_or_else(|| "-".to_owned(), |found| format!("{:.3} to {:.3}", found.low, found.high))
 }
 
-/// A figure of both sides, as `base → new`.
+/// Returns a figure of both sides, as `base → new`.
 fn both(row: &Row, of: fn(&Side) -> Option<f64>) -> String {
     let [base, new] =
         [&row.base, &row.new].map(|side| of(side).map_or_else(|| "-".to_owned(), |ms| format!("{ms:.4}")));
@@ -231,14 +231,14 @@ fn sentence(comparison: &Comparison, threshold: f64) -> String {
 }
 
 fn percent(threshold: f64) -> String {
-    // Rounded, so that 0.07 is not 7.000000000000001.
+    // Rounded, so that 0.07 does not become 7.000000000000001.
     format!("{} %", (1e8 * threshold).round() / 1e6)
 }
 
 fn threshold(text: &str) -> Result<f64, String> {
     let value = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        // A plain 5 may mean 5 %, or five times as long.
+        // A plain 5 could mean 5 %, or five times as long: it is refused.
         None => text.parse::<f64>().map(|part| if part < 1.0 { part } else { f64::NAN }),
     };
     let valid = value.ok().filter(|value| (0.0..=10.0).contains(value));

@@ -1,7 +1,7 @@
-//! Does this processor have the instructions that the program is compiled for? Asked of the processor
-//! itself: `is_x86_feature_detected!` answers at compile time for whatever the target has.
+//! Checks that this processor has the instructions that the program is compiled for. It asks the processor itself:
+//! `is_x86_feature_detected!` answers at compile time for every feature that the target enables.
 
-/// What is missing, as a sentence for the user; `None` when nothing is.
+/// Returns a sentence for the user that says what is missing, or `None` if nothing is.
 #[inline(never)]
 pub fn complaint() -> Option<String> {
     let missing = missing();
@@ -37,13 +37,13 @@ mod x86 {
     }
     use Register::{Ebx, Ecx, Edx};
 
-    /// Name, whether the program is compiled for it, and the `cpuid` leaf, register and bit that say
-    /// whether it is there.
+    /// Name; whether the program is compiled for it; and the `cpuid` leaf, register and bit that say whether the
+    /// processor has it.
     type Feature = (&'static str, bool, u32, Register, u32);
 
     const EXTENDED: u32 = 0x8000_0001;
 
-    /// What x86-64-v3 and -v4 have beyond the base of x86-64 ("x86-64 psABI", table 3.1).
+    /// The features of x86-64-v3 and -v4 beyond the base of x86-64 ("x86-64 psABI", table 3.1).
     const FEATURES: &[Feature] = &[
         ("SSE3", cfg!(target_feature = "sse3"), 1, Ecx, 0),
         ("SSSE3", cfg!(target_feature = "ssse3"), 1, Ecx, 9),
@@ -67,17 +67,17 @@ mod x86 {
         ("AVX512VL", cfg!(target_feature = "avx512vl"), 7, Ebx, 31),
     ];
 
-    /// Registers that the operating system must save when it switches threads: the name, whether the
-    /// program uses them, and their bits in XCR0.
+    /// Registers that the operating system must save when it switches threads: their name, whether the program uses
+    /// them, and their bits in XCR0.
     const STATES: &[(&str, bool, u64)] = &[
         ("saved YMM registers", cfg!(target_feature = "avx"), 0b110),
         ("saved ZMM registers", cfg!(target_feature = "avx512f"), 0b1110_0110),
     ];
 
-    /// EBX, ECX and EDX of a leaf.
+    /// EBX, ECX and EDX of a `cpuid` leaf.
     pub type Leaf = [u32; 3];
 
-    /// A leaf of this processor; zeros when it has none of that number.
+    /// Reads a leaf of this processor; returns zeros if it has no leaf of that number.
     pub fn cpuid(leaf: u32) -> Leaf {
         let (highest, _) = __get_cpuid_max(leaf & 0x8000_0000);
         if leaf > highest {
@@ -87,11 +87,11 @@ mod x86 {
         [answer.ebx, answer.ecx, answer.edx]
     }
 
-    /// XCR0: which registers the operating system saves. Only asked when OSXSAVE says that it can be.
+    /// Reads XCR0, which says what registers the operating system saves. Allowed only if OSXSAVE is set.
     #[expect(unsafe_code, reason = "xgetbv is not in the base of x86-64")]
     pub fn saved_state() -> u64 {
-        // SAFETY: `missing` calls this only when `cpuid` reports OSXSAVE, which is that `xgetbv` exists
-        // and is enabled.
+        // SAFETY: `missing` calls this only after `cpuid` reported OSXSAVE, which means that `xgetbv` exists and is
+        // enabled.
         unsafe { _xgetbv(0) }
     }
 
@@ -123,7 +123,7 @@ mod x86 {
             assert_eq!(missing(cpuid, saved_state), Vec::<&str>::new());
         }
 
-        /// A processor without any of it lacks everything that the program is compiled for.
+        /// A processor without any of the features lacks everything that the program is compiled for.
         #[test]
         fn an_old_processor_lacks_what_is_used() {
             let lacking = missing(|_| [0; 3], || unreachable!("no OSXSAVE, no XGETBV"));
@@ -132,7 +132,7 @@ mod x86 {
             assert!(lacking.contains(&"SSE2"));
         }
 
-        /// A processor that has everything is no use under a system that does not save its registers.
+        /// A processor that has everything does not suffice if the system does not save its registers.
         #[test]
         fn the_system_must_save_the_registers() {
             let lacking = missing(|_| [u32::MAX; 3], || 0b011);

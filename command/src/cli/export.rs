@@ -1,4 +1,4 @@
-//! `granule export`: records in the formats of other programs.
+//! `granule export`: writes records in the formats of other programs.
 
 use super::output::{check_new, name_skipped, write_file};
 use super::{Outcome, bad_file, bad_input, emit};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct ExportArgs {
-    /// What is written
+    /// The format that is written
     #[arg(value_name = "FORMAT", value_enum)]
     format: Format,
     /// Records, files of JSON lines, directories of these
@@ -18,7 +18,7 @@ pub struct ExportArgs {
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace FILE if it is there
+    /// Replace FILE if it exists
     #[arg(long)]
     force: bool,
 }

@@ -1,4 +1,4 @@
-//! From arguments to a scene that can be built, and the checks that are made before a long run starts.
+//! Makes a scene that can be built from the arguments, and checks them before a long run starts.
 
 use super::args::SceneArgs;
 use super::{Failure, bad_file, bad_input};
@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Longest scene file that is read, in bytes.
+/// The longest scene file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 30;
-/// Measured steps of a scene file.
+/// The number of measured steps for a scene file.
 const FILE_STEPS: u32 = 600;
 const DEFAULT_SEED: u64 = 1;
 
@@ -48,7 +48,7 @@ impl Input {
     }
 }
 
-/// A pool of its own, so that the global one is never built.
+/// Builds a thread pool of its own, so that rayon's global pool is never built.
 pub fn pool(threads: usize) -> Result<ThreadPool, Failure> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| bad_input(format!("--threads {threads}: {error}")))
@@ -65,7 +65,7 @@ fn make(builtin: &Builtin, bodies: Option<u32>, seed: u64) -> Result<Scene, Fail
 }
 
 fn read(path: &Path, args: &SceneArgs) -> Result<Scene, Failure> {
-    // A bare word that is no file is more likely a scene's name mistyped.
+    // A bare word that names no file is more likely a mistyped scene name.
     let bare = path.extension().is_none() && path.components().count() == 1;
     if bare && !path.exists() {
         let names: Vec<&str> = BUILTIN.iter().map(|builtin| builtin.name).collect();
@@ -94,8 +94,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The options override the scene. Another solver than the scene's comes with its own numbers of substeps
-/// and iterations: those of the other one would make no sense.
+/// Applies the options to the scene's settings. A solver other than the scene's comes with its own numbers of substeps
+/// and iterations: those of the other solver would make no sense.
 fn apply(args: &SceneArgs, settings: &mut Settings) {
     if let Some(solver) = args.solver.filter(|solver| *solver != settings.solver) {
         let defaults = match solver {
@@ -111,7 +111,7 @@ fn apply(args: &SceneArgs, settings: &mut Settings) {
     settings.lanes = args.lanes.unwrap_or(settings.lanes);
 }
 
-/// Refuses an output file that can't be made, before a long run rather than after it.
+/// Refuses an output file that cannot be made: before a long run, not after it.
 pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     if path.is_dir() {
@@ -125,7 +125,7 @@ pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The same for a directory, which may be made later.
+/// Refuses an output directory that is not a directory. One that does not exist may be made later.
 pub fn check_dir(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     match path {
         Some(path) if path.exists() && !path.is_dir() => {

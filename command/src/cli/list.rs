@@ -1,4 +1,4 @@
-//! `granule list`.
+//! `granule list`: names the built-in scenes.
 
 use super::args::{Format, ListArgs};
 use super::style::Style;

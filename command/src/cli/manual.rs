@@ -1,5 +1,5 @@
-//! `granule completions` and `granule man`: what a shell and a reader need to know, from the definition of the
-//! arguments itself.
+//! `granule completions` and `granule man`: completion scripts and manual pages, made from the definition of the
+//! arguments.
 
 use super::args::Cli;
 use super::render::create;
@@ -13,32 +13,32 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct CompletionsArgs {
-    /// For which shell
+    /// The shell that the script is for
     #[arg(value_enum)]
     shell: Shell,
 }
 
 #[derive(Args)]
 pub struct ManArgs {
-    /// Write granule.1, granule-run.1 and so on here [default: the first to standard output]
+    /// Write granule.1, granule-run.1 and so on here [default: granule.1 to standard output]
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Overwrite files that are there
+    /// Overwrite files that exist
     #[arg(long)]
     force: bool,
 }
 
-/// Prints the script that a shell completes from.
+/// Prints a shell's completion script.
 pub fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "granule", &mut script);
     emit(&String::from_utf8_lossy(&script))
 }
 
-/// Writes the manual's pages.
+/// Writes the pages of the manual.
 pub fn man(args: &ManArgs) -> Outcome {
     let mut command = Cli::command().disable_help_subcommand(true);
-    // Gives the subcommands their full names: granule-run.
+    // This gives the subcommands their full names, such as granule-run.
     command.build();
     let Some(dir) = &args.dir else { return emit(&String::from_utf8_lossy(&page(&Man::new(command))?)) };
     input::check_dir("man", Some(dir))?;

@@ -1,4 +1,4 @@
-//! `granule merge`: parts of a sweep, or any records, put together into one file of JSON lines.
+//! `granule merge`: merges parts of a sweep, or any records, into one file of JSON lines.
 
 use super::output::{check_new, name_skipped, write_file};
 use super::{Outcome, bad_file, bad_input, emit};
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct MergeArgs {
-    /// The file of JSON lines that is made
+    /// The file of JSON lines to write
     #[arg(value_name = "OUT.jsonl")]
     out: PathBuf,
     /// Records, files of JSON lines, directories of these
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     force: bool,
 }

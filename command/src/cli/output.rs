@@ -1,4 +1,5 @@
-//! Files that are made: never over another one unasked, never half of one under its name.
+//! Output files. A file is never overwritten unless that is asked for, and a half-written file never gets its final
+//! name.
 
 use super::{Outcome, bad_file, bad_input, input, note};
 use granule_command::report::Skipped;
@@ -6,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Refuses a file that can't be made, or that is there already and may not be replaced.
+/// Refuses a file that cannot be made, or one that exists and may not be replaced.
 pub fn check_new(option: &str, path: &Path, force: bool) -> Outcome {
     input::check_file(option, Some(path))?;
     if path.exists() && !force {
@@ -15,7 +16,7 @@ pub fn check_new(option: &str, path: &Path, force: bool) -> Outcome {
     Ok(())
 }
 
-/// Writes a file aside, and gives it its name when it is complete.
+/// Writes a file under another name, and renames it when it is complete.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Outcome {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let aside = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
@@ -26,13 +27,13 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::R
         fs::rename(&aside, path)
     });
     written.map_err(|error| {
-        // It may not be there.
+        // The file may not exist.
         let _ = fs::remove_file(&aside);
         bad_file(path, &error)
     })
 }
 
-/// Names what was skipped, a line each.
+/// Names each thing that was skipped, one a line.
 pub fn name_skipped(skipped: &[Skipped]) {
     for Skipped { place, reason } in skipped {
         note(&format!("skipped {place}: {reason}"));

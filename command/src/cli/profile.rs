@@ -1,10 +1,10 @@
-//! Profiles of the measured steps: where the processor's time went, as samples of the call stack.
+//! Profiles of the measured steps: samples of the call stack that say where the processor's time went.
 
 use super::args::RunArgs;
 use super::output::check_new;
 use super::{Outcome, bad_input};
 
-/// Why this build takes no profiles, if it takes none.
+/// The reason why this build takes no profiles, if it takes none.
 const UNABLE: Option<&str> = if cfg!(not(unix)) {
     Some("profiles are taken by a signal that this system lacks")
 } else if cfg!(not(feature = "profile")) {
@@ -13,7 +13,7 @@ const UNABLE: Option<&str> = if cfg!(not(unix)) {
     None
 };
 
-/// Refuses what can't be done, before a long run.
+/// Refuses profiles that cannot be taken, before a long run.
 pub fn check(args: &RunArgs) -> Outcome {
     let wanted = [("--pprof", &args.pprof), ("--flamegraph", &args.flamegraph)];
     for (option, path) in wanted.iter().filter_map(|(option, path)| Some((option, path.as_ref()?))) {
@@ -33,7 +33,7 @@ pub use elsewhere::{Profile, Taken};
 #[cfg(all(unix, feature = "profile"))]
 pub use unix::{Profile, Taken};
 
-/// No profiles: [`check`] has refused them.
+/// No profiles: [`check`] refuses them before.
 #[cfg(not(all(unix, feature = "profile")))]
 mod elsewhere {
     use super::{Outcome, RunArgs};
@@ -67,33 +67,33 @@ mod unix {
     use pprof::{ProfilerGuard, ProfilerGuardBuilder, Report};
     use std::io::{self, Write};
 
-    /// Samples per second of processor time, of all threads together. No round number, so that nothing keeps
-    /// step with it.
+    /// Samples per second of processor time, of all threads together. The number is not round, so that no periodic work
+    /// keeps step with it.
     const FREQUENCY: i32 = 997;
-    /// Where a stack is not unwound: the unwinder takes locks that these may hold.
+    /// Libraries in which stacks are not unwound: the unwinder takes locks that these may hold.
     const NOT_IN: [&str; 4] = ["libc", "libgcc", "pthread", "vdso"];
 
-    /// A profile that is being taken, or what came in between.
+    /// A profile that is being taken, or the error that prevents it.
     pub struct Profile(pprof::Result<ProfilerGuard<'static>>);
 
     impl Profile {
-        /// Starts to take samples, if that was asked for.
+        /// Starts to take samples, if the arguments ask for a profile.
         pub fn start(args: &RunArgs) -> Option<Profile> {
             args.pprof.as_ref().or(args.flamegraph.as_ref())?;
             Some(Profile(ProfilerGuardBuilder::default().frequency(FREQUENCY).blocklist(&NOT_IN).build()))
         }
 
-        /// No more samples: what was taken.
+        /// Stops the sampling. Returns the profile.
         pub fn stop(self) -> Taken {
             Taken(self.0.and_then(|guard| guard.report().build()))
         }
     }
 
-    /// A profile that was taken.
+    /// A profile that was taken, or the error that prevented it.
     pub struct Taken(pprof::Result<Report>);
 
     impl Taken {
-        /// Writes the files that were asked for.
+        /// Writes the files that the arguments ask for.
         pub fn write(self, args: &RunArgs) -> Outcome {
             let report = self.0.map_err(|error| bad_input(format!("no profile: {error}")))?;
             if report.data.is_empty() {

@@ -1,4 +1,4 @@
-//! The progress bar: on standard error, and only when that is a terminal.
+//! The progress bar, on standard error, if that is a terminal.
 
 use super::style::Style;
 use granule::World;
@@ -7,12 +7,13 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Time from one line of live figures to the next.
+/// The time from one update of the live figures to the next.
 const FIGURES_EVERY: Duration = Duration::from_millis(150);
-/// Time from one measurement of the penetration to the next; and at least this many times what one takes.
+/// The time from one measurement of the penetration to the next. It is also at least `DEPTH_COST` times as long as one
+/// measurement takes.
 const DEPTH_EVERY: Duration = Duration::from_millis(1000);
 const DEPTH_COST: u32 = 50;
-/// Weight of the last step in the live step time.
+/// The weight of the last step in the live step time.
 const NEWEST: f64 = 0.05;
 
 pub struct Progress {
@@ -20,13 +21,13 @@ pub struct Progress {
     live: RefCell<Live>,
 }
 
-/// What the line under the bar says.
+/// The figures in the line under the bar.
 struct Live {
     step_ms: Option<f64>,
     max_depth: f64,
     shown: Instant,
     measured: Instant,
-    /// How long measuring the penetration took.
+    /// The time that the last measurement of the penetration took.
     cost: Duration,
 }
 
@@ -40,7 +41,7 @@ impl Progress {
         let template = format!(
             "{{msg:9}} {{bar:40{colours}}} {{pos}}/{{len}} steps, {{per_sec}}, {{eta}} left{{prefix}}"
         );
-        // The template is constant but for the colours; a bar without it is still a bar.
+        // Only the colours vary in the template. If it were refused, the bar would look plain.
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
@@ -49,7 +50,7 @@ impl Progress {
         Progress { bar, live: RefCell::new(live) }
     }
 
-    /// What the steps from here on are for.
+    /// Names what the next steps are for.
     pub fn phase(&self, name: &'static str) {
         self.bar.set_message(name);
     }
@@ -58,13 +59,12 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Shows how the run does, now and then: to be called after a step that took this long, outside of what is
-    /// measured.
+    /// Shows live figures from time to time. Call it after a step that took `step`, outside of what is measured.
     ///
-    /// The penetration is not a by-product of the step: it is a pass over all pairs, some tenths of a step long, and
-    /// leaves the caches cold for the next step. So it is taken about once a second, that is in one of some
-    /// hundred steps, which no percentile up to the 99th of the step times can tell; and not at all without a
-    /// terminal, as in all runs that are filed by scripts.
+    /// The penetration is not a by-product of the step. Measuring it is a pass over all pairs, takes some tenths of a
+    /// step, and leaves the caches cold for the next step. So it is measured about once a second, that is, in one of
+    /// some hundred steps, which no percentile of the step times up to the 99th can show. Without a terminal, as in all
+    /// runs that scripts file, it is not measured at all.
     pub fn figures(&self, world: &World, step: Duration) {
         if self.bar.is_hidden() {
             return;

@@ -1,4 +1,4 @@
-//! `granule render`: pictures of a scene, and the sheet of all of them.
+//! `granule render`: pictures of a scene, and the sheet with all scenes.
 
 use super::args::SceneArgs;
 use super::input::{self, Input};
@@ -15,16 +15,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Frames of a clip, unless told otherwise.
+/// The default number of frames of a clip.
 const CLIP: u32 = 150;
 
-/// The first frame is that after the warm-up. The frames of a clip share one camera: the scene is stepped twice, once
-/// to see how far it gets.
+/// The first frame is the state after the warm-up. The frames of a clip share one camera: the scene is stepped twice,
+/// the first time to see how far it gets.
 #[derive(Args)]
 pub struct RenderArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// Frames [default: 1 for a picture, 150 for a clip; with --steps, what fits]
+    /// Frames [default: 1 for a picture, 150 for a clip; with --steps, as many as fit]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=1_000_000))]
     #[arg(conflicts_with = "steps")]
     frames: Option<u32>,
@@ -45,16 +45,16 @@ pub struct RenderArgs {
     /// Draw contact points, and normal impulses as lines
     #[arg(long)]
     contacts: bool,
-    /// Colours
+    /// Dark or light colours
     #[arg(long, value_enum, default_value_t)]
     theme: ThemeArg,
-    /// Look at this place, WIDTH metres wide, rather than at all that moves
+    /// Look at this place, WIDTH metres wide, instead of all that moves
     #[arg(long, value_name = "X,Y,WIDTH", value_parser = place, allow_hyphen_values = true)]
     view: Option<Place>,
     /// Leave the caption out
     #[arg(long)]
     plain: bool,
-    /// Overwrite files that are there
+    /// Overwrite files that exist
     #[arg(long)]
     force: bool,
     /// Draw all built-in scenes, small, in this one file
@@ -72,7 +72,7 @@ enum ByArg {
     Tile,
     /// The kind of its shape
     Shape,
-    /// Nothing; lines from centres to contact points have the colours in which the solver does these
+    /// Nothing; lines from centres to contact points show the colours in which the solver does these contacts
     Colour,
 }
 
@@ -141,12 +141,12 @@ pub fn main(args: &RenderArgs) -> Outcome {
     Ok(())
 }
 
-/// Where frames go.
+/// The place where frames go.
 enum Target {
     /// Standard output.
     Raw,
     Gif(PathBuf),
-    /// Several pictures, if there is a number in the name.
+    /// One picture, or several if there is a number in the name.
     Png(PathBuf),
 }
 
@@ -162,7 +162,7 @@ struct Clip {
 }
 
 impl Clip {
-    /// Checks all that can be before the first step.
+    /// Checks everything that can be checked before the first step.
     fn new(args: &RenderArgs, input: &Input) -> Result<Clip, super::Failure> {
         let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.png", input.scene.name)));
         let name = out.to_string_lossy().into_owned();
@@ -208,7 +208,7 @@ impl Clip {
         Ok(clip)
     }
 
-    /// The file that a frame is in.
+    /// The file of a frame; `None` for standard output.
     fn path(&self, frame: u32) -> Option<PathBuf> {
         match &self.target {
             Target::Raw => None,
@@ -226,7 +226,7 @@ impl Clip {
         }
     }
 
-    /// Draws all frames; how long one took, the median of them, without steps and files.
+    /// Draws all frames. Returns the median time for one frame, without steps and files.
     fn draw(&self, input: &Input, world: &mut World) -> Result<Duration, super::Failure> {
         let steps = u64::from(self.frames - 1) * u64::from(self.every);
         let passes = if self.frames == 1 { 1 } else { 2 };
@@ -247,7 +247,7 @@ impl Clip {
         }
         let view = self.view(&survey);
         if self.frames > 1 {
-            // The same steps again: they give the same bits.
+            // The same steps again give the same bits.
             *world = input.world()?;
             step(world, input.warmup);
         }
@@ -328,7 +328,7 @@ enum Sink {
     Png,
 }
 
-/// A file to write to; one that is there already only if that is wanted.
+/// Creates a file to write to. Overwrites one that exists only if `force`.
 pub fn create(path: &Path, force: bool) -> io::Result<File> {
     if force {
         return File::create(path);
@@ -348,7 +348,7 @@ fn said(input: &Input, world: &World) -> String {
     text + &format!("step {}", world.step_count())
 }
 
-/// Where in a name the frame's number goes, as printf has it, and of how many digits it is: %d, %4d, %04d.
+/// Finds where the frame's number goes in a name, in printf's notation (%d, %4d, %04d), and of how many digits it is.
 fn number(name: &str) -> Result<Option<(std::ops::Range<usize>, usize)>, super::Failure> {
     let Some(start) = name.find('%') else { return Ok(None) };
     let digits: String = name[start + 1..].chars().take_while(char::is_ascii_digit).collect();

@@ -1,4 +1,4 @@
-//! `granule report`: the page of a directory of records.
+//! `granule report`: writes the page for a directory of records.
 
 use super::args::ReportArgs;
 use super::{Outcome, bad_file, bad_input, emit, input, note};

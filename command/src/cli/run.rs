@@ -1,4 +1,4 @@
-//! `granule run`: warm up, measure, report.
+//! `granule run`: warms up, measures and reports.
 
 use super::args::{Format, RunArgs};
 use super::input::{self, Input};
@@ -17,7 +17,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs the scene; files the record in `report` if there is one.
+/// Runs the scene. Files the record in `report` if that is given.
 pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     input::check_file("--dump", args.dump.as_deref())?;
     input::check_file("--dump-particles", args.dump_particles.as_deref())?;
@@ -62,14 +62,14 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     check(&world)
 }
 
-/// What is measured: sums over the measured steps, and the time of each.
+/// Sums over the measured steps, and the time of each step.
 struct Measured {
     step_ms: Vec<f64>,
     phases_ms: PhaseTimes,
     samples: Samples,
     allocations: u64,
     profile: Option<Taken>,
-    /// With `--trace`.
+    /// The spans of the measured steps; empty without `--trace`.
     spans: Vec<Span>,
 }
 
@@ -96,7 +96,7 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let profile = Profile::start(args);
     let begin = Instant::now();
     for _ in 0..input.steps {
-        // The progress bar allocates, too: what is counted is the step alone.
+        // The progress bar allocates, too: only the allocations of the step are counted.
         let before = alloc::count();
         let start = Instant::now();
         world.step();
@@ -124,7 +124,7 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     measured
 }
 
-/// The last step's stages.
+/// Returns the times of the last step's stages, ms.
 fn phases(world: &World) -> PhaseTimes {
     let step = world.timings();
     PhaseTimes {
@@ -141,7 +141,7 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
     let quality = world.quality();
     let links = world.link_quality();
     let step_ms = StepTimes::of(&mut measured.step_ms);
-    // No step, no time: 0 / 1.
+    // Without steps there is no time: 0 / 1.
     let steps = f64::from(input.steps.max(1));
     RunRecord {
         schema: SCHEMA.to_owned(),
@@ -197,22 +197,21 @@ fn dump(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>)
     written.map_err(|error| bad_file(path, &error))
 }
 
-/// One line a body, in the scene's order. Rust prints the shortest decimal that reads back as the same
-/// number.
+/// Writes one line per body, in the scene's order. Rust prints the shortest decimal that reads back as the same number.
 fn write_bodies(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
     writeln!(out, "id,x,y,angle,vx,vy,omega")?;
     for (id, place) in places(scene, false) {
         let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
         let BodyState { position, angle, turns, velocity, angular_velocity } = state;
         let (x, y, vx, vy) = (position.x, position.y, velocity.x, velocity.y);
-        // In all, with whole turns; and in as few digits as it has where there are none.
+        // The total angle, with whole turns. If there are none, the f32 has fewer digits.
         let angle = if turns == 0 { angle.to_string() } else { state.total_angle().to_string() };
         writeln!(out, "{id},{x},{y},{angle},{vx},{vy},{angular_velocity}")?;
     }
     Ok(())
 }
 
-/// The same for the particles.
+/// Writes one line per particle, in the scene's order.
 fn write_particles(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
     writeln!(out, "id,x,y,vx,vy")?;
     for (id, place) in places(scene, true) {
@@ -229,7 +228,7 @@ fn places(scene: &Scene, particles: bool) -> impl Iterator<Item = (usize, usize)
     (0..scene.bodies.len()).filter(chosen).enumerate()
 }
 
-/// The state must be finite, and every body still in the world.
+/// Checks that the state is finite, and that no body was quarantined.
 fn check(world: &World) -> Outcome {
     let quarantined = world.quarantined();
     if let Some(first) = quarantined.first() {

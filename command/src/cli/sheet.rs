@@ -11,13 +11,13 @@ use std::io::Write;
 use std::path::Path;
 
 const COLUMNS: usize = 4;
-/// Of one scene's picture, in pixels.
+/// Size of one scene's picture, in pixels.
 const CELL: (usize, usize) = (312, 200);
 const GAP: usize = 8;
-/// Of the line under a picture, in pixels.
+/// Height of the line of text under a picture, in pixels.
 const NAME: usize = GLYPH_HEIGHT + 6;
 
-/// Bodies and steps at which a scene is seen at its best.
+/// The numbers of bodies and steps at which a scene looks best.
 fn moment(name: &str) -> (usize, u32) {
     match name {
         "packed" => (600, 60),

@@ -1,8 +1,8 @@
-//! Bold and dim text, where it is wanted.
+//! Bold and dim text, for streams that show it.
 
 use std::io::IsTerminal;
 
-/// Whether a stream takes escape sequences: a terminal that is not dumb, and no `NO_COLOR`
+/// Says if a stream takes escape sequences: if it is a terminal that is not dumb, and `NO_COLOR` is not set
 /// (<https://no-color.org>).
 #[derive(Clone, Copy)]
 pub struct Style {

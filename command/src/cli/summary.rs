@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-/// The summary; `filed` is where the record was written.
+/// Returns the summary. `filed` is the path of the record's file.
 pub fn text(record: &RunRecord, filed: Option<&Path>) -> String {
     let mut table = Table { text: String::new(), style: Style::of(&io::stdout()) };
     setting(&mut table, record);

@@ -1,9 +1,9 @@
-//! `granule sweep`: a grid of runs, a record a line.
+//! `granule sweep`: a grid of runs, with one record a line.
 //!
-//! Each cell of the grid is a process of its own, `granule run … --format json`: a record's peak memory is then that
-//! of its run alone, and a run that dies takes no other with it. Its line is written at once and in one piece, so that
-//! the sweep may be stopped at any time. Cells run in a shuffled order: whatever drifts on the machine (heat, other
-//! people's work) is then not mistaken for the effect of a setting.
+//! Each cell of the grid runs in a process of its own, `granule run … --format json`. So a record's peak memory is that
+//! of its run alone, and a run that dies takes no other with it. The line of a cell is written at once and in one
+//! piece, so you can stop the sweep at any time. Cells run in a shuffled order, so that a drift of the machine (heat,
+//! other people's work) is not mistaken for the effect of a setting.
 
 mod file;
 mod grid;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Lists are separated by commas; each combination is a cell of the grid.
+/// Lists are separated by commas; each combination of their values is a cell of the grid.
 #[derive(Args)]
 pub struct SweepArgs {
     /// Built-in scenes and scene files
@@ -43,7 +43,7 @@ pub struct SweepArgs {
     /// Substeps of a step [default: the scene's]
     #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = count(1, 1024))]
     substeps: Vec<u32>,
-    /// How often each is run
+    /// How often each cell is run
     #[arg(long, value_name = "R", default_value = "1", value_parser = count(1, 10_000))]
     repeats: u32,
     /// Steps that are measured [default: the scene's]
@@ -58,16 +58,16 @@ pub struct SweepArgs {
     /// Where the records go, one a line
     #[arg(long, value_name = "FILE.jsonl", required_unless_present = "list")]
     out: Option<PathBuf>,
-    /// Go on with a file that is there: run the cells that it lacks
+    /// Go on with a file that exists: run the cells that it lacks
     #[arg(long)]
     resume: bool,
-    /// Run this cell alone, from 0 (see --list); with --of, this part of the sweep
+    /// Run only this cell, counted from 0 (see --list); with --of, this part of the sweep
     #[arg(long, value_name = "I")]
     index: Option<usize>,
     /// Number of parts
     #[arg(long, value_name = "N", requires = "index")]
     of: Option<usize>,
-    /// Print the cells and their indices instead of running them, a JSON object a line
+    /// Print the cells and their indices instead of running them, one JSON object a line
     #[arg(long)]
     list: bool,
 }
@@ -100,7 +100,7 @@ pub fn main(args: &SweepArgs) -> Outcome {
     Ok(())
 }
 
-/// A name that is mistyped is found before the first run, not after the last but one.
+/// Checks the names of all scenes, so that a mistyped name is found before the first run.
 fn check_scenes(args: &SweepArgs) -> Outcome {
     for scene in &args.scenes {
         if BUILTIN.iter().any(|builtin| builtin.name == scene) {
@@ -118,7 +118,7 @@ fn check_scenes(args: &SweepArgs) -> Outcome {
     Ok(())
 }
 
-/// The cells that this process is for, in the order in which they are run.
+/// Returns the cells that this process runs, in the order in which it runs them.
 fn choose(args: &SweepArgs, cells: usize) -> Result<Vec<usize>, Failure> {
     match (args.index, args.of) {
         (None, _) => Ok(grid::shuffled(cells, args.seed)),
@@ -141,7 +141,7 @@ fn list(cells: &[Cell], mut chosen: Vec<usize>) -> Outcome {
     emit(&text)
 }
 
-/// Runs them one after the other; how many failed.
+/// Runs these cells one after the other. Returns how many failed.
 fn run_cells(cells: &[Cell], order: &[usize], out: &mut Output) -> Result<usize, Failure> {
     let work: Vec<f64> = order.iter().map(|&index| cells[index].work()).collect();
     let progress = Progress::new(order.len() as u64);
@@ -161,7 +161,7 @@ fn run_cells(cells: &[Cell], order: &[usize], out: &mut Output) -> Result<usize,
     Ok(failed)
 }
 
-/// The record of a cell, as the text that the process printed; or why there is none.
+/// Returns the record of a cell as the text that its process printed, or the reason why there is none.
 fn run(cell: &Cell) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program).args(cell.arguments()).stdin(Stdio::null()).output();
@@ -177,7 +177,7 @@ fn run(cell: &Cell) -> Result<String, String> {
     parsed.map(|_| text).map_err(|error| format!("no record: {error}"))
 }
 
-/// The bar and an estimate of the time left: on standard error, and only when that is a terminal.
+/// The bar and an estimate of the time left, on standard error, if that is a terminal.
 struct Progress {
     bar: ProgressBar,
     begin: Instant,
@@ -191,7 +191,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(cells), target);
         let colours = if Style::of(&stderr).is_on() { ".cyan/dim" } else { "" };
         let template = format!("{{bar:30{colours}}} {{pos}}/{{len}} cells, {{elapsed}}, {{msg}}");
-        // The template is constant but for the colours; a bar without it is still a bar.
+        // Only the colours vary in the template. If it were refused, the bar would look plain.
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
@@ -199,7 +199,8 @@ impl Progress {
         Progress { bar, begin: Instant::now() }
     }
 
-    /// Cells differ a thousandfold: what is left is by the work done so far, not by their number.
+    /// Shows a cell that starts. Cells differ a thousandfold, so the estimate of the time left is by work done, not by
+    /// the number of cells.
     fn start(&self, cell: &Cell, done: f64, left: f64) {
         let left = if done > 0.0 {
             let seconds = self.begin.elapsed().as_secs_f64() * left / done;

@@ -1,4 +1,4 @@
-//! `granule verify`: two configurations of a scene side by side.
+//! `granule verify`: compares two configurations of a scene side by side.
 
 use super::args::{Format, VerifyArgs};
 use super::input::{self, Input};
@@ -7,7 +7,7 @@ use super::{Outcome, bad_input, check_failed, emit, emit_json};
 use granule::verify::{Divergence, Side, side_by_side};
 use serde::Serialize;
 
-/// Steps that are compared unless told otherwise.
+/// The default number of steps that are compared.
 const STEPS: u32 = 200;
 
 #[derive(Clone, Copy, Serialize)]
@@ -31,7 +31,7 @@ struct Verdict {
     difference: Option<DifferenceRecord>,
 }
 
-/// Where they part. Of a difference that only the hashes show, step and hashes are all there is to say.
+/// The first difference. If only the hashes show it, the record has no more than step and hashes.
 #[derive(Serialize)]
 struct DifferenceRecord {
     step: u64,
@@ -48,7 +48,7 @@ pub fn main(args: &VerifyArgs) -> Outcome {
     let mut input = Input::new(&args.scene)?;
     let steps = u64::from(args.scene.warmup.unwrap_or(0)) + u64::from(args.scene.steps.unwrap_or(STEPS));
     check_plant(args, &input, steps)?;
-    // The point is to have that many threads take part, however few processors there are.
+    // The threads are to take part even if there are fewer processors.
     granule::set_oversubscribe(true);
 
     let b = Configuration { lanes: input.scene.settings.lanes.width(), threads: input.threads };

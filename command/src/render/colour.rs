@@ -1,22 +1,22 @@
-//! Colours: themes, the scale of speeds, and the 256 of them that a GIF may have.
+//! Colours: themes, the scale of speeds, and the palette of at most 256 colours for a GIF.
 
 use granule::ShapeKind;
 
 /// Red, green and blue, as on the screen (sRGB).
 pub type Rgb = [u8; 3];
 
-/// What the colour of a body says.
+/// The property of a body that its colour shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// Its speed.
     #[default]
     Speed,
-    /// The tile in which the solver has it: tiles are what threads share.
+    /// The tile that the body is in: tiles are what threads share.
     Tile,
     /// The kind of its shape.
     Shape,
-    /// Nothing: lines from the bodies' centres to their contact points have the colours in which the solver does these,
-    /// those of one colour at the same time.
+    /// No property. Lines from the bodies' centres to their contact points show the colours in which the solver does
+    /// these contacts. It does the contacts of one colour at the same time.
     Colour,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Colours {
     pub background: Rgb,
     /// Bodies that do not move.
     pub fixed: Rgb,
-    /// Bodies that move as they are told.
+    /// Bodies that move as the host tells them.
     pub kinematic: Rgb,
-    /// Bodies that move, where something else is shown.
+    /// Bodies that move, if their colour shows nothing.
     pub plain: Rgb,
     /// Bodies that went bad.
     pub quarantined: Rgb,
@@ -46,9 +46,9 @@ pub(super) struct Colours {
     pub contact: Rgb,
     pub impulse: Rgb,
     pub text: Rgb,
-    /// By how much an outline is darker than what it goes around.
+    /// The brightness of an outline, as a part of that of what it surrounds.
     edge: f32,
-    /// The part of the colour scale that stands out from the background: slowest, fastest.
+    /// The part of the colour scale that stands out from the background: for the slowest, and for the fastest.
     scale: [f32; 2],
 }
 
@@ -85,7 +85,7 @@ impl Theme {
     }
 }
 
-/// The ten colours of Tableau 10 (M. Stone, 2016), for what has no order.
+/// The ten colours of Tableau 10 (M. Stone, 2016), for things without an order.
 const CATEGORIES: [Rgb; 10] = [
     [78, 121, 167],
     [242, 142, 43],
@@ -106,13 +106,13 @@ impl Colours {
         viridis(low + (high - low) * part.clamp(0.0, 1.0))
     }
 
-    /// Of the outline of what has this colour.
+    /// The colour of the outline around a fill of this colour.
     pub(super) fn edge(&self, fill: Rgb) -> Rgb {
         scaled(fill, self.edge)
     }
 }
 
-/// The colour of the n-th of things that have no order.
+/// The colour of the n-th of some things without an order.
 pub(super) fn category(n: usize) -> Rgb {
     CATEGORIES[n % CATEGORIES.len()]
 }
@@ -122,8 +122,8 @@ pub(super) fn shape(kind: ShapeKind) -> Rgb {
     category(kind as usize)
 }
 
-/// Lighter or darker by up to 7 %, by the body's index: neighbours of the same colour can be told apart where they
-/// are too small for an outline.
+/// Returns a colour that is lighter or darker by up to 7 %, by the body's index. So neighbours of the same colour can
+/// be told apart if they are too small for an outline.
 pub(super) fn varied(colour: Rgb, index: u32) -> Rgb {
     let high_bits = index.wrapping_mul(0x9E37_79B9) >> 24;
     scaled(colour, 0.93 + 0.14 / 255.0 * high_bits as f32)
@@ -134,7 +134,7 @@ fn scaled(colour: Rgb, by: f32) -> Rgb {
     colour.map(|channel| (by * f32::from(channel) + 0.5) as u8)
 }
 
-/// `part` of the way from one colour to another.
+/// Returns the colour that is `part` of the way from one colour to another.
 fn between(from: Rgb, to: Rgb, part: f32) -> Rgb {
     std::array::from_fn(|c| {
         let (from, to) = (f32::from(from[c]), f32::from(to[c]));
@@ -142,7 +142,7 @@ fn between(from: Rgb, to: Rgb, part: f32) -> Rgb {
     })
 }
 
-/// Matplotlib's viridis (S. van der Walt and N. Smith, 2015), perceptually uniform, from 0 to 1: the polynomial
+/// Matplotlib's viridis (S. van der Walt and N. Smith, 2015), perceptually uniform, for t from 0 to 1: the polynomial
 /// that M. Zucker fitted to it (<https://www.shadertoy.com/view/WlfXRN>, public domain).
 fn viridis(t: f32) -> Rgb {
     const C: [[f32; 3]; 7] = [
@@ -160,19 +160,19 @@ fn viridis(t: f32) -> Rgb {
     })
 }
 
-/// Up to 256 colours that do for every picture of a look: made from what can be drawn rather than from what was, so
-/// that colours do not flicker from frame to frame.
+/// Up to 256 colours that suffice for every picture of a look. They are made from what can be drawn, not from what was
+/// drawn, so that colours do not flicker from frame to frame.
 pub struct Palette {
     colours: Vec<Rgb>,
-    /// The nearest colour's number for 6 bits of each channel, where it was looked for already.
+    /// The number of the nearest colour, for 6 bits of each channel, or [`UNKNOWN`].
     nearest: Vec<u16>,
 }
 
-/// [`Palette::nearest`] that was not looked for yet.
+/// In [`Palette::nearest`]: the nearest colour has not been looked for yet.
 const UNKNOWN: u16 = u16::MAX;
 
 impl Palette {
-    /// The colours of pictures of this look.
+    /// Returns the palette for pictures that show this in this theme.
     pub fn new(by: By, theme: Theme) -> Palette {
         let c = theme.colours();
         let fills: Vec<Rgb> = match by {
@@ -193,12 +193,12 @@ impl Palette {
         Palette { colours, nearest: vec![UNKNOWN; 1 << 18] }
     }
 
-    /// All of them.
+    /// All colours of the palette.
     pub fn colours(&self) -> &[Rgb] {
         &self.colours
     }
 
-    /// The number of each pixel's nearest colour.
+    /// Returns the number of each pixel's nearest colour.
     pub fn indices(&mut self, pixels: &[[u8; 4]]) -> Vec<u8> {
         pixels.iter().map(|&[red, green, blue, _]| self.index([red, green, blue])).collect()
     }
@@ -206,11 +206,11 @@ impl Palette {
     fn index(&mut self, colour: Rgb) -> u8 {
         let key = colour.iter().fold(0, |key, channel| (key << 6) | usize::from(channel >> 2));
         if self.nearest[key] == UNKNOWN {
-            // The middle of those that share the key, so that their order does not matter.
+            // The middle of the colours that share the key, so that their order does not matter.
             let middle = colour.map(|channel| i32::from(channel & !3) + 2);
             let distance = |other: &Rgb| {
                 let square = |c: usize| (middle[c] - i32::from(other[c])).pow(2);
-                // The eye's weights, about: green counts most.
+                // About the weights of the eye: green counts most.
                 2 * square(0) + 4 * square(1) + 3 * square(2)
             };
             let all = self.colours.iter().enumerate();
@@ -225,7 +225,7 @@ impl Palette {
 mod tests {
     use super::*;
 
-    /// The polynomial is viridis: its ends and its middle, to a few levels of 255.
+    /// The polynomial is viridis: its ends and its middle agree to a few levels of 255.
     #[test]
     fn viridis_is_viridis() {
         for (t, published) in [(0.0, [68, 1, 84]), (0.5, [33, 145, 140]), (1.0, [253, 231, 37])] {
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A palette fits a GIF, holds the background itself, and has something near every colour of the scale.
+    /// A palette fits a GIF, contains the background itself, and has something near every colour of the scale.
     #[test]
     fn palettes_fit() {
         for (by, theme) in [(By::Speed, Theme::Dark), (By::Shape, Theme::Light), (By::Colour, Theme::Dark)] {

@@ -4,7 +4,7 @@ use super::{Image, Palette};
 use std::io::{self, Write};
 
 impl Image {
-    /// The picture as a PNG file.
+    /// Encodes the picture as a PNG file.
     pub fn png(&self) -> Vec<u8> {
         let rgb: Vec<u8> = self.pixels.iter().flat_map(|&[red, green, blue, _]| [red, green, blue]).collect();
         self.png_of(&rgb, |encoder| {
@@ -13,7 +13,7 @@ impl Image {
         })
     }
 
-    /// The picture as a PNG file in the colours of a palette: several times smaller.
+    /// Encodes the picture as a PNG file in the colours of a palette: several times smaller than [`Image::png`].
     pub fn indexed_png(&self, palette: &mut Palette) -> Vec<u8> {
         let indices = palette.indices(&self.pixels);
         let colours = palette.colours().as_flattened().to_vec();
@@ -21,7 +21,7 @@ impl Image {
             encoder.set_color(png::ColorType::Indexed);
             encoder.set_palette(colours);
             encoder.set_compression(png::Compression::High);
-            // Neighbouring numbers are not neighbouring colours: filters have nothing to predict.
+            // Neighbouring indices are not neighbouring colours, so filters have nothing to predict.
             encoder.set_filter(png::Filter::NoFilter);
         })
     }
@@ -40,18 +40,18 @@ impl Image {
     }
 }
 
-/// A GIF that is written frame by frame, all of them in one palette.
+/// A GIF that is written frame by frame. All frames have one palette.
 pub struct Gif<W: Write> {
     encoder: gif::Encoder<W>,
     palette: Palette,
 }
 
 impl<W: Write> Gif<W> {
-    /// Begins a GIF of this size that runs over and over.
+    /// Begins a GIF of this size that repeats forever.
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn new(out: W, width: usize, height: usize, palette: Palette) -> io::Result<Gif<W>> {
         let side = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
         let colours = palette.colours().as_flattened();
@@ -65,7 +65,7 @@ impl<W: Write> Gif<W> {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn frame(&mut self, image: &Image, delay: u16) -> io::Result<()> {
         let frame = gif::Frame {
             width: image.width as u16,
@@ -81,15 +81,15 @@ impl<W: Write> Gif<W> {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn finish(self) -> io::Result<()> {
         self.encoder.into_inner().map_err(io::Error::other)?.flush()
     }
 }
 
-/// How long each frame is shown, in hundredths of a second, so that a clip of frames this many seconds apart runs as
-/// fast as the world does: what is rounded off one frame is added to the next. At least 2, since viewers show
-/// shorter ones for a tenth of a second.
+/// Returns how long each frame is shown, in hundredths of a second, so that a clip with frames `seconds` apart runs as
+/// fast as the world. The rounding error of a frame is made up for in the next one. A delay is at least 2, because
+/// viewers show shorter ones for a tenth of a second.
 pub fn delays(seconds: f64) -> impl Iterator<Item = u16> {
     let end = move |frame: u32| (100.0 * seconds * f64::from(frame)).round();
     (0..).map(move |frame| (end(frame + 1) - end(frame)).clamp(2.0, f64::from(u16::MAX)) as u16)

@@ -1,4 +1,4 @@
-//! A world's bodies, links and contacts as stamps.
+//! Makes stamps of a world's bodies, links and contacts.
 
 use super::colour::{self, Colours};
 use super::raster::{Form, Hull, MIN_HALF, Stamp};
@@ -6,26 +6,26 @@ use super::{By, Look, Rgb, View};
 use granule::{BodyType, LinkKind, PlacedShape, Polygon, Role, Shape, ShapeKind, StoredBody, Vec2, World};
 use std::ops::Range;
 
-/// Slots a task.
+/// The number of slots in a task.
 const CHUNK: usize = 512;
-/// Width of an outline: this part of the body's smaller half extent, and at most so many pixels.
+/// Width of an outline, as a part of the body's smaller half extent; at most `MAX_BORDER` pixels.
 const BORDER: f32 = 0.24;
 const MAX_BORDER: f32 = 1.4;
-/// A body larger than this, from its centre, in pixels, has an outline.
+/// A body has an outline if it is larger than this, from its centre, in pixels.
 const OUTLINED: f32 = 1.2;
-/// A disc from this radius on, in pixels, has a mark that shows how it has turned.
+/// The radius from which a disc has a mark that shows how it has turned, in pixels.
 const MARKED: f32 = 4.0;
-/// A polygon that is smaller than this, in pixels, is drawn as the disc of its area.
+/// A polygon smaller than this, in pixels, is drawn as a disc of the same area.
 const TINY: f32 = 1.75;
 /// Half the width of a segment and of a link, in pixels.
 const LINE: f32 = 0.75;
-/// Half the width of a line that shows a contact's colour, in metres, and in pixels at least and at most.
+/// Half the width of a line that shows a contact's colour, in metres; the least and the most in pixels.
 const EDGE: f32 = 0.06;
 const EDGE_PIXELS: [f32; 2] = [0.6, 3.0];
-/// Longest line of an impulse, as part of the picture's height.
+/// The longest line for an impulse, as a part of the picture's height.
 const IMPULSE: f32 = 0.04;
 
-/// All stamps, what is below first.
+/// Returns all stamps, the lowest first.
 pub(super) fn stamps(world: &World, view: &View, look: &Look) -> Vec<Stamp> {
     let gather = Gather { world, view, look, colours: look.theme.colours() };
     let mut stamps = Vec::with_capacity(world.storage_len() + world.link_count());
@@ -49,7 +49,7 @@ struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// The bodies that are chosen, in the order of storage.
+    /// Adds the chosen bodies, in the order of storage.
     fn bodies(&self, choose: impl Fn(Role) -> bool + Sync, stamps: &mut Vec<Stamp>) {
         let tiles = self.tiles();
         let gather = |slots: Range<usize>| {
@@ -64,7 +64,7 @@ impl Gather<'_> {
         let len = self.world.storage_len();
         let chunks = len.div_ceil(CHUNK);
         let chunk = |number: usize| number * CHUNK..((number + 1) * CHUNK).min(len);
-        // Outside any pool this would build the global one.
+        // Outside of any pool, this would build rayon's global pool.
         if rayon::current_thread_index().is_some() {
             use rayon::prelude::*;
             let parts: Vec<_> = (0..chunks).into_par_iter().map(|number| gather(chunk(number))).collect();
@@ -74,7 +74,7 @@ impl Gather<'_> {
         }
     }
 
-    /// Where the slots of each tile begin, if that is asked for.
+    /// Returns where the slots of each tile begin, if the look shows tiles.
     fn tiles(&self) -> Vec<usize> {
         if self.look.by == By::Tile { self.world.tile_starts().collect() } else { Vec::new() }
     }
@@ -92,7 +92,7 @@ impl Gather<'_> {
             }));
             return;
         }
-        // The outlines of all parts, then their insides over them: one outline around the whole.
+        // First the outlines of all parts, then their insides over them: one outline around the whole.
         let first = stamps.len();
         let count = shapes.len();
         stamps.extend(shapes.map(|placed| {
@@ -124,7 +124,7 @@ impl Gather<'_> {
         colour::varied(plain, body.handle().index())
     }
 
-    /// The shape, without colours.
+    /// Returns a shape's stamp, without colours.
     fn stamp(&self, placed: &PlacedShape) -> Stamp {
         let camera = &self.view.camera;
         let (sin, cos) = placed.turn;
@@ -163,8 +163,8 @@ impl Gather<'_> {
             }
             Shape::Polygon(polygon) => self.polygon(&polygon, &mut stamp),
             Shape::HalfSpace { normal, offset } => {
-                // A box whose upper side is the surface, and whose other sides are beyond the picture: as near to the
-                // picture as can be, so that floats do.
+                // A box. Its upper side is the surface; its other sides are beyond the picture, but as near to it as
+                // possible, so that floats are exact enough.
                 let normal = normal.normalize_or_zero();
                 let surface = placed.position + offset * normal;
                 let middle = camera.centre - normal.dot(camera.centre - surface) * normal;
@@ -195,7 +195,7 @@ impl Gather<'_> {
         stamp.form = Form::Hull(Hull { vertices, count: corners.len() as u8, radius });
     }
 
-    /// Limits are no strings: what keeps two points apart is left out.
+    /// Adds the links, except minimum-distance links, which are limits and no strings.
     fn links(&self, stamps: &mut Vec<Stamp>) {
         for (_, link) in self.world.links().filter(|(_, link)| link.kind != LinkKind::Min) {
             let ends = [(link.a, link.anchor_a), (link.b, link.anchor_b)].map(|(body, anchor)| {
@@ -209,7 +209,7 @@ impl Gather<'_> {
         }
     }
 
-    /// Lines from the centres of bodies that move to their contact points, in the contacts' colours.
+    /// Adds lines from the centres of bodies that move to their contact points, in the contacts' colours.
     fn colours(&self, stamps: &mut Vec<Stamp>) {
         let camera = &self.view.camera;
         let [least, most] = EDGE_PIXELS;
@@ -227,7 +227,7 @@ impl Gather<'_> {
         }
     }
 
-    /// Points, and lines along the normals about them, as long as the impulse is large.
+    /// Adds the contact points, and lines along the normals about them whose lengths show the impulses.
     fn contacts(&self, stamps: &mut Vec<Stamp>) {
         let camera = &self.view.camera;
         let longest = 2.0 * IMPULSE * camera.middle.y;
@@ -240,7 +240,7 @@ impl Gather<'_> {
                 let half = 0.5 * length * along;
                 stamps.push(line(at - half, at + half, 0.6, self.colours.impulse));
             }
-            // About to touch, but not yet: smaller.
+            // Shapes that do not touch yet have a smaller point.
             let radius = if contact.normal_impulse > 0.0 { 1.5 } else { 0.8 };
             points.push(Stamp {
                 half: Vec2::splat(radius),

@@ -1,4 +1,4 @@
-//! Stamps to pixels.
+//! Paints stamps into pixels.
 //!
 //! ```text
 //! for each band of rows (shared among threads), for each stamp that reaches into it, in order:
@@ -6,33 +6,33 @@
 //!         for each pixel: its centre in the stamp's axes, signed distance → coverage → blend
 //! ```
 //!
-//! A pixel is covered by what the distance d of its centre to the outline says: ½ − d, within 0 and 1; of a box by
-//! the product over both axes, which is exact when it is not turned. What is narrower than a pixel is drawn a
+//! The distance d of a pixel's centre to the outline gives the pixel's coverage: ½ − d, limited to 0..=1. For a box it
+//! is the product over both axes, which is exact if the box is not turned. A shape narrower than a pixel is drawn a
 //! little wider than it is ([`MIN_HALF`]), so that it is seen.
 
 use super::{Image, Rgb};
 use granule::{Polygon, Vec2};
 use wide::f32x8 as Eight;
 
-/// Rows of a band: some tens of them a picture, so that threads share evenly.
+/// The number of rows in a band. A picture has some tens of bands, so that threads share the work evenly.
 const BAND: usize = 24;
-/// How far beyond its outline a stamp covers the centres of pixels, along its axes.
+/// How far beyond its outline a stamp covers the centres of pixels, along its axes, in pixels.
 const FRINGE: f32 = 0.5;
-/// Pixels of a row that are worked on together.
+/// The number of pixels of a row that are painted together.
 const LANES: usize = 8;
-/// A stamp is at least this large, from its centre, in pixels.
+/// The least half size of a stamp, in pixels.
 pub(super) const MIN_HALF: f32 = 0.6;
 
-/// What is drawn of one shape, in pixels from the picture's top left corner.
+/// The drawing of one shape, in pixels from the picture's top left corner.
 #[derive(Clone, Copy)]
 pub(super) struct Stamp {
     pub centre: Vec2,
-    /// The picture's directions of the shape's own axes.
+    /// The directions of the shape's own axes in the picture.
     pub axes: [Vec2; 2],
-    /// Half the size along them.
+    /// Half the size along the axes.
     pub half: Vec2,
     pub form: Form,
-    /// By how much smaller than the shape it is drawn.
+    /// How much smaller than the shape the stamp is drawn.
     pub inset: f32,
     /// Width of the outline, which is inside the shape.
     pub border: f32,
@@ -46,12 +46,12 @@ pub(super) enum Form {
     /// A disc with a line from its centre along its x axis, of this half width.
     MarkedDisc(f32),
     Box,
-    /// Round at the ends of its x axis.
+    /// A shape that is round at the ends of its x axis.
     Capsule,
     Hull(Hull),
 }
 
-/// A convex polygon, counter-clockwise in the shape's axes, without the rounding.
+/// A convex polygon, counter-clockwise in the shape's axes, without its rounding.
 #[derive(Clone, Copy)]
 pub(super) struct Hull {
     pub vertices: [Vec2; Polygon::MAX_VERTICES],
@@ -59,7 +59,7 @@ pub(super) struct Hull {
     pub radius: f32,
 }
 
-/// How much of each pixel lies in the shape, and how much within the outline.
+/// The part of each pixel that lies in the shape, and the part that lies inside of the outline's inner edge.
 type Cover = (Eight, Eight);
 
 pub(super) fn paint(stamps: &[Stamp], image: &mut Image) {
@@ -71,7 +71,7 @@ pub(super) fn paint(stamps: &[Stamp], image: &mut Image) {
             stamps[index as usize].paint(&mut band);
         }
     };
-    // Outside any pool this would build the global one.
+    // Outside of any pool, this would build rayon's global pool.
     if rayon::current_thread_index().is_some() {
         use rayon::prelude::*;
         image.pixels.par_chunks_mut(BAND * width).enumerate().for_each(paint_band);
@@ -80,7 +80,7 @@ pub(super) fn paint(stamps: &[Stamp], image: &mut Image) {
     }
 }
 
-/// The stamps that reach into each band, in their order.
+/// Returns the stamps that reach into each band, in their order.
 fn bin(stamps: &[Stamp], height: usize) -> Vec<Vec<u32>> {
     let mut bands = vec![Vec::new(); height.div_ceil(BAND)];
     for (index, stamp) in stamps.iter().enumerate() {
@@ -148,7 +148,7 @@ impl Stamp {
         }
     }
 
-    /// Blends the stamp into the band, eight columns at a time; `cover` takes points in the stamp's axes.
+    /// Blends the stamp into the band, eight columns at a time. `cover` takes points in the stamp's axes.
     #[inline(always)]
     fn scan(&self, band: &mut Band<'_>, cover: impl Fn(Eight, Eight) -> Cover) {
         let [x_axis, y_axis] = self.axes;
@@ -178,13 +178,13 @@ impl Stamp {
         }
     }
 
-    /// How far up and down from the centre pixels can be covered.
+    /// Returns how far above and below the centre pixels can be covered.
     fn reach(&self) -> f32 {
         let [x_axis, y_axis] = self.axes;
         x_axis.y.abs() * self.half.x + y_axis.y.abs() * self.half.y + 1.42 * FRINGE
     }
 
-    /// The columns of a row, y from the centre, that lie between the four sides.
+    /// Returns the columns of a row that lie between the stamp's four sides. `y` is the row's distance from the centre.
     #[inline]
     fn columns(&self, y: f32, width: usize) -> (usize, usize) {
         let (mut from, mut to) = (f32::MIN, f32::MAX);
@@ -203,14 +203,15 @@ impl Stamp {
     }
 }
 
-/// The first pixel whose centre is not below this coordinate; the first of all for negative ones.
+/// Returns the first pixel whose centre is not below this coordinate; 0 for negative coordinates.
 #[inline(always)]
 fn at_least(coordinate: f32) -> usize {
     // The cast saturates.
     (coordinate - 0.5).ceil() as usize
 }
 
-/// A pixel with ink over it; how much of it is covered, and how much of the ink is the inside's, in 256ths.
+/// Blends ink over a pixel. `covered` says how much of the pixel is covered, and `within` how much of the ink has the
+/// colour of the inside, both in 256ths.
 #[inline(always)]
 fn blend(pixel: [u8; 4], covered: i32, within: i32, fill: &[i32; 4], edge: &[i32; 4]) -> [u8; 4] {
     let mut new = pixel;
@@ -223,7 +224,7 @@ fn blend(pixel: [u8; 4], covered: i32, within: i32, fill: &[i32; 4], edge: &[i32
 }
 
 impl Hull {
-    /// Outward unit normals, and the sides' distances from the centre along them.
+    /// Returns the outward unit normals of the sides, and the sides' distances from the centre along them.
     fn sides(&self) -> [[f32; 3]; Polygon::MAX_VERTICES] {
         let count = usize::from(self.count);
         std::array::from_fn(|index| {
@@ -234,7 +235,7 @@ impl Hull {
         })
     }
 
-    /// Signed distance from the polygon's outline: to the nearest side, and negative inside of all of them.
+    /// Returns the signed distance from the polygon's outline: the distance to the nearest side, negative inside.
     #[inline(always)]
     fn distance(&self, x: Eight, y: Eight) -> Eight {
         let (lanes, zero) = (Eight::splat, Eight::splat(0.0));

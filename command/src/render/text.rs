@@ -2,12 +2,12 @@
 
 use super::{By, Image, Look, Rgb, View};
 
-/// Of a letter and the gap after it, in pixels before it is scaled.
+/// The width of a letter and the gap after it, in pixels before scaling.
 pub const GLYPH_WIDTH: usize = 6;
-/// Of a letter, descender included.
+/// The height of a letter, descender included, in pixels before scaling.
 pub const GLYPH_HEIGHT: usize = 8;
 
-/// From space to tilde: five columns each, the top pixel in the lowest bit.
+/// The letters from space to tilde: five columns each, the top pixel in the lowest bit.
 #[rustfmt::skip]
 const GLYPHS: [[u8; 5]; 95] = [
     [0x00, 0x00, 0x00, 0x00, 0x00], [0x00, 0x00, 0x5F, 0x00, 0x00], [0x00, 0x07, 0x00, 0x07, 0x00], // space ! "
@@ -45,8 +45,8 @@ const GLYPHS: [[u8; 5]; 95] = [
 ];
 
 impl Image {
-    /// Writes a line of text, its top left corner at (x, y), each dot of a letter `dot` pixels wide. What is no
-    /// printable ASCII becomes a question mark; what does not fit is cut off.
+    /// Writes a line of text with its top left corner at (x, y). Each dot of a letter is `dot` pixels wide. A character
+    /// that is not printable ASCII becomes a question mark. Pixels that do not fit are cut off.
     pub fn write(&mut self, text: &str, (x, y): (usize, usize), dot: usize, colour: Rgb) {
         for (place, letter) in text.chars().enumerate() {
             let glyph = u32::from(letter).checked_sub(32).and_then(|code| GLYPHS.get(code as usize));
@@ -60,7 +60,7 @@ impl Image {
         }
     }
 
-    /// Fills a rectangle from its top left corner on; what does not fit is cut off.
+    /// Fills a rectangle that has its top left corner at (x, y). Pixels that do not fit are cut off.
     pub fn rectangle(&mut self, (x, y): (usize, usize), (width, height): (usize, usize), colour: Rgb) {
         let (from, to) = (x.min(self.width), (x + width).min(self.width));
         for row in y.min(self.height)..(y + height).min(self.height) {
@@ -69,20 +69,20 @@ impl Image {
     }
 }
 
-/// Colours of the scale of speeds in a caption.
+/// The number of colours in a caption's scale of speeds.
 const SCALE_STEPS: usize = 48;
 
-/// Dots of a caption's letters are so many pixels wide.
+/// The width of a dot of a caption's letters, in pixels.
 fn caption_dot(height: usize) -> usize {
     1 + height / 600
 }
 
-/// Rows that a caption takes at the top of a picture of this height.
+/// The number of rows that a caption takes at the top of a picture of this height.
 pub fn caption_height(height: usize) -> usize {
     2 * GLYPH_HEIGHT * caption_dot(height)
 }
 
-/// Writes a caption into the top left corner, and behind it, if bodies are coloured by speed, the scale of speeds.
+/// Writes a caption into the top left corner. If bodies are coloured by speed, the scale of speeds follows it.
 pub fn caption(image: &mut Image, text: &str, view: &View, look: &Look) {
     let colours = look.theme.colours();
     let dot = caption_dot(image.height);
@@ -106,7 +106,7 @@ pub fn caption(image: &mut Image, text: &str, view: &View, look: &Look) {
     }
 }
 
-/// Two digits that count, or the whole number.
+/// Formats a value with two significant digits, or as a whole number.
 fn short(value: f32) -> String {
     if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }

@@ -1,97 +1,97 @@
-//! Two sets of records next to each other: what became faster, what slower, and where that can't be told.
+//! Compares two sets of records: which configurations became faster, which became slower, and which can't be told.
 //!
-//! Records of one [`Configuration`] are repeats, and the run is the unit, not the step: steps of a run share its luck
-//! (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", 2013). With three runs or more the ratio is
-//! that of the geometric means, and its interval is Student's, of the difference of the means of logarithms
-//! ([`ratio_of_runs`]). What counts of a run is the fastest tenth of its steps
-//! ([`undisturbed_ms`]), or their median where a record does not have them all.
+//! Records of one [`Configuration`] are repeats. The unit is the run, not the step: the steps of a run share its luck
+//! (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", 2013). With three runs or more in all, the
+//! ratio is that of the geometric means. Its interval is Student's interval of the difference of the means of
+//! logarithms ([`ratio_of_runs`]). The measure of a run is the fastest tenth of its steps ([`undisturbed_ms`]), or
+//! their median if a record lacks the times of the steps.
 //!
-//! With one run a side there is only the spread of its steps. These are correlated: a pair list made anew is slow
-//! for a step and then kept for many, another process takes the processor for a while. Steps drawn one by one would
-//! pretend to be that many independent measurements, so that blocks of them are drawn
-//! ([`ratio_of_steps`], a bootstrap after H. R. Künsch, "The jackknife and the bootstrap for general
-//! stationary observations", 1989). How runs differ from each other it can't know, and that is what matters. Of the
-//! recorded repeats in `tests/data/repeats.csv`, all of one program on a quiet machine, one run's median differs from
-//! another's by more than 5 % in 81 of 276 pairs (one thread) and 145 of 276 (two); three runs are told from three
-//! others, by the fastest tenth, in none of 190 pairs, and a slowdown of 20 % is found in 190 (one thread) and 110
-//! (two). With the medians it is 112 and 103. So a single run a side gets no verdict, unless asked for.
+//! With one run a side there is only the spread of its steps. Steps are correlated: a new pair list is slow for a step
+//! and then kept for many, and another process takes the processor for a while. Steps drawn one by one would count as
+//! that many independent measurements. So blocks of steps are drawn ([`ratio_of_steps`], a bootstrap after H. R.
+//! Künsch, "The jackknife and the bootstrap for general stationary observations", 1989). The bootstrap can't know how
+//! runs differ from each other, and that is what matters. The recorded repeats in `tests/data/repeats.csv` are all of
+//! one program on a quiet machine. One run's median differs from another's by more than 5 % in 81 of 276 pairs (one
+//! thread) and 145 of 276 (two threads). Three runs are told from three others, by the fastest tenth, in none of 190
+//! pairs, and a slowdown of 20 % is found in 190 (one thread) and 110 (two threads). With the medians it is found in
+//! 112 and 103. So a single run a side gets no verdict, unless that is asked for.
 
 use super::configuration::{Configuration, grouped};
 use super::history::{Ratio, median, ratio_of_runs, ratio_of_steps, undisturbed_ms};
 use super::{RunRecord, Samples};
 use serde::Serialize;
 
-/// How sure the intervals are.
+/// The confidence of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What counts as a difference.
+/// The rules that decide what counts as a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// The relative difference that does not matter, 0.05 for 5 %.
     pub threshold: f64,
-    /// Whether a single run a side gets a verdict, too.
+    /// True if a single run a side gets a verdict, too.
     pub single_runs: bool,
 }
 
-/// Fewer steps of a single run a side tell nothing: this is five blocks.
+/// The fewest steps of a single run a side that tell anything: five blocks.
 const MIN_STEPS: usize = 25;
 
-/// All configurations of two sets of records.
+/// The comparison of all configurations of two sets of records.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Those that are in both.
+    /// The configurations that are in both sets.
     pub rows: Vec<Row>,
-    /// Those that the new set lacks.
+    /// The configurations that the new set lacks.
     pub only_in_base: Vec<Configuration>,
-    /// Those that the base lacks.
+    /// The configurations that the base lacks.
     pub only_in_new: Vec<Configuration>,
 }
 
-/// A configuration in both sets.
+/// The comparison of a configuration that is in both sets.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// What was run.
     pub configuration: Configuration,
-    /// What counts of a run.
+    /// The measure of a run.
     pub measure: Measure,
-    /// The base.
+    /// The runs of the base.
     pub base: Side,
-    /// What is compared with it.
+    /// The runs that are compared with the base.
     pub new: Side,
-    /// Time of the new by that of the base: above 1 it is slower. None where one took no time.
+    /// The new time divided by that of the base: above 1 the new one is slower. `None` if one side took no time.
     pub ratio: Option<f64>,
-    /// Of the ratio, with [`CONFIDENCE`]. None where there is too little to tell.
+    /// The interval of the ratio, with [`CONFIDENCE`]. `None` if there are too few data.
     pub interval: Option<Interval>,
-    /// What that means.
+    /// The meaning of the interval.
     pub verdict: Verdict,
-    /// Whether all runs ended in the same state.
+    /// True if all runs ended in the same state.
     pub same_state: bool,
 }
 
 /// The repeats of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Side {
-    /// How many.
+    /// The number of runs.
     pub runs: usize,
-    /// Median of what they took, ms.
+    /// Median of the runs' times, ms; `measure` says which time of a run that is.
     pub ms: f64,
-    /// Median over the runs of the mean step, ms. None where a record has none.
+    /// Median over the runs of the mean step, ms. `None` if a record has no mean.
     pub mean_ms: Option<f64>,
-    /// Median over the runs of the 99th percentile of their steps, ms. None where a record has none.
+    /// Median over the runs of the 99th percentile of their steps, ms. `None` if a record has none.
     pub p99_ms: Option<f64>,
 }
 
-/// What counts of a run.
+/// The measure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// The time that a tenth of its steps do not exceed.
+    /// The time that the fastest tenth of its steps do not exceed.
     FastestTenth,
     /// The median of its steps.
     Median,
 }
 
-/// From the low end to the high one.
+/// An interval of ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     /// The low end.
@@ -100,7 +100,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What an interval means with a threshold t: differences up to it do not matter.
+/// The meaning of an interval with a threshold t: differences up to t do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -108,14 +108,14 @@ pub enum Verdict {
     Faster,
     /// All of the interval is above 1 + t.
     Slower,
-    /// All of it is between.
+    /// All of the interval is from 1 / (1 + t) to 1 + t.
     NoDifference,
-    /// It crosses one of these, or there is none.
+    /// The interval crosses one of these limits, or there is no interval.
     CannotTell,
 }
 
 impl Verdict {
-    /// For people.
+    /// The name of the verdict, for people.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Faster => "faster",
@@ -156,7 +156,7 @@ impl Comparison {
         comparison
     }
 
-    /// How many rows have this verdict.
+    /// Returns how many rows have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
@@ -193,7 +193,7 @@ impl Side {
     fn of(records: &[&RunRecord], times_ms: &[f64]) -> Side {
         let figure = |of: fn(&RunRecord) -> f64| {
             let figures: Vec<f64> = records.iter().map(|record| of(record)).collect();
-            // Records from before there were these figures have zeros.
+            // Older records lack these figures and have zeros.
             median(&figures).filter(|_| figures.iter().all(|&ms| ms > 0.0))
         };
         Side {
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::report::StepTimes;
 
-    /// Records of recorded repeats, which took these times.
+    /// Returns records of recorded repeats, with their times.
     fn recorded(machine: &str, scene: &str) -> Vec<RunRecord> {
         let rows = include_str!("../../tests/data/repeats.csv").lines();
         let cells = rows.map(|row| row.split(',').collect::<Vec<&str>>());
@@ -238,8 +238,8 @@ mod tests {
         wanted.map(record).collect()
     }
 
-    /// How many comparisons of `count` successive repeats with the next `count` call them slower, when the latter
-    /// take `factor` times as long; and of how many.
+    /// Compares each `count` successive repeats with the next `count`, which take `factor` times as long. Returns how
+    /// many comparisons call these slower, and the number of comparisons.
     fn slower(records: &[RunRecord], count: usize, factor: f64) -> (usize, usize) {
         let rules = Rules { threshold: 0.05, single_runs: false };
         let pairs = records.windows(2 * count);
@@ -252,8 +252,8 @@ mod tests {
         (pairs.clone().filter(is_slower).count(), pairs.len())
     }
 
-    /// Of recorded repeats of one program, none is called slower than another, on a quiet machine nor on a busy one;
-    /// a slowdown of 20 % is, on one thread of a quiet machine, with three repeats or five.
+    /// None of the recorded repeats of one program is called slower than another, on a quiet machine or a busy one. A
+    /// slowdown of 20 % is called slower, on one thread of a quiet machine, with three repeats or five.
     #[test]
     fn recorded_repeats() {
         for machine in ["quiet", "busy"] {

@@ -1,13 +1,13 @@
-//! What was run: the part of a record that must agree before its times can be compared with another's.
+//! The configuration of a run: the part of a record that must agree before its times can be compared with another's.
 
 use super::RunRecord;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Scene, size and settings of a run. Commit, compiler and machine are not in it: those are what is compared.
+/// Scene, size and settings of a run. Commit, compiler and machine are not part of it: they are what is compared.
 ///
-/// The numbers of steps are: the same scene is slower while it falls than when it lies.
+/// The numbers of steps are part of it, because a scene is slower while it falls than when it lies.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Configuration {
     /// Name of the scene.
@@ -26,19 +26,19 @@ pub struct Configuration {
     pub iterations: u32,
     /// `soft` or `projection`.
     pub solver: String,
-    /// Iterations over the links per substep; 0 without links, where they do not matter and older records do not
-    /// say.
+    /// Iterations over the links per substep. 0 if there are no links: then they do not matter, and older records do
+    /// not give them.
     pub link_iterations: u32,
     /// Seed of the built-in scene.
     pub seed: u64,
-    /// Steps that are not measured.
+    /// Steps before the measured ones.
     pub warmup: u32,
-    /// Steps that are.
+    /// Measured steps.
     pub steps: u32,
 }
 
 impl Configuration {
-    /// That of a record.
+    /// Returns the configuration of a record.
     pub fn of(record: &RunRecord) -> Configuration {
         let RunRecord { bodies, particles, threads, lanes, substeps, iterations, .. } = *record;
         Configuration {
@@ -57,13 +57,13 @@ impl Configuration {
         }
     }
 
-    /// Bodies and particles: what a cost per body is by.
+    /// The number of bodies and particles, by which a cost per body is counted.
     pub fn moving(&self) -> usize {
         self.bodies + self.particles
     }
 }
 
-/// The repeats of each configuration, in the order of the configurations; those of one in the order given.
+/// Groups records by configuration, in the order of the configurations. The repeats of one keep the order given.
 pub fn grouped<'a>(
     records: impl IntoIterator<Item = &'a RunRecord>,
 ) -> BTreeMap<Configuration, Vec<&'a RunRecord>> {
@@ -74,8 +74,8 @@ pub fn grouped<'a>(
     groups
 }
 
-/// `packed/bodies=10000/threads=2/lanes=8/substeps=4/steps=120+60`: a name for dashboards, the same for the same
-/// configuration as long as there are records. What has its usual value is left out.
+/// `packed/bodies=10000/threads=2/lanes=8/substeps=4/steps=120+60`: a name for dashboards. It stays the same for a
+/// configuration as long as there are records. Settings with their usual values are left out.
 impl fmt::Display for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Configuration { scene, bodies, threads, lanes, substeps, warmup, steps, .. } = self;

@@ -1,8 +1,8 @@
-//! criterion's results, read from the files that it leaves: `…/new/estimates.json`, which has the times in ns,
-//! and `…/new/benchmark.json` next to it, which has the names.
+//! Reads criterion's results from its files: `…/new/estimates.json`, which has the times in ns, and
+//! `…/new/benchmark.json` next to it, which has the names.
 //!
-//! These files are no interface that criterion promises. So everything but one time is optional, the names of
-//! fields are taken in any case (criterion 0.3 wrote `Mean`), and what can't be used is named and skipped.
+//! criterion does not promise this file format. So everything but one time is optional, field names are read in any
+//! case (criterion 0.3 wrote `Mean`), and results that can't be used are skipped with a reason.
 
 use super::Skipped;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How deep groups, functions and parameters are nested at most.
+/// The greatest depth to which groups, functions and parameters are nested.
 const MAX_DEPTH: usize = 8;
 
 /// One benchmark.
@@ -18,21 +18,21 @@ const MAX_DEPTH: usize = 8;
 pub struct Benchmark {
     /// `group/function/parameter`.
     pub name: String,
-    /// Which of criterion's estimates the time is: `median`, else `mean`, else `slope`.
+    /// The estimate of criterion that the time is: `median`, else `mean`, else `slope`.
     pub estimate: &'static str,
     /// The time, ns.
     pub ns: f64,
-    /// Its confidence interval, ns.
+    /// The confidence interval of the time, ns.
     pub interval: Option<[f64; 2]>,
-    /// Elements or bytes that one iteration goes through.
+    /// The number of elements or bytes that one iteration goes through.
     pub throughput: Option<f64>,
 }
 
-/// Reads all results below `dir`, in the order of their names, and what was skipped.
+/// Reads all results below `dir`, in the order of their names. Also returns what was skipped.
 ///
 /// # Errors
 ///
-/// Those of the file system, for the directory itself.
+/// The errors of the file system, for the directory itself.
 pub fn read(dir: &Path) -> io::Result<(Vec<Benchmark>, Vec<Skipped>)> {
     let (mut found, mut skipped) = (Vec::new(), Vec::new());
     fs::read_dir(dir)?;
@@ -45,12 +45,12 @@ pub fn read(dir: &Path) -> io::Result<(Vec<Benchmark>, Vec<Skipped>)> {
     Ok((found, skipped))
 }
 
-/// Calls `visit` with each directory `new` that has results. Links are not followed: there are no loops.
+/// Calls `visit` with each directory `new` that has results. Does not follow symbolic links, so there are no loops.
 fn walk(root: &Path, dir: &Path, depth: usize, visit: &mut impl FnMut(&Path)) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         let path = entry.path();
-        // A group may have that name, too.
+        // A group may have the name `new`, too.
         let results = ["estimates.json", "benchmark.json"].iter().any(|name| path.join(name).exists());
         if results && entry.file_name() == "new" && dir != root {
             visit(&path);
@@ -88,13 +88,13 @@ fn json(path: &Path) -> Result<Value, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))
 }
 
-/// A field by its name in any case.
+/// Finds a field by its name, in any case.
 fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     let object = object.as_object()?;
     object.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
-/// The benchmark's own name; else that of its parts; else that of its directories.
+/// The benchmark's own name, else the name made of its parts, else the path of its directory.
 fn name(names: &Value, root: &Path, results: &Path) -> String {
     let text = |key| field(names, key).and_then(Value::as_str).filter(|text| !text.is_empty());
     if let Some(name) = text("full_id").or_else(|| text("title")) {
@@ -109,7 +109,7 @@ fn name(names: &Value, root: &Path, results: &Path) -> String {
     parts.map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// `{"Elements":100}`, and in whatever list newer versions may put it.
+/// Reads `{"Elements":100}`, also from a list, as newer versions may write it.
 fn throughput(names: &Value) -> Option<f64> {
     let throughput = field(names, "throughput")?;
     let object = throughput.as_array().and_then(|list| list.first()).unwrap_or(throughput);
@@ -126,8 +126,8 @@ mod tests {
         fs::write(path, content).expect("a file");
     }
 
-    /// Results of several versions are read, with the names that there are; what can't be used is named with
-    /// the reason, and nothing else in the directory is taken for a result.
+    /// Results of several versions are read, with the names that exist. A result that can't be used is named with the
+    /// reason, and nothing else in the directory is taken for a result.
     #[test]
     fn versions_and_gaps() {
         let dir = tempfile::tempdir().expect("a temporary directory");

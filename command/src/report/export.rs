@@ -1,7 +1,7 @@
-//! Records in the formats of other programs: dashboards, tables, trace viewers.
+//! Writes records in the formats of other programs: dashboards, tables, trace viewers.
 //!
-//! Repeats of a configuration become one entry where the format has one value a benchmark. Records without a
-//! measured step have no time, and are in the table alone.
+//! If a format has one value per benchmark, the repeats of a configuration become one entry. Records without a measured
+//! step have no time, and are only in the CSV table.
 
 mod bencher;
 mod csv;
@@ -25,7 +25,7 @@ pub enum Format {
     GithubBigger,
     /// Bencher Metric Format: latency in ns, throughput in bodies stepped per second, memory in bytes.
     Bencher,
-    /// A row a record.
+    /// A table, one row per record.
     Csv,
     /// Chrome trace events: the stages of every step.
     Trace,
@@ -38,7 +38,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(self, out: &mut impl Write, records: &[&RunRecord]) -> io::Result<()> {
         match self {
             Format::GithubSmaller => write_json(out, &github::smaller_is_better(&measured(records))),
@@ -56,7 +56,7 @@ fn write_json(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result
     out.write_all(b"\n")
 }
 
-/// A configuration, and what its repeats say together.
+/// A configuration, and what its repeats give together.
 struct Entry<'a> {
     configuration: Configuration,
     /// Median step time, ms.
@@ -74,13 +74,13 @@ impl Entry<'_> {
         Spread { value: per_second(value), low: per_second(high), high: per_second(low) }
     }
 
-    /// The largest of the repeats' peaks, bytes; 0 where the system did not say.
+    /// The largest of the repeats' peaks, in bytes; 0 if the system did not give it.
     fn peak_rss_bytes(&self) -> u64 {
         self.records.iter().map(|record| record.peak_rss_bytes).max().unwrap_or(0)
     }
 }
 
-/// A value and where most of what it stands for lies.
+/// A value, and the range in which most of its samples lie.
 #[derive(Clone, Copy)]
 struct Spread {
     value: f64,
@@ -89,8 +89,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// The median of the runs' medians between the smallest and the largest of them; of one run the median of its
-    /// steps between their quartiles.
+    /// Several runs give the median of their medians, between the smallest and the largest median. One run gives the
+    /// median of its steps, between their quartiles.
     fn of(records: &[&RunRecord]) -> Spread {
         let medians: Vec<f64> = records.iter().map(|record| record.step_ms.p50).collect();
         let value = median(&medians).unwrap_or(0.0);
@@ -102,12 +102,12 @@ impl Spread {
             Some(quartiles) => (quartiles.q1, quartiles.q3),
             None => medians.iter().fold((value, value), |(low, high), &ms| (low.min(ms), high.max(ms))),
         };
-        // The record's median is not rounded, and its samples are.
+        // The record's median is not rounded, but its samples are.
         Spread { value, low: low.min(value), high: high.max(value) }
     }
 }
 
-/// One entry a configuration that has a time.
+/// Returns one entry for each configuration that has a time.
 fn measured<'a>(records: &[&'a RunRecord]) -> Vec<Entry<'a>> {
     let timed = records.iter().copied().filter(|record| record.step_ms.p50 > 0.0);
     let entry = |(configuration, records): (Configuration, Vec<&'a RunRecord>)| {

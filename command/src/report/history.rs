@@ -1,72 +1,71 @@
-//! What became slower: the times of a configuration over commits, and which of them are regressions.
+//! Finds what became slower: the times of a configuration over commits, and which of them are regressions.
 //!
-//! A commit is marked when its time is beyond what the history makes plausible, by two measures that must
-//! agree:
+//! A commit is marked if its time is beyond what the history makes plausible, by two measures that must agree:
 //!
-//! 1. *The outer fence.* Its median is above Q3 + 3·IQR of the runs before it (J. W. Tukey, Exploratory Data
-//!    Analysis, 1977). Quartiles do not care how far off an outlier is, so that a burst of somebody else's
-//!    work in the history hides nothing; but they know nothing of how many runs stand behind the new value.
-//! 2. *The confidence interval.* The whole interval of the ratio new : history is above 1. It is Student's
-//!    interval of the difference of two means of *logarithms*, back as a ratio: noise of times is relative and
-//!    skewed to the right, that of their logarithms much less (and a ratio of geometric means is what a
-//!    slowdown "by a fifth" means). The variance is pooled, so that one new run is enough: the interval is then
-//!    that of a prediction from the history. What is outside the history's own outer fences is left out.
+//! 1. *The outer fence.* Its median is above Q3 + 3·IQR of the runs before it (J. W. Tukey, Exploratory Data Analysis,
+//!    1977). Quartiles do not depend on how far off an outlier is, so a burst of other people's work in the history
+//!    hides nothing. But quartiles do not show how many runs stand behind the new value.
+//! 2. *The confidence interval.* The whole interval of the ratio new : history is above 1. It is Student's interval of
+//!    the difference of two means of *logarithms*, turned back into a ratio. The noise of times is relative and skewed
+//!    to the right; that of their logarithms is much less skewed. And a ratio of geometric means is what a slowdown "by
+//!    a fifth" means. The variance is pooled, so that one new run is enough: the interval is then that of a prediction
+//!    from the history. Runs outside the history's own outer fences are left out.
 //!
-//! And there must be [`MIN_RUNS`] of it; with fewer it is suspected only.
+//! And the commit must have [`MIN_RUNS`] runs; with fewer it is only a suspect.
 //!
-//! The unit is a *run*, not a step: steps of one run share its luck (layout in memory, frequency, neighbours)
-//! and their spread says nothing of that of runs. What is judged of a run is [`undisturbed_ms`], the fastest
-//! tenth of its steps. With the median, commits of five of the recorded repeats were marked for noise alone (3 of
-//! 60), and a fifth more was found in 24 of 60; with the tenth it is none, and 44. Where there is only one run a
-//! side, [`ratio_of_steps`] says how sure the medians of its steps are, and no more.
+//! The unit is a *run*, not a step. The steps of a run share its luck (layout in memory, frequency, neighbours), and
+//! their spread says nothing about the spread of runs. A run is judged by [`undisturbed_ms`], the fastest tenth of its
+//! steps. With the median, commits of five of the recorded repeats were marked for noise alone (3 of 60), and a
+//! slowdown by a fifth was found in 24 of 60; with the fastest tenth it is none, and 44. With only one run a side,
+//! [`ratio_of_steps`] says how sure the medians of its steps are, and no more.
 
 use super::{Filed, Machine, RunRecord};
 use std::collections::{BTreeMap, HashMap};
 
-/// How sure an interval is by which a regression is marked.
+/// The confidence of the interval by which a regression is marked.
 pub const CONFIDENCE: f64 = 0.99;
-/// Fewer runs before a commit are no history: quartiles of four values are the values.
+/// The fewest runs before a commit that are a history: the quartiles of four values are the values themselves.
 pub const MIN_HISTORY: usize = 5;
-/// A commit with fewer runs is suspected, not marked: somebody else's work lasts for longer than a run, and some
-/// runs in a row may all be slow by it. In the busy half of `tests/data/repeats.csv` that makes 3 of 24 single runs
+/// The fewest runs of a commit that mark it; with fewer it is a suspect. Other people's work lasts longer than a run,
+/// and can make some runs in a row slow. In the busy half of `tests/data/repeats.csv` that makes 3 of 24 single runs
 /// suspects, and 4 of 22 threes; no five.
 pub const MIN_RUNS: usize = 5;
-/// Runs before a commit that make its history; older ones are forgotten, as is all that was before a commit that
-/// made it faster: old, slow times would hide that some of it was lost again.
+/// The most runs before a commit that make its history. Older runs are forgotten. So are all runs before a commit that
+/// made the configuration faster: old, slow times would hide that a part of the gain was lost again.
 pub const MAX_HISTORY: usize = 25;
 
 /// Quartiles of a sample, with linear interpolation (type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in
 /// statistical packages", 1996).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
-    /// First.
+    /// The first quartile.
     pub q1: f64,
-    /// Second.
+    /// The second quartile.
     pub median: f64,
-    /// Third.
+    /// The third quartile.
     pub q3: f64,
 }
 
 impl Quartiles {
-    /// Of the finite values, in any order; none of none.
+    /// Returns the quartiles of the finite values, which may be in any order; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Quartiles> {
         let sorted = sorted(values);
         let quantile = |q| quantile(&sorted, q);
         Some(Quartiles { q1: quantile(0.25)?, median: quantile(0.5)?, q3: quantile(0.75)? })
     }
 
-    /// Q3 + 3·IQR: above it a value is "far out".
+    /// Q3 + 3·IQR: a value above it is "far out".
     pub fn upper_fence(&self) -> f64 {
         self.q3 + 3.0 * (self.q3 - self.q1)
     }
 
-    /// Q1 − 3·IQR.
+    /// Q1 − 3·IQR: a value below it is "far out".
     pub fn lower_fence(&self) -> f64 {
         self.q1 - 3.0 * (self.q3 - self.q1)
     }
 }
 
-/// The middle of the finite values, in any order; none of none.
+/// Returns the median of the finite values, which may be in any order; `None` if there are none.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
@@ -77,7 +76,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The `q` quantile of a sorted sample, by linear interpolation; none of none.
+/// Returns the `q` quantile of a sorted sample, by linear interpolation; `None` for an empty one.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let place = q * sorted.len().checked_sub(1)? as f64;
     let (below, part) = (place.floor() as usize, place.fract());
@@ -85,21 +84,21 @@ fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + part * (sorted[above] - sorted[below]))
 }
 
-/// How many times the base something is, and between which two numbers that is with the confidence asked for.
+/// A ratio to a base, and its interval with the confidence asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// New over base.
+    /// The new value divided by that of the base.
     pub ratio: f64,
-    /// Lower end of the interval.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// The ratio of two samples of *runs*' times, of geometric means, with Student's interval of the difference of
-/// the means of logarithms, the variance pooled. Each side needs a run, and one side a second one.
+/// Returns the ratio of the geometric means of two samples of *runs*' times, with Student's interval of the difference
+/// of the means of logarithms; the variance is pooled. Each side needs one run, and one side needs a second one.
 ///
-/// Values that are no positive number are passed over.
+/// Values that are not positive numbers are ignored.
 pub fn ratio_of_runs(base: &[f64], new: &[f64], confidence: f64) -> Option<Ratio> {
     let (base, new) = (logarithms(base), logarithms(new));
     let degrees = (base.len() + new.len()).checked_sub(2).filter(|&degrees| degrees > 0)?;
@@ -115,7 +114,7 @@ fn logarithms(times: &[f64]) -> Vec<f64> {
     times.iter().filter(|time| time.is_finite() && **time > 0.0).map(|time| time.ln()).collect()
 }
 
-/// The mean, and the sum of the squared deviations from it.
+/// Returns the mean, and the sum of the squared deviations from it.
 fn moments(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;
@@ -124,11 +123,12 @@ fn moments(values: &[f64]) -> Option<(f64, f64)> {
     Some((mean, values.iter().map(|value| (value - mean).powi(2)).sum()))
 }
 
-/// The ratio of the medians of two runs' *steps*, with the percentile interval of a bootstrap: blocks of
-/// successive steps are drawn with repetition (H. R. Künsch, "The jackknife and the bootstrap for general
-/// stationary observations", 1989), as neighbouring steps are alike. The draws are the same every time.
+/// Returns the ratio of the medians of two runs' *steps*, with the percentile interval of a bootstrap. As neighbouring
+/// steps are alike, blocks of successive steps are drawn with repetition (H. R. Künsch, "The jackknife and the
+/// bootstrap for general stationary observations", 1989). The draws are the same every time.
 ///
-/// It says how well the steps tell the run's median, and nothing of how runs differ among themselves.
+/// The interval says how well the steps determine the run's median. It says nothing about how runs differ from each
+/// other.
 pub fn ratio_of_steps(base: &[f64], new: &[f64], confidence: f64) -> Option<Ratio> {
     const DRAWS: usize = 1000;
     let positive = |times: &[f64]| -> Vec<f64> {
@@ -148,7 +148,7 @@ pub fn ratio_of_steps(base: &[f64], new: &[f64], confidence: f64) -> Option<Rati
     Some(Ratio { ratio, low: quantile(&ratios, tail)?, high: quantile(&ratios, 1.0 - tail)? })
 }
 
-/// The median of as many values as there are, drawn in blocks of √n; `values` is not empty.
+/// Returns the median of as many values as `values` has, drawn from it in blocks of √n. `values` is not empty.
 fn redrawn_median(values: &[f64], random: &mut Random, drawn: &mut Vec<f64>) -> f64 {
     let block = (values.len() as f64).sqrt() as usize;
     drawn.clear();
@@ -173,8 +173,8 @@ impl Random {
     }
 }
 
-/// Where Student's distribution has `confidence` between −t and t. Exact for one and two degrees of freedom,
-/// else the expansion 26.7.5 of M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 1964; within
+/// Returns the t for which Student's distribution has `confidence` between −t and t. Exact for one and two degrees of
+/// freedom, else the expansion 26.7.5 of M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 1964. Within
 /// 1 % for confidences up to 0.99.
 fn student_quantile(confidence: f64, degrees: usize) -> f64 {
     let tail = (1.0 - confidence) / 2.0;
@@ -193,7 +193,7 @@ fn student_quantile(confidence: f64, degrees: usize) -> f64 {
     }
 }
 
-/// The normal deviate with `tail` above it, 0 < `tail` ≤ 0.5; to 4.5·10⁻⁴ (the same, 26.2.23).
+/// Returns the normal deviate with `tail` above it, 0 < `tail` ≤ 0.5; to 4.5·10⁻⁴ (26.2.23 in the same handbook).
 fn normal_quantile(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -201,35 +201,35 @@ fn normal_quantile(tail: f64) -> f64 {
     t - numerator / denominator
 }
 
-/// What the times of a new commit are against those before.
+/// The judgement of a new commit's times by those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// Q3 + 3·IQR of the history.
     pub fence: f64,
-    /// New over history, with its interval of [`CONFIDENCE`].
+    /// The ratio new : history, with its interval of [`CONFIDENCE`].
     pub ratio: Ratio,
-    /// The new median is above the fence, and the interval above 1.
+    /// True if the new median is above the fence, and the whole interval above 1.
     pub beyond: bool,
-    /// The same below, and not by too few runs.
+    /// True if the new median is below the lower fence, the whole interval below 1, and there are [`MIN_RUNS`] runs.
     pub improved: bool,
-    /// The new runs.
+    /// The number of new runs.
     pub runs: usize,
 }
 
 impl Verdict {
-    /// Beyond what is plausible, by [`MIN_RUNS`] runs.
+    /// Returns true if the times are beyond what is plausible, by [`MIN_RUNS`] runs.
     pub fn is_regression(&self) -> bool {
         self.beyond && self.runs >= MIN_RUNS
     }
 
-    /// Beyond what is plausible, by too few runs to be sure.
+    /// Returns true if the times are beyond what is plausible, but by fewer runs.
     pub fn is_suspect(&self) -> bool {
         self.beyond && self.runs < MIN_RUNS
     }
 }
 
-/// Judges the times of a commit's runs by those of earlier ones; none where there are fewer than
-/// [`MIN_HISTORY`] of these, or none new.
+/// Judges the times of a commit's runs by those of earlier runs. Returns `None` if there are fewer than [`MIN_HISTORY`]
+/// earlier runs, or no new ones.
 pub fn judge(history: &[f64], new: &[f64]) -> Option<Verdict> {
     if history.len() < MIN_HISTORY {
         return None;
@@ -245,12 +245,12 @@ pub fn judge(history: &[f64], new: &[f64]) -> Option<Verdict> {
     Some(Verdict { fence, ratio, beyond, improved, runs })
 }
 
-/// What must be the same in two runs for their times to be comparable.
+/// The settings that must be the same in two runs for their times to be comparable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Config {
     /// Name of the scene.
     pub scene: String,
-    /// Moving, and others.
+    /// Moving bodies, and static ones.
     pub bodies: [usize; 2],
     /// Particles, and links.
     pub particles: [usize; 2],
@@ -260,20 +260,20 @@ pub struct Config {
     pub lanes: usize,
     /// `soft` or `projection`.
     pub solver: String,
-    /// Substeps, iterations, and those over the links.
+    /// Substeps, iterations, and iterations over the links.
     pub iterations: [u32; 3],
-    /// Warm-up, and measured ones.
+    /// Warm-up steps, and measured steps.
     pub steps: [u32; 2],
     /// Seed of the built-in scene.
     pub seed: u64,
     /// Instruction set.
     pub isa: String,
-    /// Processor, its cores, and the system.
+    /// Processor, number of cores, and operating system.
     pub machine: (String, usize, String),
 }
 
 impl Config {
-    /// That of a run.
+    /// Returns the configuration of a run.
     pub fn of(record: &RunRecord) -> Config {
         let Machine { cpu, cores, os } = record.machine.clone();
         Config {
@@ -283,7 +283,7 @@ impl Config {
             threads: record.threads,
             lanes: record.lanes,
             solver: record.solver.clone(),
-            // Older records do not say what does not matter without links.
+            // Older records do not give the link iterations, which do not matter without links.
             iterations: [
                 record.substeps,
                 record.iterations,
@@ -297,28 +297,28 @@ impl Config {
     }
 }
 
-/// A configuration's runs of one commit.
+/// The runs of a configuration in one commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The commit.
     pub commit: String,
-    /// Which of the records these are.
+    /// The indices of the runs' records.
     pub records: Vec<usize>,
-    /// Median of what the runs took, ms; see [`undisturbed_ms`].
+    /// Median of the runs' times, ms; see [`undisturbed_ms`].
     pub ms: f64,
-    /// What it is against the runs before; none where these are too few.
+    /// The judgement by the runs before; `None` if these are too few.
     pub verdict: Option<Verdict>,
 }
 
-/// The time that the fastest tenth of a run's steps do not exceed: a step that nothing came in between of. None
-/// where the record has no times of single steps. (What only rare steps do, it does not see.)
+/// Returns the time that the fastest tenth of a run's steps do not exceed, ms: that of a step that nothing disturbed.
+/// `None` if the record has no times of single steps. (It does not show what only rare steps do.)
 pub fn undisturbed_ms(record: &RunRecord) -> Option<f64> {
     let steps = sorted(&record.samples_ms.step);
     Some(steps[steps.len().checked_sub(1)? / 10])
 }
 
-/// The commits of the records, in the order in which they were first run. What that is of branches is for the
-/// reader to know: a record has no parent.
+/// Returns the commits of the records, in the order in which they were first run. A record has no parent, so you have
+/// to know which commits are of which branch.
 pub fn commits(records: &[Filed]) -> Vec<String> {
     let mut first: HashMap<&str, u64> = HashMap::new();
     for Filed { record, .. } in records {
@@ -330,8 +330,8 @@ pub fn commits(records: &[Filed]) -> Vec<String> {
     commits.into_iter().map(|(_, commit)| commit.to_owned()).collect()
 }
 
-/// Each configuration's times over the commits, judged; runs of no step have none. Where a configuration has a
-/// run without times of single steps, medians take the place of [`undisturbed_ms`] in all of its runs.
+/// Judges each configuration's times over the commits; runs without steps have none. If a run of a configuration has no
+/// times of single steps, medians replace [`undisturbed_ms`] in all of its runs.
 pub fn series(records: &[Filed]) -> BTreeMap<Config, Vec<Point>> {
     let commits = commits(records);
     let place: HashMap<&str, usize> = commits.iter().enumerate().map(|(i, commit)| (&**commit, i)).collect();
@@ -401,8 +401,8 @@ mod tests {
         }
     }
 
-    /// The interval of runs is the textbook's: a ratio of geometric means, wider with confidence, and with one
-    /// new run that of a prediction.
+    /// The interval of runs is the textbook's: a ratio of geometric means, wider with more confidence. With one new run
+    /// it is the interval of a prediction.
     #[test]
     fn interval_of_runs() {
         let [a, b] = [[1.0_f64, 2.0, 3.0].map(f64::exp), [2.0_f64, 3.0, 4.0].map(f64::exp)];
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(ratio_of_runs(&[0.0, f64::NAN], &b, 0.95), None);
     }
 
-    /// The bootstrap has the ratio inside, is the same every time, and is narrow where the steps agree.
+    /// The bootstrap's interval contains the ratio, is the same every time, and is narrow if the steps agree.
     #[test]
     fn interval_of_steps() {
         let base: Vec<f64> = (0..400).map(|step| 1.0 + 0.01 * f64::from(step * 7 % 13)).collect();
@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(ratio_of_steps(&[], &new, 0.95), None);
     }
 
-    /// Both measures must agree; a wild outlier in the history hides no regression; a short history says nothing.
+    /// Both measures must agree. A wild outlier in the history hides no regression. A short history gives no verdict.
     #[test]
     fn judgement() {
         let history = [1.00, 1.02, 0.99, 1.01, 1.03, 0.98, 1.00, 9.0];
@@ -447,7 +447,7 @@ mod tests {
         assert_eq!(judge(&history, &[]), None);
     }
 
-    /// What recorded repeats of a scene took, which is the same work each time.
+    /// Returns the times of recorded repeats of a scene, which do the same work each time.
     fn recorded(machine: &str, scene: &str) -> Vec<f64> {
         let rows = include_str!("../../tests/data/repeats.csv").lines();
         let cells = rows.map(|row| row.split(',').collect::<Vec<&str>>());
@@ -455,8 +455,8 @@ mod tests {
         wanted.map(|cells| cells[2].parse().expect("a time")).collect()
     }
 
-    /// Takes every five successive repeats for a commit, `slower` times as slow, and for its history the rest,
-    /// or those before. How many of how many are marked?
+    /// Takes every five successive repeats as a commit that is `slower` times as slow, with the other repeats, or those
+    /// before it, as its history. Returns how many commits are marked, and how many there are.
     fn marked(times: &[f64], slower: f64, rest: bool) -> (usize, usize) {
         let commits = if rest { 0 } else { MIN_HISTORY }..times.len() + 1 - MIN_RUNS;
         let is_marked = |&first: &usize| {
@@ -467,8 +467,8 @@ mod tests {
         (commits.clone().filter(is_marked).count(), commits.len())
     }
 
-    /// In recorded repeats, noise is never marked: neither on a machine that does nothing else, nor on one that
-    /// compiles. A slowdown of a fifth always is, and one of a tenth, on one thread, on either.
+    /// In recorded repeats, noise is never marked, neither on a machine that does nothing else nor on one that
+    /// compiles. On one thread a slowdown of a fifth is always marked on either machine, and so is one of a tenth.
     #[test]
     fn recorded_repeats() {
         for machine in ["quiet", "busy"] {
@@ -484,13 +484,13 @@ mod tests {
                 assert_eq!(marked(&times, slower, false), (15, 15), "{machine}, {slower}");
             }
         }
-        // Two threads on two busy cores: what is found there is no more than a part.
+        // With two threads on two busy cores only a part is found.
         assert_eq!(marked(&recorded("quiet", "pile"), 1.2, true), (16, 20));
         assert_eq!(marked(&recorded("busy", "pile"), 1.2, true), (0, 20));
     }
 
-    /// A series is one configuration on one machine over the commits in their order of time, and a planted
-    /// slowdown of one of them is the only one that is marked; with single runs, a suspect.
+    /// A series is one configuration on one machine over the commits, in their order of time. A planted slowdown of one
+    /// commit is the only one that is marked; with single runs it is a suspect.
     #[test]
     fn series_over_commits() {
         let mut records: Vec<Filed> = Vec::new();
@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(points[0].verdict, None);
         assert_eq!(points.iter().map(|point| point.records.len()).sum::<usize>(), 24);
 
-        // What a commit won, the next one may not lose, even if it is no slower than the first.
+        // A commit may not lose what the one before gained, even if it is no slower than the first.
         for (index, Filed { record, .. }) in records[..24].iter_mut().enumerate() {
             if (10..20).contains(&index) {
                 record.samples_ms.step[0] *= 0.7;
@@ -531,7 +531,7 @@ mod tests {
         let verdict = all.values().next().and_then(|points| points[3].verdict).expect("a verdict");
         assert!(verdict.is_suspect(), "{verdict:?}");
 
-        // A run that has no steps to show makes medians of all.
+        // One run without times of steps makes medians of all.
         for Filed { record, .. } in &mut records {
             record.step_ms.p50 = 3.0;
         }

@@ -1,4 +1,4 @@
-//! What a record says of the machine and the build. What the system does not tell is "unknown" or 0.
+//! The machine and the build, as a record names them. A value that the system does not give is "unknown" or 0.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -16,7 +16,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine.
+    /// Describes this machine.
     pub fn this() -> Machine {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Machine { cpu: cpu(), cores, os: os() }
@@ -34,8 +34,7 @@ fn os() -> String {
     format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_owned()
 }
 
-/// The widest vector instructions that this program is compiled for: every one of them, whatever the
-/// processor could do.
+/// The widest vector instructions that this program is compiled for, whatever the processor could do.
 pub const fn isa() -> &'static str {
     if cfg!(target_feature = "avx512f") {
         "avx512f"
@@ -50,7 +49,7 @@ pub const fn isa() -> &'static str {
     }
 }
 
-/// The commit that this program was built from, with `-dirty` when the sources differed from it.
+/// The commit that this program was built from, with `-dirty` if the sources differed from it.
 pub const fn commit() -> &'static str {
     env!("GRANULE_COMMIT")
 }
@@ -60,7 +59,7 @@ pub const fn rustc() -> &'static str {
     env!("GRANULE_RUSTC")
 }
 
-/// Largest resident memory of this process so far.
+/// The largest resident memory of this process so far, in bytes; 0 if the system does not say.
 pub fn peak_rss_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -68,7 +67,7 @@ pub fn peak_rss_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// Seconds since 1970.
+/// The time now, in seconds since 1970.
 pub fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,8 +1,8 @@
-//! The page of a directory of records: one self-contained HTML file. Its charts are drawn by uPlot, which is in
-//! it; the content security policy lets it load nothing at all.
+//! The page for a directory of records: one self-contained HTML file. The file includes uPlot, which draws the charts.
+//! The content security policy lets the page load nothing.
 //!
-//! What the charts need of each record is embedded as JSON ([`data`]); the tables are HTML as it stands, and
-//! are read without a script, too ([`tables`]).
+//! The data for the charts are embedded as JSON ([`data`]). The tables are plain HTML and can be read without a script
+//! ([`tables`]).
 
 mod data;
 mod tables;
@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "index.html";
-/// Begins every page that is ours; anything else of that name is somebody's own.
+/// The beginning of every page that this crate writes. A file with another beginning is somebody else's.
 const MARK: &str = "<!doctype html><!-- granule.run/1 page -->";
 
 const STYLE: &str = include_str!("page/page.css");
@@ -25,11 +25,11 @@ const UPLOT: &str = include_str!("page/vendor/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("page/vendor/uPlot.min.css");
 const UPLOT_LICENCE: &str = include_str!("page/vendor/LICENSE-uPlot");
 
-/// Everything is in the file: nothing may be loaded, sent or framed.
+/// The content security policy: everything is in the file, so nothing may be loaded, sent or framed.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// The charts: name, title, and what they say.
+/// The charts: name, title, and what each shows.
 const CHARTS: &[(&str, &str, &str)] = &[
     (
         "distribution",
@@ -58,33 +58,33 @@ const CHARTS: &[(&str, &str, &str)] = &[
     ("criterion", "criterion", "Times of the benchmarks, with confidence intervals in the table."),
 ];
 
-/// A page to be written.
+/// A page to write.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The directory of the records.
     pub dir: PathBuf,
-    /// The page; `index.html` in `dir` if there is none.
+    /// The file of the page; `index.html` in `dir` if `None`.
     pub out: Option<PathBuf>,
     /// criterion's directory, `target/criterion`.
     pub criterion: Option<PathBuf>,
-    /// The comparison with other engines; `peers.json` in `dir`, where that exists, if there is none.
+    /// The comparison with other engines; if `None`, `peers.json` in `dir` if that exists.
     pub peers: Option<PathBuf>,
 }
 
-/// What was written.
+/// The page that was written.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// The page.
+    /// The file of the page.
     pub path: PathBuf,
-    /// Records on it.
+    /// The number of records on it.
     pub records: usize,
-    /// Commits that are marked as regressions of a configuration.
+    /// The number of commits that are marked as regressions of a configuration.
     pub regressions: usize,
-    /// What was not used.
+    /// The files, lines and results that were skipped.
     pub skipped: Vec<Skipped>,
 }
 
-/// Why there is no page: a file or directory, and what is wrong with it.
+/// The reason why no page was written: a file or directory, and what is wrong with it.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
 pub struct PageError {
@@ -94,12 +94,12 @@ pub struct PageError {
 }
 
 impl PageError {
-    /// Whether there is a file of that name that is no page of ours, which was left alone.
+    /// Returns true if a file of that name exists and is not a page of this crate. That file was not overwritten.
     pub fn is_foreign(&self) -> bool {
         self.error.kind() == io::ErrorKind::AlreadyExists
     }
 
-    /// Without the path.
+    /// Returns the error without the path.
     pub fn into_io(self) -> io::Error {
         self.error
     }
@@ -114,7 +114,7 @@ struct Content {
     benchmarks: Vec<Benchmark>,
     /// The directory of the records.
     dir: PathBuf,
-    /// The directory that links start from.
+    /// The directory from which links start.
     base: PathBuf,
 }
 
@@ -124,12 +124,13 @@ impl Page {
         Page { dir: dir.to_owned(), out: None, criterion: None, peers: None }
     }
 
-    /// Reads what there is, and writes the page: beside the old one first, then over it, so that it is never
-    /// half there. A file of that name that is no page of ours is left alone.
+    /// Reads the records and writes the page: to a draft next to the old one first, which then replaces it, so that the
+    /// page is never half written. If a file of that name exists and is not a page of this crate, it is not
+    /// overwritten.
     ///
     /// # Errors
     ///
-    /// Those of the file system; a foreign file in the page's place.
+    /// The errors of the file system; a foreign file in the place of the page.
     pub fn write(&self) -> Result<Written, PageError> {
         let path = self.out.clone().unwrap_or_else(|| self.dir.join(NAME));
         let at = |path: &Path| {
@@ -138,12 +139,12 @@ impl Page {
         };
         check_ours(&path).map_err(at(&path))?;
         let content = self.content()?;
-        // The name may have any bytes, and `path` no directory in front.
+        // The name may have any bytes, and `path` may have no directory in front.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let draft = parent.unwrap_or(Path::new(".")).join(format!(".{NAME}.{}", std::process::id()));
         let written = fs::write(&draft, render(&content)).and_then(|()| fs::rename(&draft, &path));
         written.map_err(|error| {
-            // There is a worse error to report than one of tidying up.
+            // The error of the page is worse than one of tidying up.
             let _ = fs::remove_file(&draft);
             at(&path)(error)
         })?;
@@ -186,7 +187,7 @@ impl Page {
     }
 }
 
-/// An error where there is a file that does not begin as our pages do.
+/// Returns an error if there is a file that does not begin like the pages of this crate.
 fn check_ours(path: &Path) -> io::Result<()> {
     match fs::read(path) {
         Ok(page) if page.starts_with(MARK.as_bytes()) => Ok(()),
@@ -199,7 +200,7 @@ fn check_ours(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Renews the page of `dir`, if it is ours.
+/// Renews the page of `dir`, unless a foreign file has its name.
 pub(super) fn renew(dir: &Path) -> io::Result<()> {
     match Page::of(dir).write() {
         Err(error) if !error.is_foreign() => Err(error.into_io()),
@@ -268,7 +269,7 @@ fn summary(records: &[Filed]) -> String {
     }
 }
 
-/// Text that may stand in an element or an attribute.
+/// Escapes text for an element or an attribute.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -287,7 +288,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What a record says is shown as text and never becomes markup.
+    /// Text of a record is shown as text and never becomes markup.
     #[test]
     fn markup_is_escaped() {
         assert_eq!(escape("<b>&\"x\""), "&lt;b&gt;&amp;&quot;x&quot;");

@@ -1,5 +1,5 @@
-//! The comparison with other engines, as `benches/peers` writes it: `granule.peers/1` and the reports of its
-//! family. Only what the page shows is read; a run that lacks some of it is passed over.
+//! Reads the comparison with other engines that `benches/peers` writes: `granule.peers/1` and the related reports.
+//! Reads only what the page shows, and ignores runs that lack some of it.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,13 +9,13 @@ use std::path::Path;
 /// The runs of one report.
 #[derive(Clone, Debug, Default)]
 pub struct Peers {
-    /// Where it ran: processor, cores, compiler, flags, and the engines' versions, one fact each.
+    /// The origin of the runs: processor, cores, compiler, flags and the engines' versions, as names and values.
     pub origin: Vec<(String, String)>,
     /// The runs, in their order.
     pub runs: Vec<PeerRun>,
 }
 
-/// One engine in one case.
+/// The run of one engine in one case.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PeerRun {
     /// Name of the case.
@@ -25,7 +25,7 @@ pub struct PeerRun {
     /// Moving bodies.
     #[serde(default)]
     pub bodies: usize,
-    /// Threads that may work on a step.
+    /// The number of threads that may work on a step.
     pub threads: usize,
     /// Substeps per step.
     #[serde(default)]
@@ -36,21 +36,21 @@ pub struct PeerRun {
     /// `soft` or `projection`.
     #[serde(default)]
     pub solver: String,
-    /// Granule's contact frequency by the substep rate, where it is not the default.
+    /// Granule's ratio of contact frequency to substep rate, if it is not the default.
     #[serde(default)]
     pub contact_frequency_ratio: Option<f64>,
-    /// The same for Granule's damping ratio.
+    /// Granule's damping ratio, if it is not the default.
     #[serde(default)]
     pub damping_ratio: Option<f64>,
-    /// Median time of a step.
+    /// Median time of a step, ms.
     pub p50_ms: f64,
-    /// Mean time of a step; older reports lack it.
+    /// Mean time of a step, ms; older reports lack it.
     #[serde(default)]
     pub mean_ms: Option<f64>,
-    /// 99th percentile of a step; older reports lack it.
+    /// 99th percentile of a step, ms; older reports lack it.
     #[serde(default)]
     pub p99_ms: Option<f64>,
-    /// Of the final state.
+    /// Quality of the final state.
     #[serde(default)]
     pub quality: PeerQuality,
 }
@@ -59,13 +59,13 @@ pub struct PeerRun {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PeerQuality {
-    /// Over the contacts that overlap, m.
+    /// Mean over the contacts that overlap, m.
     pub mean_penetration: Option<f64>,
-    /// The deepest, m.
+    /// Depth of the deepest contact, m.
     pub max_penetration: Option<f64>,
 }
 
-/// Reads a report; none where the file does not exist. The error says what is wrong with it.
+/// Reads a report. Returns `None` if the file does not exist. The error says what is wrong with it.
 pub fn read(path: &Path) -> Result<Option<Peers>, String> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -94,7 +94,7 @@ fn plain(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// A report is read as far as it can be; another schema is refused by name; no file is no report.
+    /// A report is read as far as possible. Another schema is refused by name. A missing file gives no report.
     #[test]
     fn tolerant() {
         let dir = tempfile::tempdir().expect("a temporary directory");

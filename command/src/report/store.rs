@@ -1,4 +1,5 @@
-//! Reading records back: from a directory, a record's file, or JSON lines. What cannot be used is named, and skipped.
+//! Reads records back, from a directory, a record's file, or JSON lines. Records that can't be used are named and
+//! skipped.
 
 use super::{Machine, RunRecord, SCHEMA};
 use serde_json::Value;
@@ -6,44 +7,43 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What was read.
+/// Records that were read.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     /// The records, oldest first.
     pub records: Vec<Filed>,
-    /// What was skipped, in the order it was met.
+    /// The places that were skipped, in the order in which they were met.
     pub skipped: Vec<Skipped>,
 }
 
 /// A record, and where it is filed.
 #[derive(Clone, Debug)]
 pub struct Filed {
-    /// Its file.
+    /// The file.
     pub path: PathBuf,
-    /// Its line in a file of JSON lines, from 1.
+    /// The line in a file of JSON lines, from 1.
     pub line: Option<usize>,
     /// The record.
     pub record: RunRecord,
 }
 
-/// Something that is no record, or not one that can be used.
+/// A file or line that is no record, or not one that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its file, and its line in a file of JSON lines.
+    /// The file, and the line if it is a file of JSON lines.
     pub place: String,
-    /// What is wrong with it.
+    /// The reason why it was skipped.
     pub reason: String,
 }
 
 impl Store {
-    /// Reads a file of one record (`.json`) or of JSON lines (`.jsonl`, `.ndjson`), or all of those in a directory.
+    /// Reads a file of one record (`.json`) or of JSON lines (`.jsonl`, `.ndjson`), or all such files in a directory.
     ///
-    /// Files of other schemas of this project (`granule.peers/1`) are passed over without a word: they are no
-    /// failed records.
+    /// Files of other schemas of this project (`granule.peers/1`) are ignored, not skipped: they are no failed records.
     ///
     /// # Errors
     ///
-    /// Those of the file system, for the directory or file itself.
+    /// The errors of the file system, for the directory or file itself.
     pub fn read(path: &Path) -> io::Result<Store> {
         let mut store = Store::default();
         visit(path, &mut |path, line, json| match json.map_err(|error| error.to_string()).and_then(parse) {
@@ -55,7 +55,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Skips the records of other machines: times of different machines tell nothing about each other.
+    /// Skips the records of other machines: times of different machines can't be compared.
     pub fn keep_machine(&mut self, machine: &Machine) {
         let all = std::mem::take(&mut self.records);
         for filed in all {
@@ -77,11 +77,12 @@ impl Skipped {
     }
 }
 
-/// Takes a file, a line of it, and the text there.
+/// A function that takes a file, a line of it, and the text there.
 type Visitor<'a> = dyn FnMut(&Path, Option<usize>, io::Result<&[u8]>) + 'a;
 
-/// Shows the text of what may be a record, with its file and its line in one of JSON lines: of a file, or of all in a
-/// directory, in the order of their names. A file of a directory that can't be read is shown as that error.
+/// Shows each text that may be a record, with its file, and with its line in a file of JSON lines. Visits one file, or
+/// all files of a directory in the order of their names. If a file of a directory can't be read, shows that error
+/// instead.
 pub(super) fn visit(path: &Path, see: &mut Visitor) -> io::Result<()> {
     if !path.is_dir() {
         visit_file(path, &fs::read(path)?, see);
@@ -111,7 +112,7 @@ fn visit_file(path: &Path, bytes: &[u8], see: &mut Visitor) {
     }
 }
 
-/// The record; none where it is something else of this project's; or what is wrong with it.
+/// Returns the record, `None` for another schema of this project, or what is wrong with the text.
 pub(super) fn parse(json: &[u8]) -> Result<Option<RunRecord>, String> {
     let value: Value = serde_json::from_slice(json).map_err(|error| {
         if error.is_eof() { "truncated, or empty".to_owned() } else { format!("not JSON: {error}") }

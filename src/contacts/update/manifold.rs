@@ -1,16 +1,16 @@
-//! Contacts of shapes that turn: manifolds, and the arms by which they turn their bodies.
+//! Updates contacts of shapes that turn: manifolds, and the arms by which impulses turn the bodies.
 //!
 //! ```text
 //! for each kind with manifolds, for each block, WIDTH contacts at a time:
 //!     frames, outlines → manifold: normal, two points
-//!     features as last step? → impulses stay with their points
+//!     same features as in the last step? → impulses stay with their points
 //!     points → arms about the bodies' centres, effective masses → into the block
 //! ```
 //!
-//! An *arm* is what a unit impulse at the point does to a body's spin: r × n along the normal, r × t = r · n along
-//! the tangent, over the length in which that body's spin is measured (see `Bodies::radius`): with spin u = ω·k and
-//! k² = 2·I/m, an impulse λ changes u by 2·arm·λ/m, and the point moves at arm·u. So the solver needs no moments of
-//! inertia, and its rows stay four numbers.
+//! An *arm* says how much a unit impulse at a point changes a body's spin. It is r × n along the normal and
+//! r × t = r · n along the tangent, divided by the length k in which that body's spin is measured (`radius` in
+//! `body/columns.rs`). The spin is u = ω·k, with k² = 2·I/m. So an impulse λ changes u by 2·arm·λ/m, and the point
+//! moves at arm·u. The solver needs no moments of inertia, and its rows stay four numbers.
 
 use super::{Step, gather};
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
@@ -25,7 +25,7 @@ use crate::narrowphase::{NO_CONTACT, PairKind};
 ///
 /// # Safety
 ///
-/// The step has the rows that the tile's blocks name.
+/// The step must have every row that the tile's blocks name: `update` in `contacts/update.rs` asserts it.
 #[allow(unsafe_code)]
 pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     for kind in PairKind::MANIFOLD {
@@ -36,7 +36,7 @@ pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             if let Some(info) = tile.info.get(ahead) {
                 prefetch(&tile.manifold, info.manifold as usize);
             }
-            // SAFETY: the step has every row that the blocks name.
+            // SAFETY: the caller guarantees that the step has every row that the blocks name.
             unsafe {
                 match tile.info[index].capacity {
                     0 | 1 => update_block::<L, FromExtents, 4>(tile, step, kind, index),
@@ -49,25 +49,26 @@ pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     }
 }
 
-/// One of the two points of the contacts at hand: what of it is kept.
+/// The columns of one of the two points, from the present lane on.
 struct Kept<'a> {
     separation: &'a mut [f32],
     normal_impulse: &'a mut [f32],
     normal_mass: &'a mut [f32],
 }
 
-/// The two bodies' share in the effective mass.
+/// What the two bodies contribute to the effective mass, A first.
 #[derive(Clone, Copy)]
 struct Weights<L: Lane> {
     inv_mass: [L; 2],
-    /// From the bodies' centres to A's shape's, and one over the lengths of their spins.
+    /// Vectors from the bodies' centres to the centre of A's shape. `inv_spin` is one over the lengths in which the
+    /// bodies' spins are measured.
     offset: [V<L>; 2],
     inv_spin: [L; 2],
 }
 
 /// # Safety
 ///
-/// As for [`update`].
+/// The conditions of [`update`] must hold.
 #[allow(unsafe_code)]
 unsafe fn update_block<L: Lane, F: OutlineSource<N>, const N: usize>(
     tile: &mut Tile,
@@ -85,7 +86,7 @@ unsafe fn update_block<L: Lane, F: OutlineSource<N>, const N: usize>(
     };
     let (mut touching, mut active) = (0, 0);
     for i in BlockInfo::vectors::<L>(info.used()) {
-        // SAFETY: the step has every row that the blocks name.
+        // SAFETY: the caller guarantees that the step has every row that the blocks name.
         let (touch, near) = unsafe { update.lanes::<L, F, N>(i) };
         touching |= touch << i;
         active |= near << i;
@@ -94,13 +95,13 @@ unsafe fn update_block<L: Lane, F: OutlineSource<N>, const N: usize>(
     info.active = active as u16 & info.used();
 }
 
-/// Whether a mask holds for all lanes.
+/// Returns whether a mask is set in all lanes.
 #[inline(always)]
 fn all<L: Lane>(mask: L::Mask) -> bool {
     mask.bits() == ((1u64 << L::WIDTH) - 1) as u32
 }
 
-/// A block at work.
+/// A block with a manifold while it is updated.
 struct Update<'a> {
     block: &'a mut NormalBlock,
     friction: &'a mut FrictionBlock,
@@ -109,18 +110,18 @@ struct Update<'a> {
     kind: PairKind,
 }
 
-/// What both bodies of `WIDTH` contacts do.
+/// The motions of both bodies of `WIDTH` contacts.
 struct Motions<L: Lane> {
     vel_a: [L; 4],
     vel_b: [L; 4],
     weights: Weights<L>,
     /// The speed of B against A along the normal, without spins.
     along_normal: L,
-    /// The pairs that may touch in this step at all.
+    /// The lanes whose shapes may touch in this step.
     possible: L::Mask,
 }
 
-/// What the solver needs to know of a point.
+/// The result of updating one point of `WIDTH` contacts.
 struct Updated<L: Lane> {
     tangent_arms: [L; 2],
     near: L::Mask,
@@ -129,29 +130,29 @@ struct Updated<L: Lane> {
 
 #[allow(unsafe_code)]
 impl Update<'_> {
-    /// The shapes of `WIDTH` rows: size and frame.
+    /// Gathers size and frame of the shapes at `WIDTH` rows.
     ///
     /// # Safety
     ///
-    /// As for [`update`].
+    /// The conditions of [`update`] must hold.
     #[inline(always)]
     unsafe fn shape<L: Lane>(&self, at: &[RowOffset]) -> ([L; 4], Frame<L>) {
-        // SAFETY: the step has every row that the blocks name.
+        // SAFETY: the caller guarantees that the step has every row that the blocks name.
         unsafe { (gather::<L>(self.step.shape, at), Frame::new(gather::<L>(self.step.frame, at))) }
     }
 
-    /// Updates `WIDTH` contacts from lane `i` on. Which touch and which are near, as bits.
+    /// Updates `WIDTH` contacts from lane `i` on. Returns which touch and which are near, as bits.
     ///
     /// # Safety
     ///
-    /// As for [`update`].
+    /// The conditions of [`update`] must hold.
     #[inline(always)]
     unsafe fn lanes<L: Lane, F: OutlineSource<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
         let (step, kind) = (self.step, self.kind);
         let (speculative, far, zero) = (L::splat(step.speculative), L::splat(NO_CONTACT), L::splat(0.0));
         let (a, b) = (&self.block.a[i..i + L::WIDTH], &self.block.b[i..i + L::WIDTH]);
         let of_block = &*self.manifold;
-        // SAFETY: the step has every row that the blocks name.
+        // SAFETY: the caller guarantees that the step has every row that the blocks name.
         let ((size_a, frame_a), (size_b, frame_b), vel_a, vel_b, [centre_a, centre_b]) = unsafe {
             (
                 self.shape::<L>(&of_block.shape_a[i..i + L::WIDTH]),
@@ -169,8 +170,9 @@ impl Update<'_> {
             offset: [frame_a.centre.sub(centre_a), frame_a.centre.sub(centre_b)],
             inv_spin: [L::load(&of_block.inv_spin_a[i..]), L::load(&of_block.inv_spin_b[i..])],
         };
-        // Most pairs of a list are too far apart to touch in this step, whatever their outlines: these are told from
-        // their centres. (Of 150,000 pairs of a tumbling load 20,000 were near, and the others' manifolds took 3 ms.)
+        // Most pairs of a list are too far apart to touch in this step, whatever their outlines. The distance of the
+        // centres tells these. (Of 150,000 pairs of a tumbling load 20,000 were near, and the manifolds of the others
+        // took 3 ms.)
         let reach = L::load(&of_block.reach[i..]);
         let mut margin = speculative;
         if kind.is_fixed() {
@@ -183,12 +185,13 @@ impl Update<'_> {
             return (0, 0);
         }
         let (of_a, of_b) = (&of_block.outline_a[i..i + L::WIDTH], &of_block.outline_b[i..i + L::WIDTH]);
-        // SAFETY: the step has every row that the blocks name.
+        // SAFETY: the caller guarantees that the step has every row that the blocks name.
         let [of_a, of_b] = [of_a, of_b].map(|at| unsafe { OutlineRows::new_unchecked(step.outlines, at) });
         let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
         let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
-        // What is too far is the same at every width, whichever lanes are beside it.
+        // Lanes that are too far apart get fixed values, so that they are the same at every width, whichever lanes are
+        // beside them.
         manifold.normal = V::select(possible, manifold.normal, V::splat(1.0, 0.0));
         for point in &mut manifold.points {
             point.separation = L::select(possible, point.separation, far);
@@ -221,7 +224,7 @@ impl Update<'_> {
         (touch_any.bits(), near_any.bits())
     }
 
-    /// Stores point `p` of a manifold.
+    /// Stores point `p` of a manifold, with its arms and its effective mass.
     #[inline(always)]
     fn point<L: Lane>(
         &mut self,
@@ -259,7 +262,8 @@ impl Update<'_> {
         L::select(*possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
         let mut tangent_arms = weights.along(&levers, manifold.normal.left());
         if self.kind.is_fixed() {
-            // Friction acts on A's surface: what is yet to close its gap does not slide at the middle of it.
+            // Friction acts on A's surface, but `place` is midway between the surfaces: while there is a gap, A's arm
+            // is shorter by half of it.
             let gap = L::select(separation.lt(far), separation.max(zero), zero);
             tangent_arms[0] = tangent_arms[0] - L::splat(0.5) * gap * weights.inv_spin[0];
         }
@@ -278,7 +282,7 @@ impl Update<'_> {
     }
 }
 
-/// Pairs that cannot touch in this step.
+/// Stores contacts that cannot touch in this step.
 #[inline(always)]
 fn store_far<L: Lane>(
     block: &mut NormalBlock,
@@ -309,7 +313,7 @@ fn store_far<L: Lane>(
 }
 
 impl<L: Lane> Weights<L> {
-    /// No less than the speed at which any point of one of the two shapes nears the other.
+    /// Returns an upper bound of the speed at which any point of one shape approaches the other.
     #[inline(always)]
     fn approach(&self, vel_a: &[L; 4], vel_b: &[L; 4], reach: L) -> L {
         let omega = [vel_a[2] * self.inv_spin[0], vel_b[2] * self.inv_spin[1]];
@@ -320,13 +324,13 @@ impl<L: Lane> Weights<L> {
         relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
     }
 
-    /// From both bodies' centres to a point, which is so far from A's shape's centre.
+    /// Returns the vectors from both bodies' centres to a point. `place` counts from the centre of A's shape.
     #[inline(always)]
     fn levers(&self, place: V<L>) -> [V<L>; 2] {
         self.offset.map(|offset| place.add(offset))
     }
 
-    /// The arms of an impulse along a direction, of unit length.
+    /// Returns the arms of an impulse along `direction`, a unit vector.
     #[inline(always)]
     fn along(&self, levers: &[V<L>; 2], direction: V<L>) -> [L; 2] {
         let arm = |body: usize| {
@@ -336,7 +340,7 @@ impl<L: Lane> Weights<L> {
         [arm(0), arm(1)]
     }
 
-    /// The effective mass of an impulse with these arms.
+    /// Returns the effective mass of an impulse with these arms.
     #[inline(always)]
     fn mass(&self, arms: [L; 2]) -> L {
         let weight = |body: usize| point_inv_mass(self.inv_mass[body], arms[body]);
@@ -344,7 +348,7 @@ impl<L: Lane> Weights<L> {
     }
 }
 
-/// The arms of friction: those in the middle of both points, or of the one that is near.
+/// Returns the arms of friction: the mean of both points' arms, or those of the only point that is near.
 #[inline(always)]
 fn tangent_arm<L: Lane>(arms: [[L; 2]; 2], near: [L::Mask; 2]) -> [L; 2] {
     let half = L::splat(0.5);
@@ -356,7 +360,7 @@ fn tangent_arm<L: Lane>(arms: [[L; 2]; 2], near: [L::Mask; 2]) -> [L; 2] {
     [of_body(0), of_body(1)]
 }
 
-/// Impulses stay with their points, by the points' features.
+/// Moves each point's impulse to where the point is now. Points are recognised by their features.
 #[inline(always)]
 fn keep_impulses<L: Lane>(
     manifold: &Manifold<L>,
@@ -379,7 +383,7 @@ fn keep_impulses<L: Lane>(
         let crossed = L::select(equal(old[1 - p], new[p]), impulses[1 - p], zero);
         L::select(equal(old[p], new[p]), impulses[p], crossed).store(&mut to[i..]);
     }
-    // A point that is not there is on no side.
+    // A point that does not exist has `NO_FEATURE`, which is negative, and keeps no friction.
     let there = |feature: L| feature.ge(zero);
     let stays = |p: usize| there(new[p]).and(equal(old[0], new[p]).or(equal(old[1], new[p])));
     let tangent = L::load(&tangent_impulse[i..]);

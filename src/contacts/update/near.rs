@@ -1,19 +1,19 @@
-//! Which candidates have come near.
+//! Finds the candidates that have come near.
 //!
-//! Of shapes that do not turn this is their distance, as their kernel has it. Of those that do it is the largest gap that an axis
-//! of one of the two boxes around them shows, which is no more than their distance: what passes may yet be some way off, and gets a
-//! lane that is not active.
+//! For shapes that do not turn, the separation from their kernel decides. For shapes that turn, the largest gap along
+//! an axis of the two boxes around them decides, less the roundings. This gap is at most their distance, so a pair that
+//! passes may still be some way apart. Its lane is then not active.
 
 use super::{Step, gather};
 use crate::contacts::{BLOCK, Tile};
 use crate::lane::{Lane, Mask, RowOffset};
 use crate::narrowphase::{Kernel, PairKind};
 
-/// Appends the candidates of this kind that are near to `born`, in order, and strikes them off.
+/// Appends the candidates of this kind that are near to `born`, in order, and removes them from the candidates.
 ///
 /// # Safety
 ///
-/// The step has the rows that the candidates name.
+/// The step must have every row that the candidates name: `find_near` in `contacts/update.rs` asserts it.
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn near<L: Lane>(
@@ -44,10 +44,10 @@ unsafe fn near<L: Lane>(
 ///
 /// # Safety
 ///
-/// As for [`near`].
+/// The conditions of [`near`] must hold.
 #[allow(unsafe_code)]
 pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
-    // SAFETY: the step has every row that the candidates name.
+    // SAFETY: the caller guarantees that the step has every row that the candidates name.
     unsafe {
         near::<L>(tile, step, K::KIND, born, |a, b| {
             K::touch(gather::<L>(step.shape, a), gather::<L>(step.shape, b)).separation
@@ -59,24 +59,24 @@ pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<
 ///
 /// # Safety
 ///
-/// As for [`near`].
+/// The conditions of [`near`] must hold.
 #[allow(unsafe_code)]
 pub(super) unsafe fn near_shapes<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
     for kind in [PairKind::RoundRound, PairKind::RoundConvex, PairKind::ConvexConvex] {
-        // SAFETY: the step has every row that the candidates name.
+        // SAFETY: the caller guarantees that the step has every row that the candidates name.
         unsafe { near::<L>(tile, step, kind, born, |a, b| gap::<L>(step, a, b)) };
     }
 }
 
-/// The largest gap between two turned boxes along one of their axes.
+/// Returns the largest gap between two turned boxes along one of their axes.
 ///
 /// # Safety
 ///
-/// The step has these rows.
+/// The step must have these rows.
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn gap<L: Lane>(step: &Step<'_>, a: &[RowOffset], b: &[RowOffset]) -> L {
-    // SAFETY: the step has every row that the candidates name.
+    // SAFETY: the caller guarantees that the step has these rows.
     let [[.., half_ax, half_ay], [.., half_bx, half_by], [x_a, y_a, cos_a, sin_a], [x_b, y_b, cos_b, sin_b]] = unsafe {
         [
             gather::<L>(step.shape, a),
@@ -86,7 +86,7 @@ unsafe fn gap<L: Lane>(step: &Step<'_>, a: &[RowOffset], b: &[RowOffset]) -> L {
         ]
     };
     let (x, y) = (x_b - x_a, y_b - y_a);
-    // The turn of B against A.
+    // The angle of B against A.
     let cos = (cos_a * cos_b + sin_a * sin_b).abs();
     let sin = (cos_a * sin_b - sin_a * cos_b).abs();
     let along_a = [

@@ -1,7 +1,7 @@
-//! The file that a sweep writes: a record a line, each with the cell that it is of.
+//! The file that a sweep writes: one record a line, each with its cell.
 //!
-//! A line is written by one call at the end of the file. A process that is killed leaves at most its last line
-//! torn; a sweep that goes on with the file takes that line away, and runs its cell again.
+//! A line is written with one call at the end of the file. A process that is killed leaves at most its last line torn.
+//! A sweep that resumes with the file removes that line, and runs its cell again.
 
 use super::super::{Failure, Outcome, bad_file, bad_input, note};
 use super::grid::Cell;
@@ -18,7 +18,7 @@ pub struct Output {
     done: HashSet<Cell>,
 }
 
-/// What matters of a line here.
+/// The fields of a line that matter here.
 #[derive(Deserialize)]
 struct Line {
     schema: String,
@@ -26,7 +26,7 @@ struct Line {
 }
 
 impl Output {
-    /// A new file; or one that is there, if it may be gone on with.
+    /// Creates a new file, or opens an existing one if `resume`.
     pub fn open(path: &Path, resume: bool) -> Result<Output, Failure> {
         let done = if resume && path.exists() { repair(path)? } else { HashSet::new() };
         let file = File::options().append(true).create(resume).create_new(!resume).open(path);
@@ -39,7 +39,7 @@ impl Output {
         Ok(Output { path: path.to_owned(), file, done })
     }
 
-    /// Whether the file had that cell when it was opened.
+    /// Returns true if the file had that cell when it was opened.
     pub fn has(&self, cell: &Cell) -> bool {
         self.done.contains(cell)
     }
@@ -54,7 +54,7 @@ impl Output {
     }
 }
 
-/// Makes the file end with a whole line; the cells that it has.
+/// Makes the file end with a whole line. Returns the cells in it.
 fn repair(path: &Path) -> Result<HashSet<Cell>, Failure> {
     let bytes = fs::read(path).map_err(|error| bad_file(path, &error))?;
     let mut done = HashSet::new();
@@ -81,7 +81,7 @@ fn repair(path: &Path) -> Result<HashSet<Cell>, Failure> {
     Ok(done)
 }
 
-/// Whether it is the beginning of a record: nobody else's file is cut.
+/// Returns true if the line is the beginning of a record, so that no other program's file is cut.
 fn is_begun(line: &[u8]) -> bool {
     let begin = format!("{{\"schema\":\"{SCHEMA}\"");
     let length = line.len().min(begin.len());

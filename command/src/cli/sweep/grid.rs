@@ -5,7 +5,7 @@ use granule::scene::BUILTIN;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One run of a sweep: what is asked for. What is not given is left to the run.
+/// One run of a sweep, as it was asked for. A missing value means the default of `granule run`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cell {
     pub scene: String,
@@ -22,7 +22,7 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
     pub seed: u64,
-    /// Which of the repeats, from 0.
+    /// The number of the repeat, from 0.
     pub repeat: u32,
 }
 
@@ -34,7 +34,7 @@ pub struct Grid {
     lanes: Vec<Option<u32>>,
     substeps: Vec<Option<u32>>,
     repeats: u32,
-    /// What all cells have in common.
+    /// The values that all cells have in common.
     common: Cell,
 }
 
@@ -62,7 +62,7 @@ impl Grid {
         }
     }
 
-    /// All of them; scenes vary slowest, repeats fastest. A cell's index is its place here.
+    /// All cells. The scene changes slowest, the repeat fastest. A cell's index is its place in this list.
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
         for scene in &self.scenes {
@@ -88,7 +88,7 @@ impl Grid {
     }
 }
 
-/// The values of an option; without one there is a single cell, which leaves it to the run.
+/// The values of an option. Without any there is one value, which leaves the choice to the run.
 fn axis(values: &[u32]) -> Vec<Option<u32>> {
     if values.is_empty() { vec![None] } else { once_each(values.iter().copied().map(Some)) }
 }
@@ -104,7 +104,7 @@ fn once_each<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Cell {
-    /// Of the command that runs it.
+    /// The arguments of the command that runs this cell.
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments =
             vec!["run".to_owned(), "--format=json".to_owned(), format!("--seed={}", self.seed)];
@@ -122,7 +122,7 @@ impl Cell {
         arguments
     }
 
-    /// Roughly how long it takes compared with others: steps of all bodies, by threads and lanes. Only the
+    /// Estimates how long the cell takes compared with others: steps of all bodies, by threads and lanes. Only the
     /// estimate of the time left depends on it.
     pub fn work(&self) -> f64 {
         let builtin = BUILTIN.iter().find(|builtin| builtin.name == self.scene);
@@ -130,8 +130,8 @@ impl Cell {
         let bodies = self.bodies.unwrap_or(default(|builtin| builtin.bodies as u32, 1000));
         let warmup = self.warmup.unwrap_or(default(|builtin| builtin.warmup, 0));
         let steps = self.steps.unwrap_or(default(|builtin| builtin.steps, 600));
-        // Measured: one lane takes three times as long as eight, two threads half of one's time, and a process
-        // starts in a few ms, which is a few thousand bodies' step.
+        // Measured: one lane takes three times as long as eight, two threads take half the time of one, and a process
+        // starts in a few ms, which is a step of a few thousand bodies.
         let slowdown = if self.lanes == Some(1) { 3.0 } else { 1.0 };
         let processors = super::input::processors() as u32;
         let threads = self.threads.unwrap_or(processors).min(processors).max(1);
@@ -160,7 +160,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// `0..count` in an order that looks random and depends on the seed alone: sorted by a hash, the mixer of
+/// Returns `0..count` in an order that looks random and depends only on the seed: sorted by a hash, the mixer of
 /// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
 pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let hash = |index: usize| {
@@ -178,7 +178,7 @@ pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// The order has every cell once, depends on the seed, and is that of the grid for neither.
+    /// The order has every cell once, depends on the seed, and differs from the order of the grid for both seeds.
     #[test]
     fn order_is_shuffled() {
         let (one, two) = (shuffled(50, 1), shuffled(50, 2));

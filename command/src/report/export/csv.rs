@@ -1,11 +1,11 @@
-//! A table, one row a record (RFC 4180, with the line breaks of Unix). The times of single steps are left out.
+//! A table, one row per record (RFC 4180, with the line breaks of Unix). Times of single steps are left out.
 
 use super::super::RunRecord;
 use std::io::{self, Write};
 
 type Column = (&'static str, fn(&RunRecord) -> String);
 
-/// In the order of the record. Nested fields are joined by an underscore.
+/// The columns, in the order of the record's fields. The names of nested fields are joined by an underscore.
 const COLUMNS: &[Column] = &[
     ("schema", |r| r.schema.clone()),
     ("scene", |r| r.scene.clone()),

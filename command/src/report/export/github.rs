@@ -1,5 +1,5 @@
-//! The custom formats of github-action-benchmark: an array of named values, of which smaller or bigger ones are
-//! better (<https://github.com/benchmark-action/github-action-benchmark>).
+//! The custom formats of github-action-benchmark: an array of named values, for which smaller or bigger is better
+//! (<https://github.com/benchmark-action/github-action-benchmark>).
 
 use super::{Entry, Spread};
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub(super) struct Benchmark {
     extra: String,
 }
 
-/// Time of a step and memory.
+/// Returns the time of a step, and the memory.
 pub(super) fn smaller_is_better(entries: &[Entry]) -> Vec<Benchmark> {
     let mut benchmarks = Vec::new();
     for entry in entries {
@@ -28,7 +28,7 @@ pub(super) fn smaller_is_better(entries: &[Entry]) -> Vec<Benchmark> {
     benchmarks
 }
 
-/// Bodies stepped per second.
+/// Returns the bodies stepped per second.
 pub(super) fn bigger_is_better(entries: &[Entry]) -> Vec<Benchmark> {
     let moving = entries.iter().filter(|entry| entry.configuration.moving() > 0);
     moving.map(|entry| benchmark(entry, "throughput", "bodies/s", entry.throughput())).collect()
@@ -36,7 +36,7 @@ pub(super) fn bigger_is_better(entries: &[Entry]) -> Vec<Benchmark> {
 
 fn benchmark(entry: &Entry, what: &str, unit: &'static str, spread: Spread) -> Benchmark {
     let Spread { value, low, high } = spread;
-    // The action reads nothing but a deviation to both sides: the larger one.
+    // The action reads only one deviation for both sides: the larger one is given.
     let deviation = (value - low).max(high - value);
     Benchmark {
         name: format!("{} {what}", entry.configuration),
@@ -47,7 +47,7 @@ fn benchmark(entry: &Entry, what: &str, unit: &'static str, spread: Spread) -> B
     }
 }
 
-/// What the dashboard shows next to the value.
+/// The text that the dashboard shows next to the value.
 fn extra(entry: &Entry) -> String {
     let last = entry.last;
     format!(

@@ -35,7 +35,7 @@ pub(super) fn table(entries: &[Entry]) -> String {
     text
 }
 
-/// What the rows were measured on and with, once each.
+/// The machines and builds that the rows were measured with, each of them once.
 fn machines(entries: &[Entry]) -> Vec<String> {
     let line = |entry: &Entry| {
         let last = entry.last;
@@ -57,7 +57,7 @@ fn machines(entries: &[Entry]) -> Vec<String> {
     lines
 }
 
-/// Text in a table's cell that means nothing but itself.
+/// Escapes text for a table's cell, so that nothing in it is markup.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

@@ -6,33 +6,33 @@ use crate::report::Configuration;
 use serde_json::json;
 use std::io::{self, Write};
 
-/// Something that a worker did, once.
+/// A piece of work that one worker did without a break.
 ///
-/// The spans of a worker are one inside the other or apart.
+/// Two spans of a worker are apart, or one is inside the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// What it did.
+    /// The name of the work.
     pub name: &'static str,
-    /// Which of the workers, from 0.
+    /// The number of the worker, from 0.
     pub worker: usize,
-    /// When, from any one moment, µs.
+    /// The start, counted from any moment that is the same for all spans, µs.
     pub start_us: f64,
-    /// How long, µs.
+    /// The length, µs.
     pub duration_us: f64,
 }
 
-/// Writes what the workers of a scene did.
+/// Writes the spans of a scene's workers.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(out: &mut impl Write, scene: &str, spans: &[Span]) -> io::Result<()> {
     let mut trace = Trace::begin(out)?;
     trace.process(1, scene, "worker", spans)?;
     trace.end()
 }
 
-/// Writes the steps of records, each a process of its own, with their stages.
+/// Writes the steps of records with their stages, each record as a process of its own.
 pub(super) fn write_records(out: &mut impl Write, records: &[&RunRecord]) -> io::Result<()> {
     let mut trace = Trace::begin(out)?;
     for (index, record) in records.iter().enumerate() {
@@ -42,8 +42,8 @@ pub(super) fn write_records(out: &mut impl Write, records: &[&RunRecord]) -> io:
     trace.end()
 }
 
-/// Steps one after the other, and in each the stages. How long they took is measured; a stage's pieces are put
-/// together, and where it lies in the step is the order of the stages.
+/// Returns the steps one after the other, and in each its stages. The lengths are measured. The pieces of a stage are
+/// joined into one, and the stages are put one after the other in their order.
 fn steps(record: &RunRecord) -> Vec<Span> {
     let samples = &record.samples_ms;
     let mut spans = Vec::new();
@@ -53,7 +53,7 @@ fn steps(record: &RunRecord) -> Vec<Span> {
         spans.push(Span { name: "step", worker: 0, start_us, duration_us: end_us - start_us });
         let mut from = start_us;
         for (name, stage_ms) in samples.named() {
-            // Each is rounded: together they may be longer than the step.
+            // Each stage is rounded: together they may be longer than the step.
             let to = (from + 1e3 * stage_ms.get(step).unwrap_or(&0.0)).min(end_us);
             spans.push(Span { name, worker: 0, start_us: from, duration_us: to - from });
             from = to;
@@ -85,7 +85,7 @@ impl<'a, W: Write> Trace<'a, W> {
             let name = if workers == 1 { thread.to_owned() } else { format!("{thread} {worker}") };
             self.name("thread_name", pid, worker + 1, &name)?;
         }
-        // What holds others comes before them, as some readers take events as they come.
+        // A span that holds others comes before them, because some readers take events as they come.
         let mut sorted: Vec<&Span> = spans.iter().collect();
         sorted.sort_by(|a, b| {
             let by_start = a.start_us.total_cmp(&b.start_us);
@@ -94,7 +94,7 @@ impl<'a, W: Write> Trace<'a, W> {
         for span in sorted {
             let (start, end) = (tick(span.start_us), tick(span.start_us + span.duration_us));
             let (ts, dur) = (start, end - start);
-            // Also false for what is not a number.
+            // This is also false if `dur` is not a number.
             if dur > 0.0 && dur.is_finite() {
                 let (name, tid) = (span.name, span.worker + 1);
                 let event = json!({"name": name, "cat": "granule", "ph": "X", "ts": ts, "dur": dur, "pid": pid, "tid": tid});
@@ -104,7 +104,7 @@ impl<'a, W: Write> Trace<'a, W> {
         Ok(())
     }
 
-    /// Metadata. Speedscope takes no events without a time.
+    /// Writes a metadata event. Speedscope accepts no event without a time.
     fn name(&mut self, what: &str, pid: usize, tid: usize, name: &str) -> io::Result<()> {
         let event = json!({"name": what, "ph": "M", "ts": 0, "pid": pid, "tid": tid, "args": {"name": name}});
         self.event(&event)
@@ -117,8 +117,8 @@ impl<'a, W: Write> Trace<'a, W> {
     }
 }
 
-/// To a 64th of a microsecond. Such numbers add up without rounding, so that a span still ends where the one
-/// after it starts when a reader adds `ts` and `dur`.
+/// Rounds to a 64th of a microsecond. Such numbers add up without rounding. So a span still ends where the next one
+/// starts when a reader adds `ts` and `dur`.
 fn tick(us: f64) -> f64 {
     (64.0 * us).round() / 64.0
 }

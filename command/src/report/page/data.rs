@@ -1,4 +1,4 @@
-//! What the charts are drawn from, as JSON in the page: of each record its figures and a histogram of its steps,
+//! The data that the charts are drawn from, as JSON in the page: each record's figures and a histogram of its steps,
 //! not the steps themselves. Names that repeat are numbered.
 
 use super::Content;
@@ -8,7 +8,7 @@ use crate::report::{Filed, RunRecord, Samples};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Bins of the histogram per doubling of the time: a bin is 4.4 % wide.
+/// Bins of the histogram per doubling of the time. A bin is 4.4 % wide.
 const BINS: f64 = 16.0;
 
 #[derive(Serialize)]
@@ -25,7 +25,8 @@ struct Data<'a> {
     criterion: Vec<Benchmark<'a>>,
 }
 
-/// Which runs may be compared with which: numbers of names, and n, which counts bodies and particles.
+/// The setup of a run, which decides which runs may be compared. Names are given as their numbers; `n` counts bodies
+/// and particles.
 #[derive(Serialize)]
 struct Setup {
     scene: usize,
@@ -52,7 +53,7 @@ struct Run {
     contacts: usize,
     penetration: f64,
     stages: Vec<f64>,
-    /// The first bin's number, and the counts from there; a bin b has the times in 2^(b/16)..2^((b+1)/16) ms.
+    /// The number of the first bin, and the counts from it on. Bin b has the times in 2^(b/16)..2^((b+1)/16) ms.
     first: i32,
     counts: Vec<u32>,
 }
@@ -100,10 +101,10 @@ struct Benchmark<'a> {
     throughput: Option<f64>,
 }
 
-/// The data as JSON that may stand in a script element: without `<`, `>` and `&`, and the two line ends that
-/// JSON has and scripts had not.
+/// Returns the data as JSON that may stand in a script element: without `<`, `>` and `&`, and without the two line ends
+/// that JSON allows and scripts did not.
 pub(super) fn json(content: &Content) -> String {
-    // Maps of other keys than strings can't be written; there are none.
+    // Maps with keys other than strings can't be written; there are none.
     let json = serde_json::to_string(&data(content)).unwrap_or_else(|_| "null".to_owned());
     let mut safe = String::with_capacity(json.len());
     for c in json.chars() {
@@ -148,7 +149,7 @@ fn data(content: &Content) -> Data<'_> {
     }
 }
 
-/// Names in the order in which they were met.
+/// Names with their numbers, in the order in which they were met.
 #[derive(Default)]
 struct Numbered {
     list: Vec<String>,
@@ -207,8 +208,8 @@ fn run(record: &RunRecord, names: &mut Names, commit: usize) -> Run {
     }
 }
 
-/// Counts in bins of one ratio: times spread over decades, and noise is relative. Times that are no positive
-/// number are left out.
+/// Counts in bins of equal ratio: times spread over decades, and noise is relative. Times that are not positive numbers
+/// are left out.
 fn histogram(samples: &Samples) -> (i32, Vec<u32>) {
     let timed = samples.step.iter().filter(|ms| ms.is_finite() && **ms > 0.0);
     let bins: Vec<i32> = timed.map(|ms| (BINS * ms.log2()).floor() as i32).collect();
@@ -252,7 +253,7 @@ fn benchmark(found: &crate::report::criterion::Benchmark) -> Benchmark<'_> {
 mod tests {
     use super::*;
 
-    /// Every step is counted once, in the bin that its time is in.
+    /// Every step is counted once, in the bin of its time.
     #[test]
     fn histogram_counts_every_step() {
         let step = vec![1.0, 1.01, 2.0, 4.1, 0.0, f64::NAN];

@@ -1,4 +1,4 @@
-//! The tables of the page, and how things are named in it.
+//! The tables of the page, and the names that it uses.
 
 use super::escape;
 use crate::report::history::{Config, Point};
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path};
 
-/// A column: its heading, whether it is text, and its cell.
+/// A column: its heading, whether it is text, and a function for its cell.
 type Column = (&'static str, bool, fn(&RunRecord) -> String);
 
 const COLUMNS: &[Column] = &[
@@ -32,7 +32,7 @@ const COLUMNS: &[Column] = &[
     ("time (UTC)", true, |r| utc(r.unix_time)),
 ];
 
-/// What things are called on the page.
+/// The names of things on the page.
 pub(super) mod label {
     use super::Config;
 
@@ -41,7 +41,7 @@ pub(super) mod label {
         format!("{cpu}, {cores} core{}, {os}", if *cores == 1 { "" } else { "s" })
     }
 
-    /// What else of a configuration there is than scene, bodies, threads and lanes.
+    /// The rest of a configuration, besides scene, bodies, threads and lanes.
     pub(in super::super) fn settings(config: &Config) -> String {
         let Config { solver, iterations: [substeps, iterations, links], steps, seed, isa, .. } = config;
         let links = if *links > 0 { format!(" × {links} links") } else { String::new() };
@@ -50,7 +50,7 @@ pub(super) mod label {
     }
 }
 
-/// The start of a commit, and whether the sources differed from it.
+/// The start of a commit's hash. A `+` says that the sources differed from the commit.
 pub(super) fn short(commit: &str) -> String {
     let hash: String = commit.chars().take_while(|c| *c != '-').take(9).collect();
     if commit.ends_with("-dirty") { format!("{hash}+") } else { hash }
@@ -85,7 +85,7 @@ fn class(text: bool) -> &'static str {
     if text { " class=\"text\"" } else { "" }
 }
 
-/// The commits that are marked, newest first.
+/// Writes the commits that are marked, newest first.
 pub(super) fn regressions(html: &mut String, series: &[(Config, Vec<Point>)]) {
     let judged = |point: &Point| Some((point.clone(), point.verdict?));
     let mut marked = Vec::new();
@@ -150,7 +150,7 @@ pub(super) fn regressions(html: &mut String, series: &[(Config, Vec<Point>)]) {
     html.push_str("</section>\n");
 }
 
-/// Where the runs, and those of the other engines, were made.
+/// Writes the machines and builds of the runs, and of the other engines' runs.
 pub(super) fn machines(html: &mut String, records: &[Filed], peers: &Peers) {
     heading(
         html,
@@ -195,7 +195,7 @@ pub(super) fn machines(html: &mut String, records: &[Filed], peers: &Peers) {
     html.push_str("</section>\n");
 }
 
-/// What was not used, and why. Where `dir` lies is nobody's business.
+/// Writes what was not used, and why. The path of `dir` itself is left out, as it is private.
 pub(super) fn skipped(html: &mut String, skipped: &[Skipped], dir: &Path) {
     let note = match skipped.len() {
         0 => "Nothing was skipped.",
@@ -213,13 +213,13 @@ pub(super) fn skipped(html: &mut String, skipped: &[Skipped], dir: &Path) {
     html.push_str("</section>\n");
 }
 
-/// All runs, newest first, with links to their records from the directory `base`.
+/// Writes all runs, newest first, with links to their records from the directory `base`.
 pub(super) fn runs(html: &mut String, records: &[Filed], base: &Path) {
     heading(html, "runs", "Runs", "Newest first. The scene and the machine chosen above apply here, too.");
     let mut columns: Vec<(&str, bool)> = COLUMNS.iter().map(|&(heading, text, _)| (heading, text)).collect();
     columns.push(("record", true));
     table(html, "Runs", &columns);
-    // Files of one directory share the way to it.
+    // Files of one directory share the path to it.
     let base = fs::canonicalize(base).ok();
     for (index, filed) in records.iter().enumerate().rev() {
         let mut cells: Vec<String> = COLUMNS.iter().map(|(_, _, cell)| cell(&filed.record)).collect();
@@ -232,7 +232,7 @@ pub(super) fn runs(html: &mut String, records: &[Filed], base: &Path) {
     html.push_str("</section>\n");
 }
 
-/// A link to the record's file; its name alone where there is no way from here to there.
+/// Returns a link to the record's file, or its name alone if no relative path leads to it.
 fn link(filed: &Filed, base: Option<&Path>) -> String {
     let name = filed.path.file_name().unwrap_or_default().to_string_lossy();
     let line = filed.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -244,7 +244,7 @@ fn link(filed: &Filed, base: Option<&Path>) -> String {
     }
 }
 
-/// The way from a directory to a file, both absolute, as a relative address.
+/// Returns the relative address of a file from a directory. Both paths are absolute.
 fn relative(base: &Path, path: &Path) -> Option<String> {
     let shared = base.components().zip(path.components()).take_while(|(a, b)| a == b).count();
     let up = base.components().skip(shared).map(|_| "..".to_owned());
@@ -263,8 +263,8 @@ fn encoded(name: &[u8]) -> String {
     name.iter().map(escaped).collect()
 }
 
-/// `2024-02-29 12:34:56`. Days to a date after H. Hinnant, "chrono-compatible low-level date algorithms":
-/// years begin in March, so that the leap day is the last.
+/// `2024-02-29 12:34:56`. Converts days to a date after H. Hinnant, "chrono-compatible low-level date algorithms":
+/// years begin in March, so that the leap day is the last day.
 pub(super) fn utc(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -282,7 +282,7 @@ pub(super) fn utc(seconds: u64) -> String {
 mod tests {
     use super::*;
 
-    /// Dates are those of the Gregorian calendar, leap days and century included.
+    /// Dates are those of the Gregorian calendar, leap days and centuries included.
     #[test]
     fn dates() {
         assert_eq!(utc(0), "1970-01-01 00:00:00");
