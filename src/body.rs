@@ -1,14 +1,14 @@
 //! Bodies: one column per scalar, and generational handles.
 //!
-//! A body sits in a *slot*, the same place in every column. Slots are in the order of space: the
+//! A body has a *slot*, the same place in every column. Slots are in the order of space: the
 //! broadphase re-orders them each time it rebuilds the pair list (see `broadphase.rs`), so that
-//! neighbours in the world are neighbours in memory. A [`BodyHandle`] stays: its index leads through a
+//! neighbours in the world are neighbours in memory. A [`BodyHandle`] does not change: its index leads through a
 //! table to the present slot.
 //!
-//! Columns are padded to the widest lane with zeros: a padding body has no inverse mass and no extent.
+//! Columns are padded with zeros to the widest lane: a padding body has no inverse mass and no extent.
 //! A removed body's slot stays, marked [`Motion::Dead`], until the next rebuild drops it or an added body
-//! moves in (see `world/edits.rs`); an added body takes a slot at the end until then. So what is in the pair list moves only
-//! when that, too, is made anew.
+//! moves in (see `world/edits.rs`). An added body takes a slot at the end until then. So bodies in the pair list move to other
+//! slots only when that list is made anew.
 
 mod columns;
 pub(crate) mod compound;
@@ -34,60 +34,60 @@ use glam::Vec2;
 #[derive(Default)]
 pub(crate) struct Bodies {
     pub(crate) columns: ColumnSet,
-    /// Slots in use, dead ones included.
+    /// The number of slots in use, dead ones included.
     pub(crate) len: usize,
-    /// Slot of each handle index; `NO_SLOT` if free.
+    /// The slot of each handle index. `NO_SLOT` if the index is free or retired.
     slot: Vec<u32>,
     generation: Vec<u32>,
-    /// Free handle indices, last freed first.
+    /// Free handle indices. The last one is used next.
     free: Vec<u32>,
     materials: Materials,
     spare: Spare,
     pub(crate) outlines: Outlines,
     pub(crate) compounds: Vec<Compound>,
-    /// Compounds whose bodies were removed.
+    /// Numbers of compounds whose bodies were removed.
     free_compounds: Vec<u32>,
-    /// Whether there ever was a body whose contacts need arms. This and the other `any_`s are set by what is added, and stay:
-    /// they cost time, and change no result.
+    /// True if there ever was a body whose contacts need arms. Like the other `any_` flags except `any_force`, it is set by an edit
+    /// and then stays set. A set flag costs time and changes no result.
     pub(crate) any_manifold: bool,
-    /// Whether a material that brakes rolling or conveys ever was in use.
+    /// True if a material that brakes rolling or conveys was ever in use.
     pub(crate) any_rough: bool,
-    /// Live bodies that are static and no particles.
+    /// The number of live static bodies that are not particles.
     pub(crate) static_count: usize,
-    /// Live bodies that are neither.
+    /// The number of live bodies that are neither static nor particles.
     pub(crate) moving_count: usize,
-    /// Live particles, the pinned ones too.
+    /// The number of live particles, pinned ones included.
     pub(crate) particle_count: usize,
-    /// Whether any body was ever added with damping.
+    /// True if any body ever had damping.
     pub(crate) any_damping: bool,
-    /// Whether any body ever had a filter that excludes something.
+    /// True if any body or part ever had a filter other than the default.
     pub(crate) any_filter: bool,
-    /// Whether a material with restitution ever was in use.
+    /// True if a material with restitution was ever in use.
     pub(crate) any_restitution: bool,
-    /// Whether a force or torque waits for the next step.
+    /// True if a force or torque waits for the next step.
     pub(crate) any_force: bool,
-    /// The bodies that are dynamic, were given no mass, and have none of their shape.
+    /// The dynamic bodies that were given no mass and whose shape has no area.
     massless: Vec<Massless>,
-    /// Whether the particle of this handle index is a corner of a hull, and touches as part of it only. Empty where there are
+    /// By handle index: true if the particle is a corner of a hull, and so touches only as part of that hull. Empty if there are
     /// no hulls.
     pub(crate) corners: Vec<bool>,
 }
 
-/// A body that has the mass of the parts that it gets: until then an infinite one.
+/// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
 struct Massless {
     body: BodyHandle,
     fixed_rotation: bool,
 }
 
-/// A mass below this is as good as none.
+/// A mass below this counts as none, kg.
 const LEAST_MASS: f32 = 1.0e-18;
 
 const NO_SLOT: u32 = u32::MAX;
-/// The outline number of a shape that has no outline in the world's table, or not yet.
+/// The outline number of a shape that has no outline in the world's table, or has none yet.
 pub(crate) const NO_OUTLINE: u32 = u32::MAX;
 
 impl Bodies {
-    /// Room for `more` bodies, so that adding them does not grow the columns one by one.
+    /// Makes room for `more` bodies, so that adding them does not grow the columns one by one.
     pub(crate) fn reserve(&mut self, more: usize) {
         let wanted = padded(self.len + more);
         self.columns.reserve(wanted.saturating_sub(self.columns.pos_x.len()));
@@ -95,7 +95,7 @@ impl Bodies {
         self.generation.reserve(more);
     }
 
-    /// Adds a body that was validated.
+    /// Adds a body. The caller has validated it.
     pub(crate) fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
         let slot = self.len;
         self.len += 1;
@@ -168,7 +168,7 @@ impl Bodies {
         body
     }
 
-    /// Frees the handle and leaves a dead slot.
+    /// Removes a body: frees its handle and leaves a dead slot.
     pub(crate) fn remove(&mut self, handle: BodyHandle) -> Result<(), Error> {
         let slot = self.slot_of(handle)?;
         *self.count_of(slot) -= 1;
@@ -179,7 +179,7 @@ impl Bodies {
         c.inv_inertia[slot] = 0.0;
         let index = handle.index as usize;
         self.slot[index] = NO_SLOT;
-        // After 2³² lives the first handle would be valid again: such an index is retired instead.
+        // After 2³² generations the first handle would be valid again. So the index is retired instead.
         if let Some(next) = self.generation[index].checked_add(1) {
             self.generation[index] = next;
             self.free.push(handle.index);
@@ -187,7 +187,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// Makes a removed body's slot inert while the list that it is in lives.
+    /// Makes a removed body's slot inert for as long as the pair list that names it lives.
     pub(crate) fn bury(&mut self, slot: usize) {
         let c = &mut self.columns;
         let (handle, x, y) = (c.handle[slot], c.pos_x[slot], c.pos_y[slot]);
@@ -207,20 +207,20 @@ impl Bodies {
         }
     }
 
-    /// Moves a body to a slot without one.
+    /// Moves a body to a slot without a body.
     pub(crate) fn move_to(&mut self, from: usize, to: usize) {
         self.columns.move_slot(from, to);
         self.slot[self.columns.handle[to].index as usize] = to as u32;
     }
 
-    /// Drops the slots from `len` on, whose bodies were moved or removed.
+    /// Drops the slots from `len` on. Their bodies were moved or removed.
     pub(crate) fn truncate(&mut self, len: usize) {
         (len..self.len).for_each(|slot| self.columns.clear_slot(slot));
         self.len = len;
         self.columns.resize(padded(len));
     }
 
-    /// Gives up a slot's outlines, materials, compound, and what else there is of it in tables.
+    /// Releases a slot's outlines, materials, compound and entry in `massless`.
     fn release_tables(&mut self, slot: usize) {
         if let Some(entry) = self.massless_of(slot) {
             self.massless.swap_remove(entry);
@@ -239,7 +239,7 @@ impl Bodies {
         }
     }
 
-    /// The count that a slot's body belongs to.
+    /// The counter (static, moving or particles) to which a slot's body belongs.
     fn count_of(&mut self, slot: usize) -> &mut usize {
         if self.columns.kind[slot].is_particle() {
             &mut self.particle_count
@@ -250,7 +250,7 @@ impl Bodies {
         }
     }
 
-    /// Freezes a body that has gone bad at its last good position.
+    /// Freezes a body that went bad, at its last good position.
     pub(crate) fn quarantine(&mut self, slot: usize) {
         let c = &mut self.columns;
         c.kind[slot] = c.kind[slot].with_motion(Motion::Quarantined);
@@ -263,6 +263,8 @@ impl Bodies {
         }
     }
 
+    /// The slot of a body.
+    ///
     /// # Errors
     ///
     /// [`Error::StaleHandle`]
@@ -277,24 +279,24 @@ impl Bodies {
         }
     }
 
-    /// The slot of a handle's index.
+    /// The slot of a handle index. `None` if no body has this index now.
     pub(crate) fn slot_at(&self, index: u32) -> Option<usize> {
         self.slot.get(index as usize).filter(|&&slot| slot != NO_SLOT).map(|&slot| slot as usize)
     }
 
-    /// Whether this is a particle that touches as part of a hull only.
+    /// Returns true if this is a particle that touches only as part of a hull.
     #[inline]
     pub(crate) fn is_corner(&self, slot: usize) -> bool {
         !self.corners.is_empty()
             && self.corners.get(self.columns.handle[slot].index as usize).copied().unwrap_or(false)
     }
 
-    /// Whether bodies need no look at filters, parts, arms or hulls: most worlds.
+    /// Returns true if no stage has to look at filters, parts, arms or hulls. This is so in most worlds.
     pub(crate) fn is_plain(&self) -> bool {
         !self.any_manifold && !self.any_filter && self.corners.is_empty()
     }
 
-    /// Whether the filters of two bodies, not of their parts, let them touch.
+    /// Returns true if the filters of two bodies let them touch. Filters of their parts are not asked.
     #[inline(always)]
     pub(crate) fn filters_meet(&self, a: usize, b: usize) -> bool {
         !self.any_filter || self.filter(a).touches(&self.filter(b))
@@ -312,7 +314,7 @@ impl Bodies {
         self.columns.handle[slot]
     }
 
-    /// Handles and slots in handle order.
+    /// Handles and slots of all bodies, in the order of handle indices.
     pub(crate) fn by_index(&self) -> impl Iterator<Item = (BodyHandle, usize)> + '_ {
         self.slot.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT).map(|(index, &slot)| {
             (BodyHandle { index: index as u32, generation: self.generation[index] }, slot as usize)
@@ -339,14 +341,15 @@ impl Bodies {
         self.materials()[self.columns.material[slot] as usize]
     }
 
-    /// The distinct materials, by the numbers in the column.
+    /// The distinct materials, by the numbers in the column `material`.
     pub(crate) fn materials(&self) -> &[Material] {
         self.materials.list()
     }
 
-    /// Puts the slots into this order, dropping those not named, and updates the handle table.
+    /// Puts the slots into this order, drops those that it does not name, and updates the handle table.
     pub(crate) fn permute(&mut self, order: &[u32]) {
-        // What no body has: a quarter of the columns in most worlds, and 2 % of a step that makes a list of circles.
+        // Columns that no body uses need no permutation. They are a quarter of the columns in most worlds, and 2 % of the time of a
+        // step that makes a list of circles.
         let features: [(bool, &[&str]); 4] = [
             (self.any_force, &["force_x", "force_y", "torque"]),
             (self.any_damping, &["linear_damping", "angular_damping"]),
@@ -363,12 +366,12 @@ impl Bodies {
         }
     }
 
-    /// How many numbers of materials there are, and how many are in use.
+    /// The number of places in the table of materials, and how many are in use.
     pub(crate) fn material_counts(&self) -> [usize; 2] {
         self.materials.counts()
     }
 
-    /// Handles that there is room for, and slots, dead ones included.
+    /// The number of handle indices, and of slots, dead ones included.
     pub(crate) fn table_lengths(&self) -> [usize; 2] {
         [self.slot.len(), self.len]
     }
@@ -380,7 +383,7 @@ fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
         return (0.0, 0.0);
     }
     let mass = desc.mass.unwrap_or(desc.material.density * desc.shape.area());
-    // A density so small that the mass underflows is as good as none.
+    // A density so small that the mass underflows counts as none.
     if mass < LEAST_MASS {
         return (0.0, 0.0);
     }
@@ -388,7 +391,7 @@ fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
     (1.0 / mass, 1.0 / inertia)
 }
 
-/// See the column `radius`.
+/// The value of the column `radius` for a new body.
 fn spin_length(shape: &Shape, inv_mass: f32, inv_inertia: f32, fixed_rotation: bool) -> f32 {
     match *shape {
         Shape::Circle { .. } if fixed_rotation && inv_mass > 0.0 => 0.0,

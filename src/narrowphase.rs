@@ -1,10 +1,10 @@
 //! Narrowphase: normal, separation and points of two shapes, one batched kernel for each kind of pair.
 //!
-//! A kernel takes the rows of as many pairs as its lanes are wide. Which pairs these are, and where the results go, is
-//! `contacts/update.rs`.
+//! A kernel takes the rows of as many pairs as its lanes are wide. `contacts/update.rs` chooses the pairs and stores the
+//! results.
 //!
-//! Pairs whose contact can turn a body about a point off its normal need a *manifold* of up to two points: they have kernels of their
-//! own (`shapes.rs`).
+//! Pairs whose contact can turn a body about a point off its normal need a *manifold* of up to two points. They have kernels of
+//! their own (`shapes.rs`).
 
 mod aabb_aabb;
 mod chain;
@@ -24,27 +24,27 @@ pub(crate) use shapes::{ShapeRows, separation as shapes_separation};
 
 use crate::lane::Lane;
 
-/// The separation of a pair that takes no part in this step. Finite, so that no kernel makes a NaN of it.
+/// The separation of a pair that takes no part in this step, m. It is finite, so that no kernel turns it into NaN.
 pub(crate) const NO_CONTACT: f32 = 1.0e18;
 
-/// Normal from A to B, and separation: negative when the shapes overlap.
+/// The normal from A to B, and the separation, which is negative when the shapes overlap.
 #[derive(Clone, Copy)]
 pub(crate) struct Touch<L: Lane> {
     pub normal_x: L,
     pub normal_y: L,
     pub separation: L,
-    /// Where the nearest features are flat against each other, so that the normal stays right when the
-    /// bodies move along it.
+    /// True in lanes whose nearest features are flat against each other, so that the normal stays right while the
+    /// bodies approach along it.
     pub flat: L::Mask,
 }
 
-/// The kernel of one kind. Rows are `[x, y, ext_x, ext_y]`, a half-space's `[normal_x, normal_y, offset, 0]`.
+/// The kernel of one kind. A row is `[x, y, ext_x, ext_y]`, or `[normal_x, normal_y, offset, 0]` for a half-space.
 pub(crate) trait Kernel {
     const KIND: PairKind;
     fn touch<L: Lane>(a: [L; 4], b: [L; 4]) -> Touch<L>;
 }
 
-/// What is done with the kernel of each kind that needs no manifold.
+/// A visitor of the kernels of all kinds that need no manifold.
 pub(crate) trait EachKernel {
     fn kernel<K: Kernel>(&mut self);
 }
@@ -60,7 +60,7 @@ macro_rules! kernels {
             }
         })*
 
-        /// Normal and separation of one pair: the kernels at width 1.
+        /// Normal and separation of one pair, by the kernels at width 1.
         #[inline(always)]
         pub(crate) fn touch_one(kind: PairKind, a: [f32; 4], b: [f32; 4]) -> Touch<f32> {
             match kind {
@@ -69,7 +69,7 @@ macro_rules! kernels {
             }
         }
 
-        /// Visits all kernels, in the order of their kinds.
+        /// Visits all kernels in the order of the list below.
         #[inline(always)]
         pub(crate) fn each_kernel(visit: &mut impl EachKernel) {
             $(visit.kernel::<$name>();)*

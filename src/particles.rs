@@ -1,4 +1,4 @@
-//! What holds particles together: links, and the hulls that make solid bodies of them.
+//! Links, which hold particles together, and hulls, which make loops of particles solid.
 
 pub(crate) mod hulls;
 pub(crate) mod links;

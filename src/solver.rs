@@ -12,8 +12,8 @@
 //!                             one more velocity iteration, for bodies that have landed; contacts that closed fast enough bounce
 //! ```
 //!
-//! The soft mode is the "soft step" of E. Catto, "Solver2D" (2024). It departs from it for speed. None of these
-//! departures changes the result, except by rounding:
+//! The soft mode is the "soft step" of E. Catto, "Solver2D" (2024), with changes for speed. None of these
+//! changes alters the result, except by rounding:
 //!
 //! 1. *Warm starting costs one pass per step instead of one per substep.* Warm starting adds Σ J·λ over a body's
 //!    contacts to its velocity. A pass changes v by exactly the change of that sum. So from the second substep on, that

@@ -3,23 +3,24 @@
 use super::BodyHandle;
 use crate::geometry::shape::ShapeKind;
 
-/// In the column `follows`, of a body that is no particle, or that nothing but its velocity moves: see `solver/midpoint.rs`.
+/// The value in the column `follows` for a body that is not a particle, or that only its own velocity moves. See
+/// `solver/midpoint.rs`.
 pub(super) const NOT_BEHIND: f32 = -1.0;
 
-/// What a slot holds.
+/// How the body in a slot moves, or that it is frozen or gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Motion {
     Static = 0,
     Kinematic = 1,
     Dynamic = 2,
-    /// Went bad: frozen where it was last seen, out of all contacts.
+    /// The body went bad. It is frozen at its last good place and takes part in no contact.
     Quarantined = 3,
-    /// Removed: nobody's slot until the next rebuild.
+    /// The body was removed. The slot is free until the next rebuild of the pair list.
     Dead = 4,
 }
 
-/// [`Motion`], [`ShapeKind`] and a flag in a byte.
+/// A [`Motion`], a [`ShapeKind`] and a flag in one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind(u8);
 
@@ -32,7 +33,7 @@ impl Kind {
         Kind((motion as u8) << MOTION_SHIFT | shape as u8)
     }
 
-    /// The same, but of contacts that no special kernel has: see [`Kind::needs_manifold`].
+    /// Returns this kind with the flag set: its contacts need manifolds, see [`Kind::needs_manifold`].
     pub(crate) fn manifold(self) -> Self {
         Kind(self.0 | MANIFOLD)
     }
@@ -51,8 +52,8 @@ impl Kind {
         ShapeKind::from_number(self.0 & SHAPE_MASK)
     }
 
-    /// Whether contacts of this body need the kernels with arms: it turns about a centre that the contact's normal
-    /// may miss, brakes rolling, conveys, or is round and must not turn.
+    /// Returns true if contacts of this body need the kernels with arms. This is so if its shape turns (a contact's normal may
+    /// miss its centre), if its material brakes rolling or conveys, or if it is round and must not turn.
     pub(crate) fn needs_manifold(self) -> bool {
         self.shape().turns() || self.0 & MANIFOLD != 0
     }
@@ -65,7 +66,7 @@ impl Kind {
         self.shape() == ShapeKind::Particle
     }
 
-    /// Takes part in contacts.
+    /// Returns true if the body takes part in contacts.
     pub(crate) fn is_solid(self) -> bool {
         self.0 >> MOTION_SHIFT & 7 < Motion::Quarantined as u8
     }
@@ -102,8 +103,8 @@ macro_rules! columns {
                 $(self.$name.reserve(more);)*
             }
 
-            /// Slot `i` of the result is slot `order[i]` of the present; then padding to `len`. Columns named in `unused` hold
-            /// nothing but defaults.
+            /// Moves slot `order[i]` to slot `i`, for all `i`, and pads to `len`. Columns named in `unused` hold
+            /// only defaults.
             pub(super) fn permute(&mut self, order: &[u32], len: usize, unused: &[&str], spare: &mut Spare) {
                 $(if unused.contains(&stringify!($name)) {
                     debug_assert!(self.$name.iter().all(|value| *value == <$type>::default()));
@@ -118,12 +119,12 @@ macro_rules! columns {
                 $(self.$name[slot] = Default::default();)*
             }
 
-            /// Moves a slot's values to another, and leaves defaults.
+            /// Moves a slot's values to another slot and leaves defaults.
             pub(super) fn move_slot(&mut self, from: usize, to: usize) {
                 $(self.$name[to] = std::mem::take(&mut self.$name[from]);)*
             }
 
-            /// Visits each column: its name, its length, and whether all from `len` on are defaults.
+            /// Visits each column with its name, its length, and true if all values from `len` on are defaults.
             pub(super) fn each_column(
                 &self,
                 len: usize,
@@ -143,10 +144,10 @@ macro_rules! columns {
 columns! {
     pos_x: f32,
     pos_y: f32,
-    /// Radians, counter-clockwise, in [−π, π]. In one number with the whole turns it would lose its digits: after 200 s at
-    /// 1,000 rad/s, 0.4 rad/s turned nothing any more.
+    /// Radians, counter-clockwise, in [−π, π]. One number for this and the whole turns would lose its digits: after 200 s at
+    /// 1,000 rad/s, a spin of 0.4 rad/s turned the body no more.
     angle: f32,
-    /// Whole turns.
+    /// Whole turns in addition to `angle`.
     turns: i32,
     vel_x: f32,
     vel_y: f32,
@@ -155,32 +156,33 @@ columns! {
     force_x: f32,
     force_y: f32,
     torque: f32,
-    /// 0 for static, kinematic, infinite and padding bodies.
+    /// 0 for static and kinematic bodies, bodies of infinite mass, and padding.
     inv_mass: f32,
     inv_inertia: f32,
-    /// Radius twice, half extents, or unit normal: see `shape.rs`.
+    /// The radius twice, the half extents, or the unit normal: see `shape.rs`.
     ext_x: f32,
     ext_y: f32,
-    /// A half-space's offset along its normal, from the origin.
+    /// A half-space's offset along its normal, from the world's origin. 0 for other shapes.
     ext_z: f32,
-    /// The length by which the solver measures spin, ω·radius: √(2·I/m), which is a circle's radius. 0 for what
-    /// does not turn; 1 for what nothing but its own velocity turns.
+    /// The length in which the solver measures spin as ω·radius: √(2·I/m), which is a circle's radius. 0 for bodies that do
+    /// not turn. 1 for shapes that turn by their own velocity only.
     radius: f32,
-    /// Distance from the centre to the furthest point of a shape that turns; 0 for others.
+    /// Distance from the centre to the furthest point of a shape that turns. 0 for other shapes.
     furthest: f32,
-    /// Number of the shape in the world's outlines, or of the compound. Only of shapes that turn.
+    /// The number of the shape in the world's outlines, or of the compound. Only for shapes that turn, and for axis-aligned
+    /// boxes that may meet such shapes.
     outline: u32,
     gravity_scale: f32,
-    /// The part of gravity that a particle followed in the last step, see `solver/midpoint.rs`.
+    /// The part of gravity that a particle followed in the last step. See `solver/midpoint.rs`.
     follows: f32,
     linear_damping: f32,
     angular_damping: f32,
-    /// Into the table of distinct materials.
+    /// The number of the material in the table of distinct materials.
     material: u32,
     category: u32,
     mask: u32,
     group: u32,
-    /// As hosts read it.
+    /// The name of the body, as hosts know it.
     handle: BodyHandle,
     kind: Kind,
 }
@@ -232,7 +234,7 @@ impl SpareFor for Kind {
 fn permute<T: SpareFor>(column: &mut Vec<T>, order: &[u32], len: usize, spare: &mut Spare) {
     let spare = T::of(spare);
     spare.clear();
-    spare.reserve(column.capacity()); // all columns' capacities agree, so this settles
+    spare.reserve(column.capacity()); // all columns have the same capacity, so this stops growing
     spare.extend(order.iter().map(|&old| column[old as usize]));
     spare.resize(len, T::default());
     std::mem::swap(column, spare);

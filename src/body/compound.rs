@@ -1,8 +1,8 @@
 //! Compounds: bodies of several shapes.
 //!
 //! A body has one slot, one mass and one velocity, however many shapes it has. The broadphase sees the bounds
-//! of all of them together; a pair of bodies that come near each other has a contact for each pair of their
-//! parts that do.
+//! of all shapes together. A pair of bodies that come near each other has a contact for each pair of parts that come near
+//! each other.
 
 use crate::body::Filter;
 use crate::error::{Error, check_range, check_vec};
@@ -17,26 +17,28 @@ use glam::{DVec2, Vec2};
 pub struct Part {
     /// A circle, box, capsule, segment or polygon.
     pub shape: Shape,
-    /// Position of the shape's centre, from the body's centre and in the body's own axes, m. A body's centre is that of its mass: it moves
-    /// with each part that is added, and [`World::parts`](crate::World::parts) says where its shapes are then.
+    /// Position of the shape's centre, from the body's centre and in the body's own axes, m. The body's centre is its centre of
+    /// mass. It moves with each part that is added. [`World::parts`](crate::World::parts) returns where the shapes are then.
     pub position: Vec2,
-    /// Against the body's, counter-clockwise, rad.
+    /// Angle relative to the body, counter-clockwise, rad, in −1000..=1000.
     pub angle: f32,
     /// Surface and density.
     pub material: Material,
-    /// Which others it touches.
+    /// Which other shapes the part touches.
     pub filter: Filter,
 }
 
 impl Part {
-    /// A shape at a place of a body, of the default material.
+    /// A shape at this position, with angle 0 and the default material and filter.
     pub fn new(shape: Shape, position: Vec2) -> Part {
         Part { shape, position, angle: 0.0, material: Material::default(), filter: Filter::default() }
     }
 
+    /// Checks the fields of the part.
+    ///
     /// # Errors
     ///
-    /// The first field that is not finite or out of range; a shape that cannot turn with a body.
+    /// The first field that is not finite or out of range; a shape other than a circle, box, capsule, segment or polygon.
     pub fn validate(&self) -> Result<(), Error> {
         self.shape.validate()?;
         self.material.validate()?;
@@ -60,9 +62,9 @@ impl Part {
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
     pub part: Part,
-    /// Into the world's outlines.
+    /// The number of its outline in the world's outlines.
     pub outline: u32,
-    /// Into the table of distinct materials.
+    /// The number of its material in the table of distinct materials.
     pub material: u32,
     /// Sine and cosine of the part's angle.
     pub turn: (f32, f32),
@@ -74,11 +76,11 @@ pub(crate) struct Placed {
 #[derive(Clone, Default)]
 pub(crate) struct Compound {
     pub parts: Vec<Placed>,
-    /// The first of its parts' rows by shape, as of the last pair list.
+    /// The row of the first part among the rows of shapes. Other parts follow. Valid since the last pair list.
     pub first_row: u32,
 }
 
-/// Mass, centre of mass and moment of inertia about it.
+/// Mass, centre of mass, and moment of inertia about that centre.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mass {
     pub mass: f64,
@@ -101,7 +103,7 @@ impl Mass {
         }
     }
 
-    /// The mass of both together, by the parallel axis theorem.
+    /// The mass properties of both together, by the parallel axis theorem.
     pub(crate) fn with(self, other: Mass) -> Mass {
         let mass = self.mass + other.mass;
         if mass <= 0.0 {
@@ -114,7 +116,7 @@ impl Mass {
 }
 
 impl Compound {
-    /// Where a part is in the axes of a body that is turned by (sin, cos): offset from the body's centre, and
+    /// The place of a part of a body that is turned by (sin, cos): its offset from the body's centre, in the world's axes, and
     /// the part's own (sin, cos).
     pub(crate) fn place(placed: &Placed, (sin, cos): (f32, f32)) -> (Vec2, (f32, f32)) {
         let offset = Vec2::new(cos, sin).rotate(placed.part.position);
@@ -122,14 +124,14 @@ impl Compound {
         (offset, (sin * part_cos + cos * part_sin, cos * part_cos - sin * part_sin))
     }
 
-    /// Moves the centre, in the body's axes: the parts stay where they are in the world.
+    /// Moves the centre by `by`, in the body's axes. The parts stay where they are in the world.
     pub(crate) fn shift_centre(&mut self, by: Vec2) {
         for placed in &mut self.parts {
             placed.part.position -= by;
         }
     }
 
-    /// Distance from the centre to the furthest point.
+    /// An upper bound of the distance from the centre to any point of the parts.
     pub(crate) fn reach(&self) -> f32 {
         let reach = |placed: &Placed| {
             let outline = Outline::of(&placed.part.shape);

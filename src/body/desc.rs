@@ -1,4 +1,4 @@
-//! What hosts say of bodies, and read of them: descriptions, states, handles, filters.
+//! Descriptions, states, handles and filters of bodies, as hosts write and read them.
 
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::shape::{Shape, ShapeKind};
@@ -9,29 +9,29 @@ use glam::Vec2;
 /// How a body moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyType {
-    /// By forces and contacts.
+    /// Forces, contacts and links move it.
     Dynamic,
-    /// Not at all.
+    /// It does not move.
     Static,
-    /// By its velocity alone: contacts do not change it.
+    /// It moves by its own velocity alone. Contacts do not change that velocity.
     Kinematic,
 }
 
-/// Which pairs may touch: `a` and `b` do if each one's category is in the other's mask, and they are not of one
-/// group.
+/// Decides which shapes may touch. Two of them may if the `mask` of each has a bit of the other's `category`, and if they are not
+/// in the same group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// The layers that the body is in. Default 1.
+    /// The layers that the body is in, one bit each. Default: 1.
     pub category: u32,
-    /// The layers that it touches. Default all.
+    /// The layers that the body touches, one bit each. Default: all.
     pub mask: u32,
     /// Bodies of one group do not touch each other: the points of one cloth, the limbs of one ragdoll. 0, the
-    /// default, is no group.
+    /// default, means no group.
     pub group: u32,
 }
 
 impl Filter {
-    /// Whether what has this filter may touch what has the other.
+    /// Returns true if shapes with these two filters may touch.
     #[inline(always)]
     pub(crate) fn touches(&self, other: &Filter) -> bool {
         (self.category & other.mask) != 0
@@ -46,7 +46,7 @@ impl Default for Filter {
     }
 }
 
-/// Names a body for as long as it lives. A removed body's handle is an error, never another body.
+/// The name of a body, valid for as long as the body lives. After that it is refused with an error; it never names another body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct BodyHandle {
@@ -58,51 +58,51 @@ impl BodyHandle {
     /// The handle of no body.
     pub(super) const NONE: BodyHandle = BodyHandle { index: u32::MAX, generation: u32::MAX };
 
-    /// The place in the handle table: in a world from which nothing was removed, the order of adding.
+    /// The index in the handle table. While no body was removed from the world, it counts bodies in the order of adding.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many bodies had this index before.
+    /// The number of bodies that had this index before.
     pub fn generation(self) -> u32 {
         self.generation
     }
 
-    /// The handle with these parts. A wrong one is refused wherever it is used.
+    /// The handle with this index and generation. If there is no such body, every function refuses it.
     pub fn from_parts(index: u32, generation: u32) -> Self {
         BodyHandle { index, generation }
     }
 }
 
-/// What a body is at the start. Metres, radians, seconds.
+/// The description of a body that you add to a world. Metres, radians, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyDesc {
-    /// How it moves.
+    /// How the body moves.
     pub body_type: BodyType,
     /// Its shape, centred on `position`.
     pub shape: Shape,
-    /// Position of the centre, m.
+    /// Position of the centre, m, each coordinate in −1e7..=1e7.
     pub position: Vec2,
-    /// Counter-clockwise. An `Aabb` keeps it but does not turn. More than half a turn counts as whole turns and the rest: see
-    /// [`BodyState`].
+    /// Counter-clockwise, rad, in −1e7..=1e7. An `Aabb` keeps it but does not turn. An angle of more than half a turn is split into
+    /// whole turns and the rest: see [`BodyState`].
     pub angle: f32,
-    /// Velocity of the centre, m/s.
+    /// Velocity of the centre, m/s, each component in −1e6..=1e6.
     pub velocity: Vec2,
-    /// Counter-clockwise, rad/s.
+    /// Counter-clockwise, rad/s, in −1e6..=1e6.
     pub angular_velocity: f32,
     /// Surface and density.
     pub material: Material,
-    /// Which others it touches.
+    /// Which other bodies it touches.
     pub filter: Filter,
-    /// Multiplies gravity. Default 1.
+    /// Factor on gravity, in −1000..=1000. Default 1.
     pub gravity_scale: f32,
-    /// Rate at which velocity decays, 1/s. Default 0.
+    /// Rate at which velocity decays, 1/s, in 0..=1e6. Default 0.
     pub linear_damping: f32,
-    /// Rate at which angular velocity decays, 1/s. Default 0.
+    /// Rate at which angular velocity decays, 1/s, in 0..=1e6. Default 0.
     pub angular_damping: f32,
-    /// Instead of density × area. 0 is infinite.
+    /// Mass, kg, in 1e-18..=1e18. 0 means infinite. `None`, the default, means density × area.
     pub mass: Option<f32>,
-    /// Contacts and torques do not turn it.
+    /// If true, contacts and torques do not turn the body.
     pub fixed_rotation: bool,
 }
 
@@ -140,29 +140,31 @@ impl BodyDesc {
         Self::new(BodyType::Kinematic, shape, position)
     }
 
-    /// A particle of this mass, kg: dynamic, of the default radius 0.05 m.
+    /// A dynamic particle of this mass, kg, with radius [`BodyDesc::PARTICLE_RADIUS`].
     pub fn particle(position: Vec2, mass: f32) -> Self {
         let shape = Shape::particle(Self::PARTICLE_RADIUS);
         BodyDesc { mass: Some(mass), ..Self::new(BodyType::Dynamic, shape, position) }
     }
 
-    /// Radius of [`BodyDesc::particle`], m.
+    /// The radius of [`BodyDesc::particle`], m.
     pub const PARTICLE_RADIUS: f32 = 0.05;
 
-    /// The same body, but nothing moves it: kinematic, at rest. What is linked to it hangs from it.
+    /// Returns this description with the body pinned: kinematic, at rest. Bodies linked to it hang from it.
     pub fn pinned(self) -> Self {
         BodyDesc { body_type: BodyType::Kinematic, velocity: Vec2::ZERO, angular_velocity: 0.0, ..self }
     }
 
-    /// Whether it is a particle.
+    /// Returns true if the shape is a particle.
     pub fn is_particle(&self) -> bool {
         self.shape.kind() == ShapeKind::Particle
     }
 
+    /// Checks the fields of the description.
+    ///
     /// # Errors
     ///
-    /// The first field that is not finite or out of range; a half-space that is not static; a static
-    /// body that has a velocity.
+    /// The first field that is not finite or out of range; a half-space that is not static; a chain's segment that is dynamic; a
+    /// static body that has a velocity.
     pub fn validate(&self) -> Result<(), Error> {
         self.shape.validate()?;
         self.material.validate()?;
@@ -199,24 +201,23 @@ impl BodyDesc {
     }
 }
 
-/// Where a body is and how it moves.
+/// The position and velocity of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyState {
     /// Position of the centre, m.
     pub position: Vec2,
-    /// Counter-clockwise, rad, in [−π, π]: how the body is turned now. It is as exact after a million turns as before the
-    /// first.
+    /// The present angle, counter-clockwise, rad, in [−π, π]. It is as exact after a million turns as before the first.
     pub angle: f32,
-    /// Whole turns besides, counter-clockwise. After 2³¹ of them the count goes on at −2³¹.
+    /// Whole turns in addition to `angle`, counter-clockwise. After 2³¹ of them the count goes on at −2³¹.
     pub turns: i32,
-    /// Velocity of the centre at the end of the last step, m/s: what `World::set_velocity` sets.
+    /// Velocity of the centre at the end of the last step, m/s. `World::set_velocity` sets this value.
     pub velocity: Vec2,
     /// Counter-clockwise, rad/s.
     pub angular_velocity: f32,
 }
 
 impl BodyState {
-    /// How far the body has turned in all, whole turns included, rad: counted from the angle that it was given.
+    /// The whole angle, rad: `angle` plus all whole turns. It goes on from the angle that the body was given.
     pub fn total_angle(&self) -> f64 {
         f64::from(self.turns) * std::f64::consts::TAU + f64::from(self.angle)
     }
@@ -228,5 +229,5 @@ pub(crate) const MAX_COORDINATE: f32 = 1.0e7;
 pub(crate) const MAX_SPEED: f32 = 1.0e6;
 /// Speed beyond which a body has gone bad, m/s.
 pub(crate) const RUNAWAY_SPEED: f32 = 1.0e8;
-/// Slots are counted in 32 bits, with room for the padding rows of the solver's mirror.
+/// The largest number of bodies. Slots are counted in 32 bits, with room for the padding rows of the solver's mirror.
 pub(crate) const MAX_BODIES: usize = 1 << 27;

@@ -1,4 +1,4 @@
-//! What bodies have for shapes: outlines, parts, and the mass and extents that come of these.
+//! The shapes of bodies: outlines, parts, and the mass and extents that follow from them.
 
 use super::compound::{Compound, Mass, Part, Placed, turn_of};
 use super::{Bodies, BodyState, Filter, LEAST_MASS, Motion, NO_OUTLINE};
@@ -24,7 +24,7 @@ impl Bodies {
         }
     }
 
-    /// The parts of a body of several shapes; empty for the others.
+    /// The parts of a body of several shapes. Empty for other bodies.
     pub(crate) fn parts(&self, slot: usize) -> &[Placed] {
         if self.columns.kind[slot].shape() != ShapeKind::Compound {
             return &[];
@@ -32,7 +32,8 @@ impl Bodies {
         &self.compounds[self.columns.outline[slot] as usize].parts
     }
 
-    /// Mass and centre, in the axes that it has, of a body that forces move, with these parts. `None` if its mass is infinite.
+    /// The mass properties that a dynamic body has once these parts are added, in its present axes. `None` if its mass stays
+    /// infinite.
     pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {
         let c = &self.columns;
         if c.kind[slot].motion() != Motion::Dynamic {
@@ -45,14 +46,14 @@ impl Bodies {
         (mass.mass >= f64::from(LEAST_MASS)).then_some(mass)
     }
 
-    /// The entry of a body whose shape has no mass.
+    /// The place of a body in `massless`.
     pub(super) fn massless_of(&self, slot: usize) -> Option<usize> {
         self.massless.iter().position(|massless| massless.body == self.columns.handle[slot])
     }
 
-    /// Adds parts, which were validated, to a body that is not a half-space, a particle, an axis-aligned box or a
-    /// chain's segment; their places are from its centre as it is. With a `mass`, see [`Bodies::mass_with`], its centre
-    /// becomes that of `moved`.
+    /// Adds parts to a body. The caller has validated them, and the body is not a half-space, a particle, an axis-aligned box or
+    /// a chain's segment. The places of the parts are from the present centre. With a `mass` (see [`Bodies::mass_with`]) the
+    /// centre moves to that of `moved`.
     pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part], mass: Option<Mass>, moved: &BodyState) {
         let c = &self.columns;
         let kind = c.kind[slot];
@@ -125,14 +126,14 @@ impl Bodies {
         Placed { part: *part, outline, material, turn: turn_of(part), reach }
     }
 
-    /// The extents of a body that turns, at its present angle.
+    /// Updates the extents of a body that turns to its present angle.
     pub(crate) fn update_extents(&mut self, slot: usize) {
         if self.columns.kind[slot].shape().turns() {
             (self.columns.ext_x[slot], self.columns.ext_y[slot]) = self.bounds(slot).into();
         }
     }
 
-    /// Half extents of the smallest box about the centre, with the axes, that holds a body's shapes now. It is no
+    /// Half extents of the smallest axis-aligned box about the centre that holds a body's shapes now. The body is not a
     /// half-space.
     pub(crate) fn bounds(&self, slot: usize) -> Vec2 {
         if !self.columns.kind[slot].shape().turns() {
@@ -146,8 +147,8 @@ impl Bodies {
         half
     }
 
-    /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos),
-    /// until `visit` returns false; then returns false.
+    /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos). Stops and
+    /// returns false when `visit` returns false.
     pub(crate) fn visit_outlines(
         &self,
         slot: usize,
@@ -163,7 +164,7 @@ impl Bodies {
         })
     }
 
-    /// The mass of a dynamic body, in its own axes.
+    /// The mass properties of a dynamic body, in its own axes.
     fn mass(&self, slot: usize) -> Mass {
         let inverse = |value: f32| if value > 0.0 { 1.0 / f64::from(value) } else { 0.0 };
         let c = &self.columns;
@@ -174,17 +175,17 @@ impl Bodies {
         }
     }
 
-    /// The row of a compound's first part among the rows by shape.
+    /// The row of a compound's first part among the rows of shapes.
     pub(crate) fn part_row(&self, slot: usize) -> u32 {
         self.compounds[self.columns.outline[slot] as usize].first_row
     }
 
-    /// Parts of all compounds.
+    /// The number of parts of all compounds.
     pub(crate) fn part_count(&self) -> usize {
         self.compounds.iter().map(|compound| compound.parts.len()).sum()
     }
 
-    /// Gives the parts of all compounds their rows, from `first` on, and returns the end of these.
+    /// Gives the parts of all compounds their rows, from `first` on. Returns the row after the last one.
     pub(crate) fn place_parts(&mut self, first: usize) -> usize {
         let mut next = first as u32;
         for compound in &mut self.compounds {
@@ -194,7 +195,7 @@ impl Bodies {
         next as usize
     }
 
-    /// Gives an axis-aligned box its outline.
+    /// Gives an axis-aligned box an outline if it has none.
     fn outline_box(&mut self, slot: usize) {
         let kind = self.columns.kind[slot];
         if kind.shape() == ShapeKind::Aabb
@@ -205,7 +206,7 @@ impl Bodies {
         }
     }
 
-    /// What a pair list needs of one body that comes to it: see [`Bodies::prepare_outlines`].
+    /// Prepares one body that is added to a pair list. See [`Bodies::prepare_outlines`].
     pub(crate) fn prepare_outline(&mut self, slot: usize) {
         if self.outlines.any_hull {
             self.outline_box(slot);
@@ -215,8 +216,8 @@ impl Bodies {
         }
     }
 
-    /// What a new pair list needs of shapes that turn: their extents at their present angle, and outlines of
-    /// axis-aligned boxes where these may meet outlines that are no boxes.
+    /// Prepares shapes for a new pair list: extents of shapes that turn, at their present angle, and outlines of axis-aligned
+    /// boxes if these may meet outlines that are not boxes.
     pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
         if !self.any_manifold {
             return;
@@ -230,10 +231,10 @@ impl Bodies {
         let (ext_x, ext_y) = (SharedSlice::new(&mut c.ext_x), SharedSlice::new(&mut c.ext_y));
         crew.chunks(self.len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives out disjoint ranges, each once, so no other reference has these elements.
             let (ext_x, ext_y) = unsafe { (ext_x.range(range.clone()), ext_y.range(range.clone())) };
             for (i, slot) in range.enumerate() {
-                // What was removed has no outline any more.
+                // A removed body has no outline any more.
                 if kind[slot].shape().turns() && kind[slot].motion() != Motion::Dead {
                     let turn = sin_cos(angle[slot]);
                     let half = if kind[slot].shape() == ShapeKind::Compound {

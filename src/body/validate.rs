@@ -1,4 +1,4 @@
-//! What holds of the bodies' columns and handles after any call.
+//! Checks of the bodies' columns and handles. They hold after any call.
 
 use super::{Bodies, BodyHandle, Filter, Motion, NO_OUTLINE, NO_SLOT, RUNAWAY_SPEED};
 use super::{MAX_COORDINATE, padded};
@@ -7,7 +7,7 @@ use crate::geometry::shape::ShapeKind;
 use crate::material::Material;
 
 impl Bodies {
-    /// The first thing that is wrong. `checked` says that no velocity was set by hand since the last step.
+    /// Checks all bodies. The error describes the first fault. `checked` says that no velocity was set by hand since the last step.
     pub(crate) fn validate(&self, checked: bool) -> Result<(), String> {
         self.columns.validate(self.len)?;
         self.validate_handles()?;
@@ -20,7 +20,7 @@ impl Bodies {
         self.validate_counts()
     }
 
-    /// Slots lead to handles and back, and an index is either in use, free, or retired.
+    /// Checks that slots lead to handles and back, and that each index is in use, free, or retired.
     fn validate_handles(&self) -> Result<(), String> {
         ensure!(self.slot.len() == self.generation.len(), "handle tables of two lengths");
         for slot in 0..self.len {
@@ -51,7 +51,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// State within its limits, and nothing that moves what cannot be moved.
+    /// Checks that the state is within its limits, and that bodies which do not move have no velocity and no inverse mass.
     fn validate_motion(&self, slot: usize, checked: bool) -> Result<(), String> {
         let c = &self.columns;
         let motion = c.kind[slot].motion();
@@ -90,7 +90,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// What the tables of outlines, compounds and materials hold of a body is there, and is of its kind.
+    /// Checks that a body's entries in the tables of outlines, compounds and materials exist and fit its kind.
     fn validate_shape(&self, slot: usize) -> Result<(), String> {
         let c = &self.columns;
         let (kind, outline) = (c.kind[slot].shape(), c.outline[slot] as usize);
@@ -127,7 +127,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// Every compound belongs to one body, or is free.
+    /// Checks that every compound belongs to one body, or is free.
     fn validate_compounds(&self) -> Result<(), String> {
         let mut users = vec![0u32; self.compounds.len()];
         for slot in 0..self.len {
@@ -148,7 +148,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// The flags that let a stage skip what no body needs.
+    /// Checks the flags that let a stage skip work that no body needs.
     fn validate_flags(&self, slot: usize) -> Result<(), String> {
         let c = &self.columns;
         if c.kind[slot].motion() == Motion::Dead {
@@ -170,7 +170,7 @@ impl Bodies {
         Ok(())
     }
 
-    /// Whether the filters of two shapes let them touch.
+    /// Returns true if the filters of two shapes let them touch.
     pub(crate) fn may_touch(&self, a: usize, part_a: u8, b: usize, part_b: u8) -> bool {
         let filter = |slot: usize, part: u8| {
             let part = self.parts(slot).get(usize::from(part));
@@ -199,7 +199,7 @@ impl Bodies {
 }
 
 impl super::ColumnSet {
-    /// All columns are of one padded length, and the padding is inert.
+    /// Checks that all columns have the same padded length and that the padding is inert.
     fn validate(&self, len: usize) -> Result<(), String> {
         let length = self.pos_x.len();
         ensure!(length >= len && length == padded(length), "{len} bodies in columns of {length}");

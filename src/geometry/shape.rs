@@ -1,9 +1,9 @@
 //! Shapes: their mass properties and extents.
 //!
-//! A shape that does not turn, or is round, is stored as two scalars, `ext_x` and `ext_y`: the radius twice for a
-//! circle, the half extents for an axis-aligned box, the unit normal for a half-space (whose `ext_z` holds the
-//! offset). Of the others the columns hold the extents at the angle of the last pair list, and the shape
-//! itself is in the world's table of outlines (`outline.rs`).
+//! A shape that does not turn is stored as two scalars, `ext_x` and `ext_y`: the radius twice for a circle or particle,
+//! the half extents for an axis-aligned box, the unit normal for a half-space (whose `ext_z` holds the offset). For a shape
+//! that turns, these columns hold the half extents at the angle of the last pair list. The shape itself is in the world's
+//! table of outlines (`outline.rs`).
 
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::outline::{MassProperties, Outline};
@@ -23,14 +23,14 @@ pub enum Shape {
         /// Half the width and half the height, in metres.
         half_extents: Vec2,
     },
-    /// All points p with `normal · p ≤ offset + normal · position`: static only, of any direction.
+    /// All points p with `normal · p ≤ offset + normal · position`, with the unit normal, of any direction. Static bodies only.
     HalfSpace {
-        /// Outward, away from the solid side. Any length but zero; it is normalised.
+        /// Points outward, away from the solid side. Longer than 1e-10; it is normalised.
         normal: Vec2,
         /// Distance of the surface from the body's position along the unit normal, in metres.
         offset: f32,
     },
-    /// A disc that does not turn: a point of a rope, a cloth, a ragdoll (see `links.rs`), or a grain.
+    /// A disc that does not turn: a point of a rope, a cloth or a ragdoll (see [`LinkDesc`](crate::LinkDesc)), or a grain.
     Particle {
         /// In metres.
         radius: f32,
@@ -40,34 +40,34 @@ pub enum Shape {
         /// Half the width and half the height, in metres.
         half_extents: Vec2,
     },
-    /// All points within the radius of a segment from (−half_length, 0) to (half_length, 0).
+    /// All points within `radius` of the segment from (−half_length, 0) to (half_length, 0).
     Capsule {
         /// Half the length of the segment, without the round ends, in metres.
         half_length: f32,
         /// In metres.
         radius: f32,
     },
-    /// The segment from (−half_length, 0) to (half_length, 0). It has no area, so a dynamic body needs a mass.
+    /// The segment from (−half_length, 0) to (half_length, 0). It has no area, so give a dynamic body a mass.
     Segment {
-        /// In metres.
+        /// Half the length, in metres.
         half_length: f32,
     },
     /// A convex polygon of up to eight vertices, about its centroid.
     Polygon(Polygon),
-    /// A segment of a chain, for terrain: solid on its right only (below, when it runs to the right), and smooth
-    /// where the next one begins. Static or kinematic only. [`Assembly::chain`](crate::Assembly::chain) makes
-    /// them.
+    /// A segment of a chain, for terrain. It runs from (−half_length, 0) to (half_length, 0). It is solid only on its right
+    /// (below, if it runs to the right), and smooth where the next segment begins. Static or kinematic bodies only.
+    /// [`Assembly::chain`](crate::Assembly::chain) makes them.
     ChainSegment {
-        /// In metres.
+        /// Half the length, in metres.
         half_length: f32,
-        /// The chain's vertex before this segment, in the segment's own axes. `None` at an end.
+        /// The chain's vertex before this segment, in the segment's own axes, m. `None` at an end of the chain.
         before: Option<Vec2>,
-        /// The one after it.
+        /// The chain's vertex after this segment, in the segment's own axes, m. `None` at an end of the chain.
         after: Option<Vec2>,
     },
 }
 
-/// The kinds of [`Shape`], in the order in which a pair of shapes is sorted.
+/// The kinds of [`Shape`], and compounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ShapeKind {
@@ -110,7 +110,7 @@ impl ShapeKind {
         }
     }
 
-    /// Whether its place in the world depends on the body's angle.
+    /// Returns true if contacts of this kind depend on the body's angle.
     pub(crate) const fn turns(self) -> bool {
         self as u8 >= ShapeKind::Box as u8
     }
@@ -122,51 +122,52 @@ impl Shape {
     /// Largest accepted radius or half extent, in metres.
     pub const MAX_EXTENT: f32 = 1.0e6;
 
-    /// A circle of this radius.
+    /// A circle of this radius, m.
     pub const fn circle(radius: f32) -> Self {
         Shape::Circle { radius }
     }
 
-    /// A particle of this radius.
+    /// A particle of this radius, m.
     pub const fn particle(radius: f32) -> Self {
         Shape::Particle { radius }
     }
 
-    /// An axis-aligned box of these half extents.
+    /// An axis-aligned box of these half extents, m.
     pub const fn aabb(half_width: f32, half_height: f32) -> Self {
         Shape::Aabb { half_extents: Vec2::new(half_width, half_height) }
     }
 
-    /// A half-space with this outward normal.
+    /// A half-space with this outward normal. `offset` is the distance of its surface from the body's position along the unit
+    /// normal, m.
     pub const fn half_space(normal: Vec2, offset: f32) -> Self {
         Shape::HalfSpace { normal, offset }
     }
 
-    /// A box that turns, of these half extents.
+    /// A box that turns, of these half extents, m.
     pub const fn oriented_box(half_width: f32, half_height: f32) -> Self {
         Shape::Box { half_extents: Vec2::new(half_width, half_height) }
     }
 
-    /// A capsule along the body's x axis: `half_length` without the round ends.
+    /// A capsule along the body's x axis. `half_length` excludes the round ends. Both in metres.
     pub const fn capsule(half_length: f32, radius: f32) -> Self {
         Shape::Capsule { half_length, radius }
     }
 
-    /// A segment along the body's x axis.
+    /// A segment along the body's x axis, of this half length, m.
     pub const fn segment(half_length: f32) -> Self {
         Shape::Segment { half_length }
     }
 
-    /// The polygon with these corners, about its centroid. See [`Polygon::new`], which also says where that is.
+    /// The polygon with these corners, re-centred on its centroid. [`Polygon::new`] also returns where the centroid is.
     ///
     /// # Errors
     ///
-    /// As for [`Polygon::new`].
+    /// Those of [`Polygon::new`].
     pub fn polygon(points: &[Vec2]) -> Result<Self, Error> {
         Ok(Shape::Polygon(Polygon::new(points)?.0))
     }
 
-    /// Which kind of shape this is.
+    /// The kind of this shape.
     pub const fn kind(&self) -> ShapeKind {
         match self {
             Shape::Box { .. } => ShapeKind::Box,
@@ -181,10 +182,12 @@ impl Shape {
         }
     }
 
+    /// Checks the dimensions of the shape.
+    ///
     /// # Errors
     ///
-    /// The field and its value, when a dimension is not finite, not positive or out of range, or a
-    /// normal has no length.
+    /// [`Error::OutOfRange`] with the first field that is not finite or out of range (lengths:
+    /// [`Shape::MIN_EXTENT`]`..=`[`Shape::MAX_EXTENT`]); [`Error::ZeroNormal`] for a normal of length zero.
     pub fn validate(&self) -> Result<(), Error> {
         match *self {
             Shape::Circle { radius } => {
@@ -210,7 +213,7 @@ impl Shape {
             Shape::Segment { half_length } => {
                 check_range("shape.segment.half_length", half_length, Self::MIN_EXTENT, Self::MAX_EXTENT)
             }
-            // Checked when it was made.
+            // `Polygon::rounded` has checked it.
             Shape::Polygon(_) => Ok(()),
             Shape::ChainSegment { half_length, before, after } => {
                 let field = "shape.chain_segment.half_length";
@@ -236,7 +239,7 @@ impl Shape {
         }
     }
 
-    /// Area in m². Infinite for a half-space, 0 for a segment.
+    /// Area in m². Infinite for a half-space, 0 for a segment and a chain's segment.
     pub fn area(&self) -> f32 {
         match *self {
             Shape::Circle { radius } | Shape::Particle { radius } => std::f32::consts::PI * radius * radius,
@@ -246,9 +249,9 @@ impl Shape {
         }
     }
 
-    /// Moment of inertia about the centre of a body of this shape and `mass`: ½mr² for a disc, m(w² + h²)/12 for a
-    /// box, ml²/12 for a segment, and of the others that of their triangles, strips and sectors together. An `Aabb`
-    /// and a `Particle` do not rotate, so their inertia is infinite.
+    /// Moment of inertia about the centre, kg·m², of a body of this shape and `mass` (kg): ½mr² for a disc, m(w² + h²)/12 for a
+    /// box, ml²/12 for a segment, the sum over triangles, strips and sectors for capsules and polygons. Infinite for an `Aabb`,
+    /// `Particle`, `HalfSpace` and `ChainSegment`, which do not rotate.
     pub fn inertia(&self, mass: f32) -> f32 {
         match *self {
             Shape::Circle { radius } => 0.5 * mass * radius * radius,
@@ -269,7 +272,7 @@ impl Shape {
         Outline::of(self).map_or(nothing, |outline| outline.mass_properties())
     }
 
-    /// The two stored scalars, see the module's head; of a shape that turns the half extents at angle 0.
+    /// The two stored scalars `ext_x` and `ext_y` (see the module's header). For a shape that turns: the half extents at angle 0.
     pub(crate) fn extents(&self) -> Vec2 {
         match *self {
             Shape::Circle { radius } | Shape::Particle { radius } => Vec2::splat(radius),
@@ -283,8 +286,8 @@ impl Shape {
         }
     }
 
-    /// Directions of the chain's segments before and after this one, in its own axes: those of a segment that goes
-    /// straight on, where there is none; zero for other shapes.
+    /// Directions of the chain's segments before and after this one, in its own axes. Zero where the chain ends, and for other
+    /// shapes.
     pub(crate) fn chain_directions(&self) -> [f32; 4] {
         let Shape::ChainSegment { half_length, before, after } = *self else { return [0.0; 4] };
         let from = |point: Option<Vec2>, sign: f32| {

@@ -1,31 +1,31 @@
-//! Sine and cosine that give the same bits everywhere and at every lane width: the platform's own differ
-//! between C libraries. And angles as a part of a turn with whole turns apart, so that they keep their digits.
+//! Sine and cosine that give the same bits on every platform and at every lane width. (The platform's own functions differ
+//! between C libraries.) Also splits an angle into a part of a turn and whole turns, so that it keeps its digits.
 
 use crate::lane::{Lane, Mask};
 use std::f64::consts::TAU;
 
-/// An angle, rad, as one in [−π, π] and whole turns, counter-clockwise. What is in that range stays as it is. Both steps are
-/// exact in IEEE arithmetic, but for the last rounding to f32, so the bits are the same everywhere.
+/// Splits an angle, rad, into an angle in [−π, π] and whole turns, counter-clockwise. An angle in that range stays as it is.
+/// Both steps are exact in IEEE arithmetic except for the last rounding to f32, so the bits are the same everywhere.
 pub(crate) fn wrap(angle: f64) -> (f32, i32) {
     if angle.abs() <= f64::from(std::f32::consts::PI) {
         return (angle as f32, 0);
     }
     let rest = angle % TAU;
     let rest = if rest.abs() > 0.5 * TAU { rest - TAU.copysign(rest) } else { rest };
-    // More turns than there are numbers for count as the most.
+    // The conversion saturates: a number of turns beyond the range of i32 becomes the nearest i32.
     (rest as f32, ((angle - rest) / TAU).round() as i32)
 }
 
 /// Adding and subtracting this rounds a number below 2²² to the nearest whole one, ties to even.
 const ROUND: f32 = 12_582_912.0;
-/// An angle beyond this counts as zero: the next float is a quarter turn away.
+/// Angles beyond this count as zero: neighbouring floats are a quarter turn apart there.
 const LARGEST: f32 = 4.0e6;
-/// π/2 in three parts, so that the remainder of a large angle keeps its digits: the first two have few bits,
-/// and their multiples are exact.
+/// π/2 in three parts, so that the remainder of a large angle keeps its digits. The first two parts have few bits, so their
+/// multiples are exact.
 const QUARTER_TURN: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
-/// (sine, cosine) of an angle in radians, to 2e-7 for some hundred turns: the angle is reduced to an eighth
-/// of a turn about 0, and there both are minimax polynomials (those of the Cephes library's `sinf` and `cosf`).
+/// Returns (sine, cosine) of an angle in radians, exact to 2e-7 up to some hundred turns. The angle is reduced to an eighth
+/// of a turn about 0. There both are minimax polynomials (those of the Cephes library's `sinf` and `cosf`).
 #[inline(always)]
 pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     let constant = L::splat;
@@ -39,7 +39,7 @@ pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     let cos = x2 * constant(2.443_315_7e-5) - constant(1.388_731_6e-3);
     let cos = constant(1.0) - constant(0.5) * x2 + x2 * x2 * (x2 * cos + constant(4.166_664_6e-2));
 
-    // The quarter of a whole turn: −2, −1, 0, 1 or 2.
+    // The number of quarter turns within a whole turn: −2, −1, 0, 1 or 2.
     let quarter = quarters - constant(4.0) * round(quarters * constant(0.25));
     let half = quarter.abs().gt(constant(1.5));
     let forward = quarter.gt(constant(0.5)).and(quarter.lt(constant(1.5)));
@@ -56,8 +56,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Contract: the part of a turn is in [−π, π], with its whole turns it is the angle, and what is a part of a turn
-        /// stays as it is to the bit.
+        /// Contract: the part of a turn is in [−π, π]. Together with the whole turns it is the angle. An angle that is already
+        /// in that range stays the same to the bit.
         #[test]
         fn wrapped_angles_are_the_same(
             angle in prop_oneof![-7.0f64..7.0, -1.0e3f64..1.0e3, -1.0e7f64..1.0e7],
@@ -74,8 +74,8 @@ mod tests {
             }
         }
 
-        /// Contract: within 2e-7 of the exact values for some hundred turns, and of larger angles within what
-        /// the rounding of an angle so large makes.
+        /// Contract: the values are within 2e-7 of the exact ones for some hundred turns. For larger angles the error is at most
+        /// that of rounding an angle of that size.
         #[test]
         fn near_the_exact_values(angle in prop_oneof![-10.0f32..10.0, -1.0e3f32..1.0e3, -4.0e6f32..4.0e6]) {
             let (sin, cos) = sin_cos(angle);
@@ -85,7 +85,7 @@ mod tests {
             prop_assert!((f64::from(cos) - exact_cos).abs() < tolerance, "{cos} {exact_cos}");
         }
 
-        /// Contract: the same bits at every width, for any float.
+        /// Contract: the bits are the same at every width, for any float.
         #[test]
         fn equal_at_every_width(bits: [u32; 8]) {
             let angles = bits.map(f32::from_bits);

@@ -1,4 +1,4 @@
-//! Box against box, both aligned with the axes: the axis of larger separation, y if both are equal.
+//! Axis-aligned box against axis-aligned box: the normal is the axis of larger separation, y if both are equal.
 
 use super::Touch;
 use crate::lane::Lane;
@@ -15,7 +15,7 @@ pub(super) fn touch<L: Lane>(a: [L; 4], b: [L; 4]) -> Touch<L> {
         normal_x: L::select(by_x, sign(delta_x), zero),
         normal_y: L::select(by_x, zero, sign(delta_y)),
         separation: L::select(by_x, gap_x, gap_y),
-        // Face to face, not off a corner.
+        // True if face meets face, false near a corner.
         flat: L::select(by_x, gap_y, gap_x).lt(zero),
     }
 }

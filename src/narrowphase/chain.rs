@@ -1,20 +1,20 @@
-//! One segment of a chain: solid on one side, and no more than its share of the corners.
+//! One segment of a chain: solid on one side, with its share of the corners.
 //!
-//! A body that slides over a joint of two segments must not be caught by the end of the next one, which a plain
-//! segment would let stand out like a wall. So a segment answers only for normals between its own and that of
-//! the segment after it, where the corner between them juts out; what leans further, or backwards, is its
-//! neighbours' to answer for. At an open end of the chain it answers for all.
+//! A body that slides over the joint of two segments must not be caught by the end of the next segment. The end of a plain
+//! segment would stand out like a wall. So a segment answers only for normals between its own and that of
+//! the segment after it, if the corner between them juts out. Its neighbours answer for normals that lean further, or
+//! backwards. At an open end of the chain the segment answers for all normals.
 
 use super::manifold::{LaneOutline, Manifold, Point, Turn, V};
 use super::{NO_CONTACT, round_convex};
 use crate::lane::{Lane, Mask};
 
-/// The face of a segment's outline that looks to its left.
+/// The face of a segment's outline that looks to the segment's left.
 pub(super) const FRONT: usize = 1;
-/// Sine of the angle by which a normal may lean over an end for which the segment does not answer.
+/// The sine of the angle by which a normal may lean over an end for which the segment does not answer.
 const LEAN: f32 = 0.01;
 
-/// Directions of a segment and its neighbours. One that is not there is zero.
+/// Directions of a segment and its neighbours. Zero for a neighbour that does not exist.
 pub(super) struct Chain<L: Lane> {
     before: V<L>,
     along: V<L>,
@@ -22,7 +22,7 @@ pub(super) struct Chain<L: Lane> {
 }
 
 impl<L: Lane> Chain<L> {
-    /// From the row `[before, after]`, in the segment's axes.
+    /// The directions from the row `[before, after]`, in the segment's axes.
     pub(super) fn new([before_x, before_y, after_x, after_y]: [L; 4]) -> Self {
         Chain {
             before: V::new(before_x, before_y),
@@ -31,7 +31,7 @@ impl<L: Lane> Chain<L> {
         }
     }
 
-    /// As seen from a frame in which the segment is turned so.
+    /// The directions as seen from a frame in which the segment is turned by `turn`.
     #[inline(always)]
     pub(super) fn seen_from(&self, turn: Turn<L>) -> Self {
         Chain {
@@ -41,14 +41,14 @@ impl<L: Lane> Chain<L> {
         }
     }
 
-    /// Whether a normal that points away from the chain is this segment's.
+    /// True in lanes in which the segment answers for `normal`, which points away from the chain.
     #[inline(always)]
     pub(super) fn answers_for(&self, normal: V<L>) -> L::Mask {
         let (zero, lean) = (L::splat(0.0), L::splat(LEAN));
         let forward = normal.dot(self.along);
         let open_end = self.after.dot(self.after).le(zero);
         let open_start = self.before.dot(self.before).le(zero);
-        // Left of the direction is out: a corner juts out where the chain turns right.
+        // The left of the direction is outside. So a corner juts out where the chain turns right.
         let juts_out = self.along.left().dot(self.after).lt(zero);
         let at_end = juts_out.and(normal.dot(self.after).le(lean)).or(open_end);
         let at_start = open_start.or(forward.ge(-lean));
@@ -56,7 +56,7 @@ impl<L: Lane> Chain<L> {
     }
 }
 
-/// A round shape (A) against a chain's segment, in the segment's axes.
+/// A round shape (A) against a chain's segment (B), in the segment's axes.
 #[inline(always)]
 pub(super) fn touch_round<L: Lane, const N: usize>(
     centre: V<L>,
@@ -66,8 +66,8 @@ pub(super) fn touch_round<L: Lane, const N: usize>(
 ) -> Manifold<L> {
     let mut manifold = round_convex::touch(centre, radius, segment);
     let mine = chain.answers_for(manifold.normal.neg()).and(centre.y.ge(L::splat(0.0)));
-    // What leans over an end by so little that both segments answer for it is pushed straight out: a hundredth of 5 m/s
-    // would lift a ball that rolls.
+    // A normal that leans over an end by so little that both segments answer for it is made straight. Otherwise a ball that rolls
+    // at 5 m/s would be lifted by a hundredth of that speed.
     let straight = manifold.normal.x.abs().le(L::splat(LEAN));
     manifold.normal = V::select(straight, V::splat(0.0, -1.0), manifold.normal);
     let Point { place, separation, .. } = &mut manifold.points[0];

@@ -1,4 +1,4 @@
-//! Circle (A) against box (B): the normal runs from the circle's centre to the box's nearest point; a
+//! Circle (A) against axis-aligned box (B): the normal runs from the circle's centre to the box's nearest point. A
 //! centre inside the box leaves by the nearest face, by the x face if two are equally near.
 
 use super::Touch;
@@ -26,12 +26,12 @@ pub(super) fn touch<L: Lane>(circle: [L; 4], aabb: [L; 4]) -> Touch<L> {
         normal_x: -L::select(outside, out_x / distance, inside_x),
         normal_y: -L::select(outside, out_y / distance, inside_y),
         separation: L::select(outside, distance, -depth) - circle[2],
-        // Beside a face, not off a corner.
+        // True if the centre is beside a face, false near a corner.
         flat: x.abs().lt(half_x).or(y.abs().lt(half_y)),
     }
 }
 
-/// Box (A) against circle (B).
+/// Axis-aligned box (A) against circle (B).
 #[inline(always)]
 pub(super) fn touch_swapped<L: Lane>(aabb: [L; 4], circle: [L; 4]) -> Touch<L> {
     let touch = touch(circle, aabb);

@@ -3,7 +3,7 @@
 use super::Touch;
 use crate::lane::{Lane, Mask};
 
-/// Below this distance the centres coincide, and the normal is (1, 0).
+/// Up to this distance, m, the centres coincide, and the normal is (1, 0).
 const COINCIDENT: f32 = 1.0e-12;
 
 #[inline(always)]
@@ -16,6 +16,6 @@ pub(super) fn touch<L: Lane>(a: [L; 4], b: [L; 4]) -> Touch<L> {
         normal_x: L::select(apart, delta_x * per_distance, L::splat(1.0)),
         normal_y: L::select(apart, delta_y * per_distance, L::splat(0.0)),
         separation: distance - (a[2] + b[2]),
-        flat: apart.and(distance.lt(L::splat(0.0))), // nowhere
+        flat: apart.and(distance.lt(L::splat(0.0))), // never
     }
 }

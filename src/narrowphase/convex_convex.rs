@@ -1,28 +1,28 @@
 //! Convex outline against convex outline: separating axes, then clipping.
 //!
 //! ```text
-//! for each face of A, of B:     how far the other's nearest vertex is from it    → the furthest: reference
-//! incident edge:                the other's, most opposite to the reference face
-//! two points:                   the ends of what of the incident edge lies above the reference edge
-//! corner next to corner:        the way from the one to the other
+//! for each face of A and B:     distance of the other outline's nearest vertex   → largest: the reference face
+//! incident edge:                the other outline's edge most opposite to the reference face
+//! two points:                   the ends of the part of the incident edge that lies above the reference edge
+//! corner next to corner:        one point, with the normal from one corner to the other
 //! ```
 //!
 //! The methods are those of D. Gregorius, "The Separating Axis Test between Convex Polyhedra" (2013), and of
-//! E. Catto's Box2D: the faces' normals are tested only, since in the plane two outlines that overlap are
-//! overlapping least along one of them, and two that are apart without a face between them are nearest at two
-//! vertices. Nothing here branches: a lane does all of it whatever its neighbours do.
+//! E. Catto's Box2D. Only the faces' normals are tested. In the plane this is enough: two outlines that overlap do so least
+//! along one of these normals, and two outlines that are apart without a face between them are nearest at two
+//! vertices. This code does not branch: every lane does all of it, whatever its neighbours do.
 
 use super::NO_CONTACT;
 use super::chain::{Chain, FRONT};
 use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
-/// The face of one outline from which the other is furthest.
+/// A face of one outline, and how far the other outline is from it.
 #[derive(Clone, Copy)]
 struct Face<L: Lane> {
     separation: L,
     normal: V<L>,
-    /// Its ends, and the number of the first.
+    /// The ends of the face, and the number of the first end.
     from: V<L>,
     to: V<L>,
     index: L,
@@ -52,14 +52,14 @@ impl<L: Lane> Face<L> {
         }
     }
 
-    /// The number of its second end.
+    /// The number of the face's second end.
     #[inline(always)]
     fn next_index(&self, count: L) -> L {
         let next = self.index + L::splat(1.0);
         L::select(next.ge(count), L::splat(0.0), next)
     }
 
-    /// Among the faces that `allows` lets.
+    /// The face from which the other outline is furthest, among those that `allows` admits. `None` from `allows` admits all.
     #[inline(always)]
     fn furthest<const N: usize>(
         outline: &LaneOutline<L, N>,
@@ -79,7 +79,7 @@ impl<L: Lane> Face<L> {
         best
     }
 
-    /// The edge most opposite to a normal.
+    /// The edge whose normal is most opposite to `normal`.
     #[inline(always)]
     fn opposite<const N: usize>(outline: &LaneOutline<L, N>, normal: V<L>) -> Self {
         let mut best = Face::of(outline, 0, normal.dot(outline.normal[0]));
@@ -91,7 +91,7 @@ impl<L: Lane> Face<L> {
     }
 }
 
-/// `b` as seen from A's frame.
+/// The manifold of two outlines. `b` is as seen from A's frame, and so is the manifold.
 #[inline(always)]
 pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, b: &LaneOutline<L, N>) -> Manifold<L> {
     let of_a = Face::furthest(a, b, |_| None);
@@ -99,8 +99,8 @@ pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, b: &LaneOutl
     clip(a, b, of_a, of_b, true)
 }
 
-/// Against a chain's segment B, of which only the front counts, and of A's faces those whose normals the segment
-/// has to answer for. What is beside the segment is its neighbour's.
+/// The manifold of an outline A and a chain's segment B. Only the front of the segment counts, and only those faces of A for
+/// whose normals the segment answers. Its neighbours answer for bodies beside it.
 #[inline(always)]
 pub(super) fn touch_chain<L: Lane, const N: usize>(
     a: &LaneOutline<L, N>,
@@ -119,32 +119,33 @@ pub(super) fn touch_chain<L: Lane, const N: usize>(
     manifold
 }
 
-/// The reference face and the edge of the other outline that is most opposite to it.
+/// The reference face, and the edge of the other outline that is most opposite to it.
 struct Clipping<L: Lane> {
-    /// Whether the reference face is B's.
+    /// True in lanes in which the reference face is B's.
     by_b: L::Mask,
     reference: Face<L>,
-    /// The numbers of its ends.
+    /// The numbers of the reference face's ends.
     reference_ends: [L; 2],
     incident: Face<L>,
     incident_ends: [L; 2],
-    /// The sum of both roundings.
+    /// The sum of both rounding radii.
     radii: L,
-    /// Half of the difference of the reference's rounding and the other's: from the middle between the bare edges to that between the surfaces.
+    /// Half of the reference's rounding radius minus the other's. This is the way from the middle between the bare edges to the
+    /// middle between the surfaces.
     middle: L,
 }
 
-/// Where the incident edge lies along the reference edge. Heights are above the reference face.
+/// Places of both edges along the reference edge. Heights are above the reference face.
 struct Along<L: Lane> {
-    /// The reference edge, which runs to the left of its normal.
+    /// The ends of the reference edge. It runs to the left of its normal.
     low: L,
     high: L,
-    /// The incident edge, which runs the other way.
+    /// The ends of the incident edge. It runs the other way.
     incident_low: L,
     incident_high: L,
     low_height: L,
     high_height: L,
-    /// The part that lies above the reference edge.
+    /// The ends of the part of the incident edge that lies above the reference edge.
     clipped_low: L,
     clipped_high: L,
 }
@@ -174,7 +175,7 @@ impl<L: Lane> Clipping<L> {
         }
     }
 
-    /// The feature of two vertices, whichever outline is the reference.
+    /// The feature number of two vertices. It does not depend on which outline is the reference.
     #[inline(always)]
     fn feature(&self, of_reference: L, of_incident: L) -> L {
         let in_a = L::select(self.by_b, of_incident, of_reference);
@@ -201,7 +202,7 @@ impl<L: Lane> Clipping<L> {
         }
     }
 
-    /// The point between the reference face and a place that is `above` it.
+    /// The point midway between the reference face and a place at the height `above` it.
     #[inline(always)]
     fn point(&self, along: L, above: L, feature: L) -> Point<L> {
         let normal = self.reference.normal;
@@ -233,12 +234,12 @@ impl<L: Lane> Clipping<L> {
         ]
     }
 
-    /// What is nearest where the incident edge is not above the reference edge.
+    /// The nearest points if they are two corners, or if the incident edge is not above the reference edge.
     ///
-    /// Where the incident vertex next to the reference face (or, if all of the edge is beside the face, next to the
-    /// face's end) is beyond that end, and the end beyond that vertex, the two corners are nearest to each other.
-    /// Where both faces are as far away, as of two edges that lie flat above each other, neither is beyond the other.
-    /// The two ends of an upright edge may come in any order.
+    /// Take the incident vertex that is nearest to the reference face. (If the whole edge is beside the face: the one nearest to
+    /// the face's end.) If this vertex is beyond an end of the face, and that end is beyond this vertex along the incident edge,
+    /// the two corners are nearest to each other. Two edges that lie flat above each other, so that both faces are equally far
+    /// away, do not meet this condition. The two ends of an upright edge may come in any order.
     #[inline(always)]
     fn corner(&self, along: &Along<L>, corners: bool) -> Corner<L> {
         let Clipping { reference, incident, .. } = self;
@@ -273,7 +274,7 @@ impl<L: Lane> Clipping<L> {
             separation: distance - self.radii,
             feature,
         };
-        // Beside each other and yet not apart, by rounding: the reference's normal will do.
+        // `end_point` is for edges that are beside each other but, by rounding, not apart. It uses the reference's normal.
         let nearest_above = L::select(nearest_is_low, low_height, high_height);
         Corner {
             beside,
@@ -287,18 +288,20 @@ impl<L: Lane> Clipping<L> {
 
 /// The point of two edges that are beside each other, or nearest at two corners.
 struct Corner<L: Lane> {
-    /// Whether no part of the incident edge is above the reference edge.
+    /// True in lanes in which no part of the incident edge is above the reference edge.
     beside: L::Mask,
-    /// Whether the two corners are nearest, and the direction from the reference's to the other.
+    /// True in lanes in which the two corners are nearest to each other.
     is_nearest: L::Mask,
+    /// The direction from the reference's corner to the other.
     direction: V<L>,
-    /// The point between the corners …
+    /// The point between the corners.
     point: Point<L>,
-    /// … and the one above the end of the reference face.
+    /// The point between the nearest incident vertex and the line of the reference face.
     end_point: Point<L>,
 }
 
-/// Up to two points of two outlines from their deepest faces. Without `corners` no two corners are nearest.
+/// The manifold of two outlines, of up to two points, from the faces of largest separation. Without `corners`, two corners are
+/// never taken as the nearest features.
 #[inline(always)]
 fn clip<L: Lane, const N: usize>(
     a: &LaneOutline<L, N>,
@@ -322,14 +325,14 @@ fn clip<L: Lane, const N: usize>(
     }
     let normal = V::select(corner.is_nearest, corner.direction, clipping.reference.normal);
 
-    // From A to B, the points in the order of that normal's tangent.
+    // The normal points from A to B. The points are in the order of that normal's tangent.
     let by_b = clipping.by_b;
     let normal = V::select(by_b, normal.neg(), normal);
     let points = [select_point(by_b, high_point, low_point), select_point(by_b, low_point, high_point)];
     Manifold { normal, points, flat: L::select(corner.beside, one, zero).le(zero) }
 }
 
-/// Lengths below this count as none, m.
+/// Lengths below this count as zero, m.
 const TOGETHER: f32 = 1.0e-6;
 
 #[inline(always)]

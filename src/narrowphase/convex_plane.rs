@@ -1,10 +1,10 @@
-//! Convex outline (A) against a half-space (B): both ends of the edge most opposite to the plane's normal.
+//! Convex outline (A) against a half-space (B): the points are both ends of the edge most opposite to the plane's normal.
 
 use super::NO_CONTACT;
 use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
-/// The plane's normal and offset in A's axes, from A's centre; so is the manifold.
+/// The plane's normal and offset, and the manifold, are in A's axes, from A's centre.
 #[inline(always)]
 pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, normal: V<L>, offset: L) -> Manifold<L> {
     let mut most = normal.dot(a.normal[0]);
@@ -26,7 +26,7 @@ pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, normal: V<L>
     };
     let first = at(from, index);
     let mut second = at(to, next);
-    // A point has one vertex.
+    // An outline of one vertex gives one point.
     second.separation = L::select(a.count.lt(L::splat(1.5)), L::splat(NO_CONTACT), second.separation);
     let everywhere = first.separation.le(first.separation).or(first.separation.gt(first.separation));
     Manifold { normal: normal.neg(), points: [first, second], flat: everywhere }

@@ -1,9 +1,9 @@
-//! Circle or box (A) against a half-space (B): the normal is the plane's, reversed.
+//! Circle or axis-aligned box (A) against a half-space (B): the normal is the plane's, reversed.
 
 use super::Touch;
 use crate::lane::Lane;
 
-/// `support` is how far the shape reaches from its centre towards the plane.
+/// `support` is how far the shape reaches from its centre towards the plane, m.
 #[inline(always)]
 fn touch<L: Lane>(a: [L; 4], plane: [L; 4], support: L) -> Touch<L> {
     let separation = a[0] * plane[0] + a[1] * plane[1] - plane[2] - support;

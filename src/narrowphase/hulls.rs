@@ -1,7 +1,7 @@
-//! Manifolds of Verlet hulls: polygons whose corners are where their particles are at the moment.
+//! Manifolds of hulls: polygons whose corners are at the present places of their particles.
 //!
-//! Their outlines are written as rows of the layout of `outline.rs` each substep, already turned, from an origin of
-//! their own; so two hulls need no turning, only the way between their origins.
+//! The outlines of hulls are written in each substep, as rows in the layout of `outline.rs`, in the world's axes and from an
+//! origin for each hull. So the kernel does not turn two hulls; it needs only the way between their origins.
 
 use super::chain::Chain;
 use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, V};
@@ -10,14 +10,14 @@ use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
 use glam::Vec2;
 
-/// Where two shapes touch, or nearly.
+/// The manifold of a hull and another shape, which touch or nearly touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopTouch {
-    /// From A to B.
+    /// The normal from A to B.
     pub normal: Vec2,
-    /// From A's origin.
+    /// The points, from A's origin.
     pub places: [Vec2; 2],
-    /// [`NO_CONTACT`] if there is no such point.
+    /// The separations of the points. [`NO_CONTACT`] for a point that does not exist.
     pub separations: [f32; 2],
 }
 
@@ -35,7 +35,7 @@ impl LoopTouch {
     }
 }
 
-/// Which corners of a loop are on the convex polygon around it, counter-clockwise.
+/// The corners of a loop that are on the convex polygon around it, counter-clockwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Around {
     at: [u8; MAX_VERTICES],
@@ -47,14 +47,14 @@ impl Around {
         &self.at[..usize::from(self.count)]
     }
 
-    /// All of them, in their order, as long as they are the corners of a convex polygon or the ends of a limb. Where the
-    /// loop is dented or turned inside out, those of its convex hull; none where they are all in one place.
+    /// Returns all corners in their order if they are the ends of a limb or the counter-clockwise corners of a convex polygon.
+    /// If the loop is dented or turned inside out: the corners of its convex hull. None if all corners are in one place.
     pub(crate) fn of(corners: &[Vec2]) -> Around {
         let n = corners.len();
         let edge = |i: usize| corners[(i + 1) % n] - corners[i];
         let apart = (0..n).all(|i| edge(i).length_squared() > APART);
-        // At most eight corners that turn left by less than a half turn each go around once, unless they turn by more than a
-        // whole turn: then some corner lies on the wrong side of the first edge.
+        // If each of at most eight corners turns left by less than half a turn, the loop goes around once, unless it turns by more
+        // than a whole turn. In that case some corner lies on the wrong side of the first edge.
         let left = |i: usize| edge(i).perp_dot(edge((i + 1) % n)) > 0.0;
         let inside = |i: usize| edge(0).perp_dot(corners[i] - corners[0]) > 0.0;
         if apart && (n == 2 || ((0..n).all(left) && (2..n).all(inside))) {
@@ -63,7 +63,7 @@ impl Around {
         Around::wrapped(corners)
     }
 
-    /// By A. M. Andrew's chains, "Another efficient algorithm for convex hulls in two dimensions" (1979).
+    /// The convex hull of the corners, by A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions" (1979).
     fn wrapped(corners: &[Vec2]) -> Around {
         let mut sorted: [u8; MAX_VERTICES] = std::array::from_fn(|i| i as u8);
         let sorted = &mut sorted[..corners.len()];
@@ -86,7 +86,7 @@ impl Around {
                 chain[count] = next;
                 count += 1;
             }
-            // The next chain begins with it.
+            // The last corner of this chain is the first of the next one.
             count -= 1;
         };
         walk(&mut sorted.iter().copied());
@@ -101,7 +101,7 @@ impl Around {
 /// The square of the least distance between two corners, m².
 const APART: f32 = 1.0e-12;
 
-/// Writes the outline of the convex polygon around a loop; an outline of a point where that is empty.
+/// Writes the outline of the convex polygon around a loop. If `around` is empty: the outline of a point.
 pub(crate) fn write_loop(corners: &[Vec2], around: &Around, radius: f32, rows: &mut [Row]) {
     let around = around.corners();
     let n = around.len();
@@ -119,14 +119,14 @@ pub(crate) fn write_loop(corners: &[Vec2], around: &Around, radius: f32, rows: &
     }
 }
 
-/// Two hulls: the first rows of their outlines, and the way from A's origin to B's.
+/// A pair of hulls: the first rows of their outlines, and the way from A's origin to B's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopPair {
     pub rows: [RowOffset; 2],
     pub way: Vec2,
 }
 
-/// The manifolds of pairs of hulls of at most `capacity` corners.
+/// Writes the manifolds of pairs of hulls. No hull has more than `capacity` corners.
 pub(crate) fn touch_loops<L: Lane>(
     outlines: &[Row],
     capacity: usize,
@@ -142,7 +142,7 @@ pub(crate) fn touch_loops<L: Lane>(
 
 fn touch_all<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touches: &mut [LoopTouch]) {
     for (pairs, touches) in pairs.chunks(L::WIDTH).zip(touches.chunks_mut(L::WIDTH)) {
-        // What is left over is filled up with the first.
+        // Lanes without a pair get the first one of the chunk.
         let pair = |lane: usize| pairs.get(lane).unwrap_or(&pairs[0]);
         let offsets = |end: usize| -> [RowOffset; MAX_WIDTH] {
             std::array::from_fn(|lane| pair(lane % L::WIDTH).rows[end])
@@ -182,20 +182,21 @@ fn touch_all<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touc
     }
 }
 
-/// What a hull meets that is no hull.
+/// A shape that is not a hull and that a hull meets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Other<'a> {
+    /// A round shape of this radius, m.
     Round(f32),
-    /// Half extents.
+    /// A box of these half extents, m.
     Box(Vec2),
-    /// Rows of its outline.
+    /// A shape with an outline: the rows of that outline.
     Outline(&'a [Row]),
-    /// Rows of the outline of a chain's segment.
+    /// A chain's segment: the rows of its outline.
     Chain(&'a [Row]),
 }
 
-/// A hull (A) against another shape, whose centre is `way` from A's origin, and which is turned by (sin, cos).
-/// `centre` is that of A's corners.
+/// The manifold of a hull (A) and another shape (B). B's centre is `way` from A's origin. `turn` is B's (sin, cos).
+/// `centre` is the centre of A's corners, from A's origin.
 pub(crate) fn touch_other(
     hull: &[Row],
     centre: Vec2,
@@ -226,7 +227,7 @@ pub(crate) fn touch_other(
         }
         Other::Outline(rows) => convex_convex::touch(&a, &outline::<f32>(rows).seen_from(turn, at)),
         Other::Chain(rows) => {
-            // A's centre decides on which side it is, and has to be the origin.
+            // The side on which A is depends on A's centre, so this centre has to be the origin.
             let (to, from) = (V::new(-centre.x, -centre.y), V::new(centre.x, centre.y));
             let a = LaneOutline { vertex: a.vertex.map(|v| v.add(to)), ..a };
             let segment = outline::<f32>(rows).seen_from(turn, at.add(to));
@@ -248,8 +249,8 @@ fn outline<L: Lane>(rows: &[Row]) -> LaneOutline<L, MAX_VERTICES> {
 mod tests {
     use super::*;
 
-    /// Contract: the polygon around a loop is the loop itself, in its order, as long as it is convex; else its convex hull,
-    /// counter-clockwise, and nothing where all corners coincide.
+    /// Contract: the polygon around a convex loop is the loop itself, in its order. Else it is the convex hull of the loop,
+    /// counter-clockwise. It is empty if all corners coincide.
     #[test]
     fn loops_are_wrapped() {
         let wrap = |list: &[(f32, f32)]| {

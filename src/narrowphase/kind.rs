@@ -1,12 +1,13 @@
-//! The kinds of pair: which kernel, which role of A and B.
+//! The kinds of pair: the kernel of each, and which shape has the role of A.
 
 use crate::body::Kind;
 use crate::geometry::shape::ShapeKind;
 
-/// The kinds of pair, each with blocks and kernels of its own. `A` is the first shape named. From
-/// `CircleCircleFixed` on B has no inverse mass: such a contact writes A only, and its colour only A's.
+/// The kinds of pair. Each has blocks and kernels of its own. `A` is the first shape in the name. From
+/// `CircleCircleFixed` on, B has no inverse mass: such a contact writes A only, and its colour has to be unique for A only.
 ///
-/// In the kinds with manifolds, *round* is a circle or a particle, *convex* a box, capsule, segment or polygon.
+/// In the kinds with manifolds, *round* is a circle or a particle. *Convex* is a box, capsule, segment or polygon, or an `Aabb` in
+/// a pair that needs a manifold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum PairKind {
@@ -38,11 +39,11 @@ pub(crate) enum PairKind {
     ConvexPlane = 25,
 }
 
-/// How many kinds there are.
+/// The number of kinds.
 pub(crate) const KINDS: usize = 26;
 
 impl PairKind {
-    /// All kinds, in the order in which they are solved: fixed ones last, so that they yield least.
+    /// All kinds, in the order in which they are solved. Fixed ones come last, so that they yield least.
     pub(crate) const ALL: [PairKind; KINDS] = [
         PairKind::CircleCircle,
         PairKind::CircleAabb,
@@ -87,14 +88,14 @@ impl PairKind {
         PairKind::ConvexPlane,
     ];
 
-    /// Whether its contacts may turn a body about a point off their normal, see `manifold.rs`.
+    /// Returns true if contacts of this kind may turn a body about a point off their normal. See `manifold.rs`.
     pub(crate) const fn needs_manifold(self) -> bool {
         let number = self as u8;
         number >= PairKind::RoundRoundFixed as u8
             || (number >= PairKind::RoundRound as u8 && number <= PairKind::ConvexConvex as u8)
     }
 
-    /// Whether contacts of this kind with manifolds have two points.
+    /// Returns true if manifolds of this kind have two points.
     pub(crate) const fn has_two_points(self) -> bool {
         matches!(
             self,
@@ -105,12 +106,12 @@ impl PairKind {
         )
     }
 
-    /// Whether either body could be A.
+    /// Returns true if the kind needs a manifold and either shape could be A.
     pub(crate) const fn is_symmetric(self) -> bool {
         matches!(self, PairKind::RoundRound | PairKind::ConvexConvex)
     }
 
-    /// r²/I over 1/m of the shapes in the roles of A and B: 2 for a disc that friction turns, else 0.
+    /// The ratio of r²/I to 1/m, of the shapes in the roles of A and B: 2 for a disc that friction turns, else 0.
     pub(crate) const fn spin_factors(self) -> (f32, f32) {
         match self {
             PairKind::CircleCircle => (2.0, 2.0),
@@ -123,8 +124,8 @@ impl PairKind {
         }
     }
 
-    /// The kind of a pair, and whether the second body takes the role of A. `a_fixed` and `b_fixed` say
-    /// which of the two has no inverse mass; not both.
+    /// Returns the kind of a pair, and true if the second shape takes the role of A. `a_fixed` and `b_fixed` say
+    /// which of the two has no inverse mass. At most one of them is true.
     pub(crate) fn of(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
         use ShapeKind::{Aabb, Circle, HalfSpace, Particle};
         debug_assert!(!(a_fixed && b_fixed));
@@ -185,7 +186,7 @@ impl PairKind {
         (kind, a_fixed)
     }
 
-    /// Whether B has no inverse mass.
+    /// Returns true if B has no inverse mass.
     pub(crate) const fn is_fixed(self) -> bool {
         self as u8 >= PairKind::CircleCircleFixed as u8
     }

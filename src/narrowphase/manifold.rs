@@ -1,13 +1,12 @@
-//! Manifolds: what a pair of shapes that turn touches at, up to two points; and the outlines they are found
-//! from.
+//! Manifolds (the normal and up to two points where two shapes touch), and the outlines from which they are computed.
 //!
-//! All is computed in the axes of one of the two shapes, with that shape's centre as the origin: small numbers,
+//! Kernels work in the axes of one of the two shapes, with that shape's centre as the origin. So numbers stay small,
 //! however far from the world's origin the pair is.
 
 use crate::geometry::outline::{NEIGHBOUR_ROW, NORMAL_ROWS, OUTLINE_ROWS, VERTEX_ROWS};
 use crate::lane::{Lane, Row, RowOffset};
 
-/// A vector a lane.
+/// One 2D vector per lane.
 #[derive(Clone, Copy)]
 pub(crate) struct V<L: Lane> {
     pub x: L,
@@ -50,7 +49,7 @@ impl<L: Lane> V<L> {
         V { x: -self.x, y: -self.y }
     }
 
-    /// A quarter turn counter-clockwise.
+    /// Returns the vector turned counter-clockwise by a quarter turn.
     #[inline(always)]
     pub(crate) fn left(self) -> Self {
         V { x: -self.y, y: self.x }
@@ -80,7 +79,7 @@ impl<L: Lane> Turn<L> {
         V { x: self.cos * v.x + self.sin * v.y, y: self.cos * v.y - self.sin * v.x }
     }
 
-    /// First `other`, then back by this.
+    /// The rotation that first applies `other`, then undoes this one.
     #[inline(always)]
     pub(crate) fn relative(self, other: Self) -> Self {
         Turn {
@@ -90,7 +89,7 @@ impl<L: Lane> Turn<L> {
     }
 }
 
-/// Where shapes are: centre and rotation.
+/// The centres and rotations of shapes, one per lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<L: Lane> {
     pub centre: V<L>,
@@ -98,27 +97,27 @@ pub(crate) struct Frame<L: Lane> {
 }
 
 impl<L: Lane> Frame<L> {
-    /// From `[x, y, cos, sin]`.
+    /// The frame from `[x, y, cos, sin]`.
     #[inline(always)]
     pub(crate) fn new([x, y, cos, sin]: [L; 4]) -> Self {
         Frame { centre: V { x, y }, turn: Turn { cos, sin } }
     }
 
-    /// Its rotation and centre in another frame's axes.
+    /// The rotation and centre of this frame as seen from `other`.
     #[inline(always)]
     pub(crate) fn seen_from(&self, other: &Self) -> (Turn<L>, V<L>) {
         (other.turn.relative(self.turn), other.turn.undo(self.centre.sub(other.centre)))
     }
 }
 
-/// Outlines of `N` vertices; shapes with fewer repeat their first vertex and edge.
+/// Outlines of `N` vertices, one per lane. Shapes with fewer vertices repeat their first vertex and edge.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneOutline<L: Lane, const N: usize> {
     pub vertex: [V<L>; N],
     /// The outward normal of the edge from this vertex to the next.
     pub normal: [V<L>; N],
     pub radius: L,
-    /// How many vertices there are before they repeat.
+    /// The number of vertices before they repeat.
     pub count: L,
 }
 
@@ -141,7 +140,7 @@ impl<L: Lane> LaneOutline<L, 4> {
 }
 
 impl<L: Lane, const N: usize> LaneOutline<L, N> {
-    /// As seen from another frame.
+    /// The outline as seen from another frame, in which it has this rotation and centre.
     #[inline(always)]
     pub(crate) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
         let mut seen = *self;
@@ -152,7 +151,7 @@ impl<L: Lane, const N: usize> LaneOutline<L, N> {
         seen
     }
 
-    /// Where along a direction its first vertex is.
+    /// The least coordinate of its vertices along a direction.
     #[inline(always)]
     pub(crate) fn least_along(&self, direction: V<L>) -> L {
         let mut least = direction.dot(self.vertex[0]);
@@ -177,8 +176,8 @@ impl<L: Lane, const N: usize> LaneOutline<L, N> {
     }
 }
 
-/// Outlines in rows of the layout of `outline.rs`, one a lane. There are as many rows from each offset on as an outline
-/// has: who makes one of these sees to it.
+/// Outlines in rows of the layout of `outline.rs`, one per lane. Invariant: from each offset on there are [`OUTLINE_ROWS`] rows.
+/// `new` checks it; the caller of `new_unchecked` guarantees it.
 #[derive(Clone, Copy)]
 pub(crate) struct OutlineRows<'a> {
     rows: &'a [Row],
@@ -186,20 +185,22 @@ pub(crate) struct OutlineRows<'a> {
 }
 
 impl<'a> OutlineRows<'a> {
+    /// The outlines at these offsets.
+    ///
     /// # Panics
     ///
-    /// When the rows end before one of the outlines does.
+    /// If the rows end before one of the outlines does.
     #[inline(always)]
     pub(crate) fn new(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
         assert!(Self::are_all_there(rows, at), "an outline is not in these rows");
         OutlineRows { rows, at }
     }
 
-    /// The same without looking.
+    /// The outlines at these offsets, without the check of `new`.
     ///
     /// # Safety
     ///
-    /// From each offset on there are [`OUTLINE_ROWS`] rows.
+    /// The caller guarantees that from each offset on there are [`OUTLINE_ROWS`] rows.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) unsafe fn new_unchecked(rows: &'a [Row], at: &'a [RowOffset]) -> Self {
@@ -216,11 +217,12 @@ impl<'a> OutlineRows<'a> {
     #[allow(unsafe_code)]
     fn row<L: Lane>(&self, index: usize) -> [L; 4] {
         assert!(index < OUTLINE_ROWS);
-        // SAFETY: there is such a row after each offset, by what this type stands for. They are borrowed for reading.
+        // SAFETY: by the invariant of this type, `OUTLINE_ROWS` rows follow each offset, and `index` is less, by the assertion.
+        // `rows` is borrowed for reading.
         unsafe { L::gather(self.rows.as_ptr().add(index), &self.at[..L::WIDTH]) }
     }
 
-    /// The outlines, of at most `N` vertices each.
+    /// Gathers the outlines. Each has at most `N` vertices.
     #[inline(always)]
     pub(crate) fn outlines<L: Lane, const N: usize>(&self) -> LaneOutline<L, N> {
         let zero = V::splat(0.0, 0.0);
@@ -236,36 +238,37 @@ impl<'a> OutlineRows<'a> {
         outline
     }
 
-    /// The neighbours of chain segments: see [`Chain::new`](super::chain::Chain::new).
+    /// Gathers the neighbours of chain segments: see [`Chain::new`](super::chain::Chain::new).
     #[inline(always)]
     pub(crate) fn neighbours<L: Lane>(&self) -> [L; 4] {
         self.row::<L>(NEIGHBOUR_ROW)
     }
 }
 
-/// A point at which two shapes touch, or are about to.
+/// A point at which two shapes touch or are about to touch.
 #[derive(Clone, Copy)]
 pub(crate) struct Point<L: Lane> {
-    /// Midway between the surfaces, from A's shape's centre; in A's axes, in the end in the world's.
+    /// The place midway between the surfaces. Kernels give it in the axes and from the centre of one of the two shapes.
+    /// `shapes::touch` gives it in the world's axes, from the centre of A's shape.
     pub place: V<L>,
-    /// Negative when the shapes overlap; [`NO_CONTACT`](super::NO_CONTACT) if there is no such point.
+    /// Negative when the shapes overlap. [`NO_CONTACT`](super::NO_CONTACT) if the point does not exist.
     pub separation: L,
-    /// Which vertices of the two shapes it comes from: from step to step the same point has the same number.
+    /// The number of the two vertices from which the point comes. The same point has the same number from step to step.
     pub feature: L,
 }
 
-/// What two shapes touch at.
+/// The normal and points at which two shapes touch.
 #[derive(Clone, Copy)]
 pub(crate) struct Manifold<L: Lane> {
-    /// From A to B.
+    /// The normal from A to B.
     pub normal: V<L>,
     pub points: [Point<L>; 2],
-    /// See `Touch::flat`.
+    /// As in [`Touch::flat`](super::Touch::flat).
     pub flat: L::Mask,
 }
 
 impl<L: Lane> Manifold<L> {
-    /// From the axes of A's shape, or B's, to the world's.
+    /// Turns the manifold from the axes of a shape that is turned by `turn` to the world's axes.
     #[inline(always)]
     pub(crate) fn turned(mut self, turn: Turn<L>) -> Self {
         self.normal = turn.apply(self.normal);
@@ -275,7 +278,7 @@ impl<L: Lane> Manifold<L> {
         self
     }
 
-    /// Places from another centre, which is `by` before the present one.
+    /// Measures places from a new origin. `by` is the way from the new origin to the old one.
     #[inline(always)]
     pub(crate) fn shift(&mut self, by: V<L>) {
         for point in &mut self.points {

@@ -1,16 +1,16 @@
-//! Round shape (A) against convex outline (B): the nearest feature of the outline to the centre.
+//! Round shape (A) against convex outline (B): finds the feature of the outline that is nearest to the centre.
 //!
-//! The face of largest separation is found; where the centre is beyond one of its ends that vertex is nearest,
+//! The kernel finds the face of largest separation. If the centre is beyond one end of this face, the vertex there is nearest,
 //! else the face itself. A centre inside leaves by the nearest face. An outline of one vertex is a point.
 
 use super::NO_CONTACT;
 use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
-/// Below this distance the centre is on the vertex.
+/// Up to this distance, m, the centre is on the vertex.
 const COINCIDENT: f32 = 1.0e-12;
 
-/// `centre` in B's axes, from B's centre; so is the manifold.
+/// `centre` and the manifold are in B's axes, from B's centre.
 #[inline(always)]
 pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &LaneOutline<L, N>) -> Manifold<L> {
     let zero = L::splat(0.0);
@@ -29,7 +29,7 @@ pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &LaneOu
     let before = along.lt(tangent.dot(from));
     let beyond = along.gt(tangent.dot(to));
     let is_point = normal.dot(normal).le(zero);
-    // Nothing is inside a segment: what is in line with it is beyond an end.
+    // A segment has no inside: a centre in line with it is beyond an end.
     let outside = separation.gt(zero).or(b.count.lt(L::splat(2.5)));
     let by_vertex = before.or(beyond).and(outside).or(is_point);
     let way = centre.sub(V::select(beyond, to, from));
@@ -42,7 +42,7 @@ pub(super) fn touch<L: Lane, const N: usize>(centre: V<L>, radius: L, b: &LaneOu
     let reach = radius + separation * L::splat(0.5);
     let point = Point { place: centre.sub(outward.scaled(reach)), separation, feature: zero };
     let none = Point { separation: L::splat(NO_CONTACT), feature: L::splat(-1.0), ..point };
-    // Beside a face, not off a corner.
+    // True if the centre is beside a face, false near a corner.
     let flat = along.ge(tangent.dot(from)).and(along.le(tangent.dot(to))).and(normal.dot(normal).gt(zero));
     Manifold { normal: outward.neg(), points: [point, none], flat }
 }

@@ -1,7 +1,7 @@
-//! Manifolds of shapes that turn: one kernel for each kind of pair, one or two points.
+//! Manifolds of shapes that turn: one kernel for each kind of pair, with one or two points.
 //!
-//! Boxes are made of their half extents and nothing else; other shapes gather outlines of as many vertices as the largest of
-//! their block has (2, 4 or 8). Which it is does not change results.
+//! Outlines of boxes are made from their half extents alone. If a block holds other shapes, its kernel gathers outlines of as many
+//! vertices as the largest of them has (2, 4 or 8). The choice does not change results.
 
 use super::chain::{self, Chain};
 use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, Point, V};
@@ -12,20 +12,20 @@ use crate::lane::{Lane, Row, RowOffset};
 /// The rows of `WIDTH` shapes.
 #[derive(Clone, Copy)]
 pub(crate) struct Shapes<'a, L: Lane> {
-    /// `[x, y, half_x, half_y]`, of a round one `[x, y, radius, radius]`, of a half-space `[normal, offset]`.
+    /// `[x, y, half_x, half_y]`; `[x, y, radius, radius]` for a round shape; `[normal_x, normal_y, offset, 0]` for a half-space.
     pub size: [L; 4],
     pub frame: Frame<L>,
     pub outlines: OutlineRows<'a>,
 }
 
-/// How outlines of `N` vertices are had.
+/// A source of outlines of `N` vertices.
 pub(crate) trait OutlineSource<const N: usize> {
     fn outline<L: Lane>(shapes: &Shapes<'_, L>) -> LaneOutline<L, N>;
 }
 
-/// From half extents.
+/// Makes outlines of boxes from half extents.
 pub(crate) struct FromExtents;
-/// From the world's outlines.
+/// Gathers outlines from the rows of the world's outlines.
 pub(crate) struct FromRows;
 
 impl OutlineSource<4> for FromExtents {
@@ -49,7 +49,7 @@ impl<L: Lane> Shapes<'_, L> {
     }
 }
 
-/// The manifold, turned as the world is; its places are from A's shape's centre.
+/// The manifold of two shapes, in the world's axes. Its places are from the centre of A's shape.
 #[inline(always)]
 pub(crate) fn touch<L: Lane, F: OutlineSource<N>, const N: usize>(
     kind: PairKind,
@@ -110,7 +110,7 @@ pub(crate) fn touch<L: Lane, F: OutlineSource<N>, const N: usize>(
     }
 }
 
-/// One point, in front of a round A.
+/// A manifold of one point, in front of a round A.
 #[inline(always)]
 fn round<L: Lane>(normal: V<L>, radius: L, separation: L, flat: L::Mask) -> Manifold<L> {
     let place = normal.scaled(radius + L::splat(0.5) * separation);
@@ -119,18 +119,19 @@ fn round<L: Lane>(normal: V<L>, radius: L, separation: L, flat: L::Mask) -> Mani
     Manifold { normal, points: [point, none], flat }
 }
 
-/// What a contact with a manifold reads of a shape, at width 1.
+/// The rows of a shape that a contact with a manifold reads, at width 1.
 #[derive(Clone, Copy)]
 pub(crate) struct ShapeRows {
-    /// `[x, y, ext_x, ext_y]`, a half-space's `[normal_x, normal_y, offset, 0]`.
+    /// `[x, y, ext_x, ext_y]`, or `[normal_x, normal_y, offset, 0]` for a half-space.
     pub size: Row,
     /// `[x, y, cos, sin]`
     pub frame: Row,
-    /// As in `outline.rs`. A shape that the kind of its pair takes for a hull has one; for others any will do.
+    /// The shape's outline, in the layout of `outline.rs`. It is read only if the kind of the pair takes the shape as a convex or a
+    /// chain's segment. For other shapes any outline will do.
     pub outline: [Row; OUTLINE_ROWS],
 }
 
-/// The least separation of a pair of shapes of a kind with manifolds.
+/// The least separation of the points of a pair, for kinds with manifolds.
 pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
     const FIRST: [RowOffset; 1] = [RowOffset::of(0)];
     fn shapes(body: &ShapeRows) -> Shapes<'_, f32> {
@@ -144,5 +145,5 @@ pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
     manifold.points[0].separation.min(manifold.points[1].separation)
 }
 
-/// The number of a point that is not there.
+/// The feature number of a point that does not exist.
 pub(crate) const NO_FEATURE: f32 = -1.0;

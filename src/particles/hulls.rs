@@ -1,10 +1,10 @@
 //! Hulls: loops of particles that collide as one convex polygon.
 //!
-//! Particles touch as discs, so what is made of few of them lets others through between its points. A loop of
-//! particles that is marked as a hull is solid in between too: it collides with other hulls, with rigid bodies and with
-//! free particles by the separating axis test, and what a contact moves is shared out between the two points of the
-//! edge that it is on (`solver/hulls.rs`). Two points are a limb: a capsule between them. Its particles touch as parts of
-//! the hull only, not as discs of their own besides: one contact, one friction, one bounce.
+//! Particles touch as discs. So a body made of few particles lets others through between its points. A loop of particles that
+//! is marked as a hull is solid in between too. It collides with other hulls, with rigid bodies and with free particles by the
+//! separating axis test. The impulse of a contact is shared out between the two points of the edge that the contact is on
+//! (`solver/hulls.rs`). A hull of two points is a limb: a capsule between them. The particles of a hull touch only as parts of
+//! it, not as discs of their own as well: one contact, one friction, one bounce.
 
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::geometry::outline::MAX_VERTICES;
 use glam::Vec2;
 
-/// Names a hull for as long as it lives.
+/// The name of a hull, valid for as long as the hull lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HullHandle {
     index: u32,
@@ -21,13 +21,13 @@ pub struct HullHandle {
 }
 
 impl HullHandle {
-    /// The place in the handle table: in a world from which no hull was removed, the order of adding.
+    /// The index in the handle table. While no hull was removed from the world, it counts hulls in the order of adding.
     pub fn index(self) -> u32 {
         self.index
     }
 }
 
-/// The particles of a hull, counter-clockwise when it was added.
+/// The particles of a hull, counter-clockwise at the time when the hull was added.
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {
     points: [BodyHandle; MAX_VERTICES],
@@ -39,7 +39,7 @@ impl Loop {
         &self.points[..self.count]
     }
 
-    /// None of its particles was taken out of the simulation.
+    /// Returns true if all of its particles are solid: none is removed or quarantined.
     pub(crate) fn is_solid(&self, bodies: &Bodies) -> bool {
         let solid = |slot: usize| bodies.columns.kind[slot].is_solid();
         self.points().iter().all(|&point| bodies.slot_of(point).is_ok_and(solid))
@@ -56,9 +56,9 @@ impl HullHandle {
 #[derive(Default)]
 pub(crate) struct Hulls {
     table: Table<Loop>,
-    /// Particles, or hulls, came or went since the corners were marked.
+    /// True if hulls came or went, or bodies were removed or went bad, since the corners were marked.
     pub(crate) changed: bool,
-    /// Hulls came or went, or one of their particles went bad, since the solver last looked.
+    /// True if hulls came or went, or one of their particles went bad, since the solver last looked.
     pub(crate) renumbered: bool,
 }
 
@@ -69,7 +69,7 @@ impl Hulls {
         self.table.len()
     }
 
-    /// Handle indices there are, free ones included.
+    /// The number of handle indices, free ones included.
     pub(crate) fn capacity(&self) -> usize {
         self.table.capacity()
     }
@@ -98,12 +98,12 @@ impl Hulls {
         (self.changed, self.renumbered) = (true, true);
     }
 
-    /// All hulls with their handles, by index.
+    /// All hulls with their handles, in the order of their indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (HullHandle, &Loop)> {
         self.table.iter().map(|(name, hull)| (HullHandle::of(name), hull))
     }
 
-    /// Drops the hulls that have lost a particle, and marks the corners of the others, before pairs are looked for.
+    /// Drops the hulls that have lost a particle and marks the corners of the others. Runs before pairs are looked for.
     pub(crate) fn refresh(&mut self, bodies: &mut Bodies) {
         if !self.changed {
             return;
@@ -134,7 +134,7 @@ impl Hulls {
         }
     }
 
-    /// The first thing that is wrong.
+    /// Checks all hulls. The error describes the first fault.
     pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
         self.table.validate()?;
         for (handle, hull) in self.iter() {
@@ -152,7 +152,7 @@ impl Hulls {
     }
 }
 
-/// Checks a hull given by places in a list of bodies that are to be added.
+/// Checks a hull that is given by places in a list of bodies to be added.
 pub(crate) fn check_places(hull: &[usize], bodies: &[BodyDesc]) -> Result<(), Error> {
     let mut positions = Vec::with_capacity(hull.len());
     for (index, &place) in hull.iter().enumerate() {
@@ -173,8 +173,8 @@ pub(crate) fn check_places(hull: &[usize], bodies: &[BodyDesc]) -> Result<(), Er
     check_loop(&positions).map(|_| ())
 }
 
-/// Checks that `positions` are 2 to 8 corners of a convex polygon, one after the other, or the ends of a limb. Returns
-/// whether they run clockwise.
+/// Checks that `positions` are the two ends of a limb, or 3 to 8 corners of a convex polygon, one after the other. Returns
+/// true if they run clockwise.
 pub(crate) fn check_loop(positions: &[Vec2]) -> Result<bool, Error> {
     let n = positions.len();
     if !(2..=MAX_VERTICES).contains(&n) {
@@ -214,7 +214,7 @@ mod tests {
         list.iter().map(|&point| point.into()).collect()
     }
 
-    /// Loops are convex, of either direction, and named by the corner that is not.
+    /// Loops must be convex and may run in either direction. An error names the corner that is wrong.
     #[test]
     fn loops_are_checked() {
         let square = points(&[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]);

@@ -1,8 +1,8 @@
-//! Links: what keeps two bodies at a distance, and what ropes, cloth and ragdolls are made of.
+//! Links hold two bodies at a fixed, minimum or maximum distance. Ropes, cloth and ragdolls are made of them.
 //!
 //! A link joins two points, each fixed to a body: the centre of a particle, or an anchor on a body that may
-//! turn. It is solved as a constraint on positions (`solver/verlet.rs`), and acts on both of its bodies, by
-//! their masses. Links are kept here as hosts gave them; the solver's own blocks are made from them when
+//! turn. It is solved as a constraint on positions (`solver/verlet.rs`) and acts on both of its bodies, according to
+//! their masses. This module keeps links as hosts gave them. The solver makes its own blocks from them when
 //! links or bodies come or go.
 
 use crate::base::ensure;
@@ -11,42 +11,42 @@ use crate::body::{Bodies, BodyHandle};
 use crate::error::{Error, check_range, check_vec};
 use glam::Vec2;
 
-/// What a link asks of the distance between its two points.
+/// How a link constrains the distance between its two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkKind {
-    /// To be the length.
+    /// The distance equals the length.
     Distance,
-    /// To be no less than the length: a limit of an angle, when it joins the far ends of two limbs.
+    /// The distance is at least the length. Between the far ends of two limbs, this limits their angle.
     Min,
-    /// To be no more than the length: a rope that may hang slack.
+    /// The distance is at most the length: a rope that may hang slack.
     Max,
 }
 
-/// A link between two bodies, named by handles, or by places in a list where there is no world yet.
+/// A link between two bodies. Bodies are named by handles, or by places in a list if there is no world yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkDesc<B = BodyHandle> {
-    /// One body.
+    /// The first body, A.
     pub a: B,
-    /// The other.
+    /// The second body, B.
     pub b: B,
-    /// Where it holds A: from the centre, in A's own axes, m. Default the centre.
+    /// The point of A that the link holds: from A's centre, in A's own axes, m. Default: the centre.
     pub anchor_a: Vec2,
-    /// Where it holds B.
+    /// The point of B that the link holds: from B's centre, in B's own axes, m. Default: the centre.
     pub anchor_b: Vec2,
-    /// What it asks for.
+    /// Whether `length` is the exact, smallest or largest distance.
     pub kind: LinkKind,
-    /// m
+    /// The length of the link, m, in 0..=[`LinkDesc::MAX_LENGTH`].
     pub length: f32,
-    /// How far it gives under a force, m/N. 0, the default, is as stiff as the iterations can make it.
+    /// How far the link gives under a force, m/N, in 0..=1e12. With 0, the default, it is as stiff as the iterations can make it.
     pub compliance: f32,
     /// The part of the error that an iteration removes, in 0..=1. Default 1.
     pub stiffness: f32,
-    /// Force that breaks it, N. Default infinite.
+    /// The force that breaks the link, N. Default: infinite.
     pub break_force: f32,
 }
 
 impl<B> LinkDesc<B> {
-    /// A link of this kind between two centres.
+    /// A link of this kind and length (m) between two centres.
     pub const fn new(kind: LinkKind, a: B, b: B, length: f32) -> Self {
         LinkDesc {
             a,
@@ -61,12 +61,12 @@ impl<B> LinkDesc<B> {
         }
     }
 
-    /// A link that keeps two centres at this distance.
+    /// A link that holds two centres at this distance, m.
     pub const fn distance(a: B, b: B, length: f32) -> Self {
         Self::new(LinkKind::Distance, a, b, length)
     }
 
-    /// A link that fixes the centre of `a` to a point of `b`, given from b's centre in b's own axes.
+    /// A link that fixes the centre of `a` to the point `anchor` of `b`: from b's centre, in b's own axes, m.
     pub const fn attach(a: B, b: B, anchor: Vec2) -> Self {
         let mut link = Self::new(LinkKind::Distance, a, b, 0.0);
         link.anchor_b = anchor;
@@ -76,7 +76,7 @@ impl<B> LinkDesc<B> {
     /// Largest accepted length, m.
     pub const MAX_LENGTH: f32 = 1.0e6;
 
-    /// The same link between bodies that are named otherwise.
+    /// Returns this link with its two bodies renamed by `name`.
     pub fn map<C>(self, mut name: impl FnMut(B) -> C) -> LinkDesc<C> {
         let LinkDesc { a, b, anchor_a, anchor_b, kind, length, compliance, stiffness, break_force } = self;
         LinkDesc {
@@ -94,6 +94,8 @@ impl<B> LinkDesc<B> {
 }
 
 impl<B: PartialEq> LinkDesc<B> {
+    /// Checks the fields of the link.
+    ///
     /// # Errors
     ///
     /// The first field that is not finite or out of range; a link of a body with itself.
@@ -118,7 +120,7 @@ impl<B: PartialEq> LinkDesc<B> {
     }
 }
 
-/// Names a link for as long as it lives.
+/// The name of a link, valid for as long as the link lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkHandle {
     pub(crate) index: u32,
@@ -126,21 +128,21 @@ pub struct LinkHandle {
 }
 
 impl LinkHandle {
-    /// The place in the handle table: in a world from which no link was removed, the order of adding.
+    /// The index in the handle table. While no link was removed from the world, it counts links in the order of adding.
     pub fn index(self) -> u32 {
         self.index
     }
 }
 
-/// How well the links of a world are kept.
+/// How well the links of a world hold their lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkQuality {
-    /// Links.
+    /// The number of links.
     pub links: usize,
-    /// Mean over all links of the violation over the length. (The error counts in metres where the length is
-    /// zero.)
+    /// The mean, over all links, of violation divided by length. (For a link of length zero: the violation in
+    /// metres.)
     pub mean_stretch: f64,
-    /// The largest.
+    /// The largest violation divided by length, of any link.
     pub max_stretch: f64,
 }
 
@@ -158,15 +160,15 @@ impl LinkHandle {
 #[derive(Default)]
 pub(crate) struct Links {
     table: Table<LinkDesc>,
-    /// Whether a body, by its handle's index, ever had a link.
+    /// By handle index: true if the body ever had a link.
     linked: Vec<bool>,
-    /// Links came or went since the solver's blocks were made.
+    /// True if links came or went, or linked bodies changed, since the solver's blocks were made.
     pub(crate) changed: bool,
-    /// Those that broke in the last step.
+    /// The links that broke in the last step.
     pub(crate) broken: Vec<LinkHandle>,
 }
 
-/// Links are counted in 32 bits.
+/// The largest number of links. Links are counted in 32 bits.
 pub(crate) const MAX_LINKS: usize = 1 << 28;
 
 impl Links {
@@ -174,7 +176,7 @@ impl Links {
         self.table.len()
     }
 
-    /// Handle indices there are, free ones included.
+    /// The number of handle indices, free ones included.
     pub(crate) fn capacity(&self) -> usize {
         self.table.capacity()
     }
@@ -203,24 +205,25 @@ impl Links {
         Ok(())
     }
 
-    /// Takes out a link that the solver has found broken: its lane there is dead already.
+    /// Removes a link that the solver has found broken. The link's lane in the solver is dead already.
     pub(crate) fn break_link(&mut self, index: u32) {
         self.broken.extend(self.table.remove_at(index).map(LinkHandle::of));
     }
 
-    /// A body is gone: its links are dropped before the next step.
+    /// Notes that a body is gone. Its links are dropped before the next step.
     pub(crate) fn body_removed(&mut self, body: BodyHandle) {
         if let Some(linked) = self.linked.get_mut(body.index as usize) {
             self.changed |= std::mem::take(linked);
         }
     }
 
-    /// A body's mass is another from now on.
+    /// Notes that a body's mass has changed.
     pub(crate) fn mass_changed(&mut self, body: BodyHandle) {
         self.changed |= self.linked.get(body.index as usize).is_some_and(|&linked| linked);
     }
 
-    /// A body's centre has moved by this in its own axes, and its mass has changed: what holds it holds it where it did.
+    /// Notes that a body's centre has moved by `by` in its own axes and that its mass has changed. Its links go on to hold it at the
+    /// same points of its shapes.
     pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {
         if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
             return;
@@ -236,7 +239,7 @@ impl Links {
         }
     }
 
-    /// All links with their handles, by index.
+    /// All links with their handles, in the order of their indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LinkHandle, &LinkDesc)> {
         self.table.iter().map(|(name, link)| (LinkHandle::of(name), link))
     }
@@ -252,7 +255,7 @@ impl Links {
         }
     }
 
-    /// The first thing that is wrong.
+    /// Checks all links. The error describes the first fault.
     pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
         self.table.validate()?;
         for (handle, link) in self.iter() {

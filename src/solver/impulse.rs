@@ -1,32 +1,34 @@
-//! The kernels: warm start, solve, relax, project, restitution; each one text for all lane widths, with
-//! or without rotation, with or without a moving B.
+//! The kernels for warm start, solve, relax, project and restitution. Each is one text for all lane widths, with or
+//! without rotation, with or without a moving B.
 //!
-//! Conventions (see `lib.rs`): the normal n points from A to B, the tangent is t = (−n_y, n_x). An
-//! impulse λ ≥ 0 along n pushes B along n and A against it. A circle's spin is kept as the speed of its
-//! surface, u = ω·r, which friction changes by −λ·r²/I on both bodies; the sliding velocity is
-//! (v_B − v_A)·t − (u_A + u_B). For a disc r²/I is 2/m, so no inertia is read.
+//! Conventions (see `lib.rs`): the normal n points from A to B, the tangent is t = (−n_y, n_x). An impulse λ ≥ 0 along
+//! n pushes B along n and A against it. A circle's spin is stored as the speed of its surface, u = ω·r. Friction
+//! changes u by −λ·r²/I on both bodies. The sliding velocity is (v_B − v_A)·t − (u_A + u_B). For a disc r²/I is 2/m, so
+//! no inertia is read.
 //!
-//! The relaxing pass lets a gap close as fast as the solving pass did, not as fast as the gap that is left
-//! then would: the separation anew would cost a second gather of rows per body, and a contact that lands is
-//! stopped one substep later all the same. Friction in the solving pass as well was tried and dropped: the
-//! solver took 20 % longer, and the penetration of a pile of 158 rows was the same.
+//! The relaxing pass lets a gap close at the speed that the solving pass allowed, and does not recompute it from the
+//! gap that is then left. Recomputing the separation would cost a second gather of rows per body, and a contact that
+//! lands is stopped one substep later anyway. Friction in the solving pass as well was tried and dropped: the solver
+//! took 20 % longer, and the penetration of a pile of 158 rows was the same.
 //!
 //! # Restitution
 //!
-//! An impact is over within the substep in which it begins: the solving pass stops the approach, the last relaxing pass lets
-//! the bodies leave. The law is the energetic one (W. J. Stronge, "Rigid body collisions with friction", 1990): an impact
-//! gives back e² of the kinetic energy that its normal impulses have taken. Each impulse Δλ takes −Δλ·(u + u')/2, with
-//! the speed u of the contact before it and u' after it; this is exact, so the sum over the passes is, and no order in which
-//! contacts are solved makes energy. For one contact of two bodies the law is Newton's: they leave at e times the speed at
-//! which they came. Friction comes after the rebound, so that Coulomb's limit sees the whole normal impulse.
+//! An impact is over within the substep in which it begins: the solving pass stops the approach, and the last relaxing
+//! pass lets the bodies leave. The law is the energetic one (W. J. Stronge, "Rigid body collisions with friction",
+//! 1990): an impact gives back e² of the kinetic energy that its normal impulses have absorbed. Each impulse Δλ absorbs
+//! −Δλ·(u + u')/2, where u is the speed of the contact before the impulse and u' the speed after it. This is exact, so
+//! the sum over the passes is exact, and no order of solving contacts creates energy. For one contact of two bodies
+//! this is Newton's law: they leave at e times the speed at which they came. Friction is solved after the rebound, so
+//! that Coulomb's limit uses the whole normal impulse.
 //!
-//! What stood here before, and why not: Newton's law, −e times the approach noted at the first impulse, for each point at the end
-//! of the step. Points that were struck in different substeps have approaches that were never there together: boxes and
-//! octagons gained energy without end (196 octagons 3 times as much in 400 steps, 10¹⁴ times in 2,000).
+//! Replaced: Newton's law per point at the end of the step, −e times the approach noted at the first impulse. Points
+//! that were struck in different substeps have approaches that never existed at the same time: boxes and octagons
+//! gained energy without end (196 octagons 3 times as much in 400 steps, 10¹⁴ times in 2,000).
 //!
-//! Also without effect: inverse masses in `accum` too, so that the warm start gathers no velocities (±1 % of `granule run packed`); the tangent
-//! mass derived from the normal mass and one coefficient of friction, two cache lines in eleven less for the relaxing pass
-//! (1 %, at 1,000,000 bodies too: the passes do not wait for the blocks' lines).
+//! Also tried, without effect: inverse masses in `accum` too, so that the warm start gathers no velocities (±1 % of
+//! `granule run packed`); the tangent mass derived from the normal mass, with one coefficient of friction, so that the
+//! relaxing pass reads two cache lines in eleven less (1 %, at 1,000,000 bodies too: the passes do not wait for the
+//! blocks' lines).
 
 use super::manifold;
 use super::rows::Rows;
@@ -45,37 +47,39 @@ pub(crate) enum Pass {
     Solve,
     /// Normal impulse without bias, then friction.
     Relax,
-    /// The same, and what came fast enough leaves again: at the end of a substep, in worlds where something bounces.
+    /// `Relax`, and contacts that closed fast enough rebound. For the end of a substep, in worlds where something
+    /// bounces.
     Bounce,
     /// Moves overlapping bodies apart.
     Project,
 }
 
-/// By how much a contact whose normal impulse turns nobody, of circles and axis-aligned boxes, is damped more than a
-/// one with a manifold, as a factor of the damping ratio.
+/// The factor on the damping ratio of contacts whose normal impulse turns no body (circles and axis-aligned boxes).
+/// Contacts with a manifold have the factor 1.
 ///
-/// A pile of N rows is a chain of springs whose slowest swing is damped by π/2N of what one contact is: a damping
-/// ratio of 10, which is much for two bodies, is little for a tall pile. Twice as much brings it to rest sooner, for
-/// nothing: `packed-50k-settled` in `perf-reports/peers-quality.md` moves at 0.04 m/s after 660 steps, and at 0.10 with
-/// half of it; as the stiffness is m·ω² at any damping, it rests as deep. What it costs is time for what overlaps at
-/// first: this is pushed apart at ω/(2ζ + h·ω), 6 a second and not 12.
+/// A pile of N rows is a chain of springs. The damping of its slowest oscillation is π/2N of the damping of one
+/// contact: a damping ratio of 10 is much for two bodies and little for a tall pile. Twice the damping brings the pile
+/// to rest sooner: `packed-50k-settled` in `perf-reports/peers-quality.md` moves at 0.04 m/s after 660 steps, and at
+/// 0.10 with half the damping. The resting depth does not change, because the stiffness is m·ω² at any damping. The
+/// price: initial overlaps separate more slowly, at ω/(2ζ + h·ω): 6 per second instead of 12.
 ///
-/// With three times, `stack_of_ten_boxes_stands` is not yet within 1 mm of its rest after a second. With twice for shapes
-/// that turn as well, `pyramid_of_base_20_stands` goes aside by 5 cm, not by 2, while it takes its load, and what is struck
-/// in `what_rests_does_not_bounce` hops by 3 mm.
+/// With a factor of 3, `stack_of_ten_boxes_stands` is not yet within 1 mm of its rest after a second. With a factor of
+/// 2 for shapes that turn as well, `pyramid_of_base_20_stands` moves aside by 5 cm instead of 2 while it takes its
+/// load, and the struck bodies in `what_rests_does_not_bounce` hop by 3 mm.
 pub(super) const STEADY: f32 = 2.0;
 
-/// Does one pass over a tile's contacts. The positions are those `elapsed` seconds after the step's start.
+/// Runs one pass over a tile's contacts. The positions are those `elapsed` seconds after the step's start.
 ///
 /// # Safety
 ///
-/// No other task has any body that these contacts move, or writes one that they read. There are rows for all that the
-/// tile's blocks name.
+/// The caller guarantees that no other task uses a body that these contacts move, or writes a body that they read, and
+/// that every row that the tile's blocks name exists.
 #[allow(unsafe_code)]
 pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     for (kind, run) in tile.kinds() {
         if kind.needs_manifold() {
-            // SAFETY: the caller has these bodies to itself. Lanes of a coloured block share no body that moves.
+            // SAFETY: the caller gives this task these bodies alone. Lanes of a coloured block share no body that
+            // moves; serial blocks are run at width 1.
             unsafe {
                 match (kind.is_fixed(), kind.has_two_points()) {
                     (false, false) => manifold::<L, false, 1>(tile, run, rows, pass, elapsed),
@@ -86,8 +90,8 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
             }
             continue;
         }
-        // SAFETY: the caller has these bodies to itself. Lanes of a coloured block share no body that moves; serial blocks are done
-        // at width 1.
+        // SAFETY: the caller gives this task these bodies alone. Lanes of a coloured block share no body that moves;
+        // serial blocks are run at width 1.
         unsafe {
             match (kind.is_fixed(), kind.spin_factors()) {
                 (false, (2.0, 2.0)) => both::<L, false, true, true>(tile, run, rows, pass, elapsed),
@@ -100,11 +104,11 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
     }
 }
 
-/// The coloured blocks of a run, then its serial ones.
+/// Runs the coloured blocks of a run, then its serial ones.
 ///
 /// # Safety
 ///
-/// As for [`run`].
+/// The same as for [`run`].
 #[allow(unsafe_code)]
 unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
     tile: &mut Tile,
@@ -113,18 +117,18 @@ unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: boo
     pass: Pass,
     elapsed: f32,
 ) {
-    // SAFETY: the caller has these bodies to itself, and each named row exists.
+    // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
         blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed);
         blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed);
     }
 }
 
-/// The same for contacts with a manifold.
+/// Runs the coloured blocks of a run of contacts with a manifold, then its serial ones.
 ///
 /// # Safety
 ///
-/// As for [`run`].
+/// The same as for [`run`].
 #[allow(unsafe_code)]
 unsafe fn manifold<L: Lane, const FIXED: bool, const POINTS: usize>(
     tile: &mut Tile,
@@ -133,16 +137,18 @@ unsafe fn manifold<L: Lane, const FIXED: bool, const POINTS: usize>(
     pass: Pass,
     elapsed: f32,
 ) {
-    // SAFETY: the caller has these bodies to itself, and each named row exists.
+    // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
         manifold::blocks::<L, FIXED, POINTS>(tile, run.coloured(), rows, pass, elapsed);
         manifold::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
     }
 }
 
+/// Runs one pass over the blocks in `range`.
+///
 /// # Safety
 ///
-/// As for [`run`], and the lanes of a block share no body that moves, unless `L` is one lane wide.
+/// The same as for [`run`]. In addition, the lanes of a block share no body that moves, unless `L` is one lane wide.
 #[allow(unsafe_code)]
 unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
     tile: &mut Tile,
@@ -151,10 +157,10 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     pass: Pass,
     elapsed: f32,
 ) {
-    // One loop for each pass, see `manifold.rs`.
+    // One loop for each pass: see `manifold.rs`.
     macro_rules! each {
         ($visit:expr) => {
-            // SAFETY: the caller has these bodies to itself, and each named row exists.
+            // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             unsafe { sweep::<L, FIXED, SPIN_A, SPIN_B>(tile, range, rows, pass, elapsed, $visit) }
         };
     }
@@ -174,7 +180,7 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     }
 }
 
-/// What a block of contacts with these impulses starts the step with.
+/// Prepares the bounce data of a block with these impulses for a new step.
 #[inline(always)]
 pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulses: [&[f32; BLOCK]; 2]) {
     bounce.resting = impulses.map(|impulses| *impulses);
@@ -184,12 +190,13 @@ pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulse
     }
 }
 
-/// Visits the active blocks, `WIDTH` contacts at a time. `visit` says whether one of these is in an impact. A function of its own for each pass: with all in one, the compiler
-/// took 11 % more instructions for `large_pyramid` (`benches/instructions`), and `granule run large_pyramid --threads 1` 4 % more time.
+/// Visits the active blocks, `WIDTH` contacts at a time. `visit` returns whether one of them is in an impact. Each pass
+/// gets a function of its own: with all passes in one function, the compiler emitted 11 % more instructions for
+/// `large_pyramid` (`benches/instructions`), and `granule run large_pyramid --threads 1` took 4 % more time.
 ///
 /// # Safety
 ///
-/// As for [`blocks`]: `visit` gets kernels on whose bodies and rows it relies.
+/// The same as for [`blocks`]. `visit` relies on this for the bodies and rows of its kernel.
 #[allow(unsafe_code)]
 #[inline(never)]
 unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
@@ -213,7 +220,7 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bo
             }
         }
         let info = &mut tile.info[index];
-        // What is skipped has no impulse, and a separation that no velocity closes.
+        // A skipped block has no impulse, and a separation that no velocity closes.
         if info.active == 0 {
             continue;
         }
@@ -240,7 +247,7 @@ struct ImpulseKernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const S
     elapsed: f32,
     normal_x: L,
     normal_y: L,
-    /// At the start of the step.
+    /// The separation at the start of the step.
     separation: L,
     normal_mass: L,
     normal_impulse: &'a mut [f32],
@@ -255,8 +262,8 @@ pub(super) struct Velocities<L: Lane> {
 }
 
 impl<L: Lane> Velocities<L> {
-    /// Takes back what was done to other lanes than these. Nothing is not quite nothing: −0 + 0 is +0, so that a lane would hang on whether
-    /// another of its vector was at work.
+    /// Undoes the changes to all lanes except these. Adding zero would not do: −0 + 0 is +0, so a lane's result would
+    /// depend on whether another lane of its vector was active.
     #[inline(always)]
     pub(super) fn keep_where(&mut self, lanes: L::Mask, before: &Self) {
         for axis in 0..3 {
@@ -265,15 +272,15 @@ impl<L: Lane> Velocities<L> {
         }
     }
 
-    /// Speed of B relative to A along a direction.
+    /// Returns the speed of B relative to A along a direction.
     #[inline(always)]
     pub(super) fn along(&self, x: L, y: L) -> L {
         (self.b[0] - self.a[0]) * x + (self.b[1] - self.a[1]) * y
     }
 
-    /// How far B, if it has no inverse mass, has moved in this time: contacts do not change its velocity. (So large
-    /// kinematic bodies need not be integrated pass by pass, which would make all passes wait for each other,
-    /// and a row less is gathered.)
+    /// Returns how far a B without inverse mass has moved in this time: contacts do not change its velocity. (So large
+    /// kinematic bodies need not be integrated pass by pass, which would make all passes wait for each other, and one
+    /// row less is gathered.)
     #[inline(always)]
     pub(super) fn b_after(&self, elapsed: f32) -> [L; 4] {
         let zero = L::splat(0.0);
@@ -295,8 +302,8 @@ impl<L: Lane> Velocities<L> {
     }
 }
 
-/// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
-/// are this task's alone. Those that may start a bounce return the normal velocity that they found.
+/// The methods that gather or scatter rows are unsafe for the same reason as [`blocks`]: the bodies of this block must
+/// belong to this task alone. `solve` and `relax` return whether one of their contacts is in an impact.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     ImpulseKernel<'a, L, FIXED, SPIN_A, SPIN_B>
@@ -349,20 +356,20 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// The separation now, along the normal of the step's start.
+    /// Returns the current separation, along the normal of the step's start.
     #[inline(always)]
     fn separation_now(&self, a: &[L; 4], b: &[L; 4]) -> L {
         self.separation + ((b[0] - a[0]) * self.normal_x + (b[1] - a[1]) * self.normal_y)
     }
 
-    /// A gap of this size may close in one substep.
+    /// Limits the closing speed, so that a gap of this size closes in one substep at the fastest.
     #[inline(always)]
     fn limit_closing(&mut self, separation: L) {
         let speed = separation.max(L::splat(0.0)) * L::splat(self.rows.inv_step);
         speed.store(self.closing_speed);
     }
 
-    /// accum += J·λ for the carried impulses.
+    /// Does accum += J·λ for the carried impulses.
     #[inline(always)]
     unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
         let ratio = L::splat(self.rows.impulse_ratio);
@@ -396,14 +403,14 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// Notes the approach of contacts that are struck fast enough to bounce, and the energy that the impulses of these
-    /// contacts take; whether there are any. Rarely so: what is at rest costs a comparison or two.
-    /// The impulse was `before`, the normal velocity `from`.
+    /// Notes the approach of contacts that are struck fast enough to bounce, and the energy that their impulses absorb.
+    /// Returns whether there are any. There rarely are: at rest this costs one or two comparisons. `before` is the
+    /// impulse before this pass, `from` the normal velocity.
     ///
-    /// A contact that has borne a load since the step before does not bounce when its bodies are pressed together from
-    /// elsewhere. (As long as it did, it lost its impulse each time, and what was hit in a pile sank into what it lay on: of 20,000
-    /// bodies that fell 80 m, with a restitution of 0.1, 1,551 pairs ended more than 0.1 m inside each other, 152 now,
-    /// and the pile stirred for ever.)
+    /// A contact that has borne a load since the previous step does not bounce when its bodies are pressed together
+    /// from elsewhere. (When it did, it lost its impulse each time, and a struck body in a pile sank into the body
+    /// below: of 20,000 bodies that fell 80 m, with a restitution of 0.1, 1,551 pairs ended more than 0.1 m inside each
+    /// other, now 152, and the pile never came to rest.)
     #[inline(always)]
     fn note_compression(&self, bounce: &mut BounceBlock, before: L, from: L, i: usize) -> bool {
         let (zero, half) = (L::splat(0.0), L::splat(0.5));
@@ -415,8 +422,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         if fast.or(noted).bits() == 0 {
             return false;
         }
-        // Contacts that do not bounce count, too: a warm start that repeated what stopped them launched bodies that were jammed
-        // between others at ever higher speeds.
+        // Contacts that do not bounce are followed, too: a warm start that repeated the impulses that stopped them
+        // launched bodies that were jammed between others at ever higher speeds.
         let followed = fast.or(noted);
         let change = now - before;
         let to = from + change / self.normal_mass;
@@ -427,12 +434,13 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         followed.bits() != 0
     }
 
-    /// λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap; a
-    /// gap may close in this substep but no more. In the first substep nothing has `MOVED`, and no poses are gathered.
+    /// Solves λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap. A gap may
+    /// close in this substep, but may not become an overlap. In the first substep nothing has `MOVED`, and no poses are
+    /// gathered.
     ///
-    /// What closes its gap in this substep is stopped in the relaxing pass: by then the positions have moved, and there is
-    /// no gap. (As long as it could come on at the speed for the gap that was, an impact was shared out between two substeps,
-    /// and friction, with half the load in each, let go of what should have held.)
+    /// The relaxing pass stops a contact that closes its gap in this substep: by then the positions have moved, and
+    /// there is no gap. (When the relaxing pass still allowed the speed for the old gap, an impact was split over two
+    /// substeps. Friction had half the load in each, and let bodies slide that should have held.)
     #[inline(always)]
     unsafe fn solve<const MOVED: bool>(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> bool {
         let soft = &self.rows.softness[usize::from(FIXED)];
@@ -451,8 +459,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             soft_bias(separation, gap_speed, soft, self.rows.push_out_speed);
         let old = L::load(self.normal_impulse);
         let mass = self.normal_mass * mass_scale;
-        // What does not wait for the velocities goes first, here and in `relax`: the chain of operations from
-        // gather to scatter is what a block's time is made of.
+        // The terms that do not depend on the velocities come first, here and in `relax`: the chain of operations from
+        // gather to scatter determines a block's time.
         let unmoved = (old - impulse_scale * old) - mass * bias;
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let new = (unmoved - mass * normal_velocity).max(zero);
@@ -464,8 +472,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         bounce.is_some_and(|bounce| self.note_compression(bounce, old, normal_velocity, i))
     }
 
-    /// Normal impulse without bias, then friction: inside μ_s·λ_n the contact holds, beyond it slides at
-    /// μ_d·λ_n. With `BOUNCE`, what is in an impact leaves in between.
+    /// Solves the normal impulse without bias, then friction: up to μ_s·λ_n the contact holds, beyond that it slides at
+    /// μ_d·λ_n. With `BOUNCE`, contacts in an impact rebound in between.
     #[inline(always)]
     unsafe fn relax<const BOUNCE: bool>(
         &mut self,
@@ -482,7 +490,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let mut normal_impulse = (unmoved - mass * normal_velocity).max(zero);
         if let Some(bounce) = bounce.as_deref() {
-            // An impact that others have made needless still has to give back what it took, if it gives any back.
+            // If other contacts have made this impact's impulse needless, the impact still has to give back what it
+            // absorbed, if it gives any back.
             let gives = L::load(&bounce.restitution[i..]).gt(zero);
             let kept = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.le(zero)).and(gives);
             normal_impulse = L::select(kept, old_normal, normal_impulse);
@@ -504,13 +513,13 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
         let normal_change = normal_impulse - old_normal;
 
-        // The normal impulse does not change the sliding velocity: no need to wait for it.
+        // The normal impulse does not change the sliding velocity, so this need not wait for it.
         let sliding = vel.along(-self.normal_y, self.normal_x) - (vel.a[2] + vel.b[2]);
         let old = L::load(&friction.tangent_impulse[i..]);
         let candidate = old - L::load(&friction.tangent_mass[i..]) * sliding;
         let hold = normal_impulse * L::load(&friction.static_friction[i..]);
         let slide = normal_impulse * L::load(&friction.dynamic_friction[i..]);
-        // Without a speed from which it slides, as contacts with two points have it: that took 4 % of the solver's time in
+        // No speed threshold for sliding here, unlike contacts with two points: that took 4 % of the solver's time in
         // `granule run packed`.
         let new = coulomb(candidate, hold, slide);
         new.store(&mut friction.tangent_impulse[i..]);
@@ -544,7 +553,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// Puts the impulses of the contacts that bounced aside, and takes care that the next warm start does not repeat them.
+    /// Moves the impulses of the contacts that bounced from the contact into `bounce`, so that the next warm start does
+    /// not repeat them.
     #[inline(always)]
     unsafe fn retire(
         &mut self,
@@ -578,7 +588,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// Moves overlapping bodies apart by a part of what exceeds the slop.
+    /// Moves overlapping bodies apart by a fraction of the overlap beyond the slop.
     #[inline(always)]
     unsafe fn project(&mut self) {
         // SAFETY: this task alone has these bodies, and each named row exists.
