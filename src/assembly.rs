@@ -1,5 +1,5 @@
-//! Assemblies: ropes, cloth, soft bodies and ragdolls, as lists of bodies, links and hulls that name each other by
-//! place. They can be put into a world, or into one another.
+//! Assemblies: ropes, cloth, soft bodies and ragdolls, as lists of bodies, links and hulls. Links and hulls name bodies by
+//! their places in the list. You can add an assembly to a world or to another assembly.
 //!
 //! ```
 //! use granule::{Assembly, Settings, Vec2, World};
@@ -22,37 +22,38 @@ use crate::particles::links::LinkDesc;
 use crate::world::World;
 use glam::{DVec2, Vec2};
 
-/// Bodies, and the links and hulls of them by their places in the list.
+/// A list of bodies, with links and hulls that name them by their places in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assembly {
-    /// In the order in which they are added.
+    /// The bodies, in the order in which they are added to a world.
     pub bodies: Vec<BodyDesc>,
-    /// `a` and `b` are places in `bodies`.
+    /// The links. `a` and `b` are places in `bodies`.
     pub links: Vec<LinkDesc<usize>>,
     /// Loops of particles that collide as one polygon (see [`World::add_hull`]), by their places in `bodies`.
     pub hulls: Vec<Vec<usize>>,
 }
 
-/// What a cloth is made of: a net of particles, row by row from the top left.
+/// The description of a cloth: a net of particles, row by row from the top left.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cloth {
-    /// The top left particle.
+    /// Position of the top left particle, m.
     pub origin: Vec2,
-    /// Particles in a row, and rows.
+    /// The number of particles in a row. Default 16.
     pub columns: usize,
-    /// See `columns`.
+    /// The number of rows. Default 16.
     pub rows: usize,
-    /// Between neighbours, m.
+    /// Distance between neighbours, m. Default 0.25.
     pub spacing: f32,
-    /// The mass of a particle, kg.
+    /// The mass of a particle, kg. Default 0.05.
     pub mass: f32,
-    /// Links along the diagonals.
+    /// If true, the cloth has links along the diagonals. Default true.
     pub shear: bool,
-    /// Links to the next but one in row and column, which never shorten the net, only keep it from folding.
+    /// If true, the cloth has links to the next but one particle in row and column. They keep the net from folding and never
+    /// shorten it. Default true.
     pub bend: bool,
-    /// The force at which a structural link breaks, N: the cloth tears.
+    /// The force at which a link between neighbours in row or column breaks, N, so that the cloth tears. Default infinite.
     pub break_force: f32,
-    /// Every so many particles of the top row are pinned; 0 for none.
+    /// The step between pinned particles in the top row, beginning with the first one. 0 pins none. Default 1.
     pub pin_every: usize,
 }
 
@@ -73,14 +74,14 @@ impl Default for Cloth {
 }
 
 impl Assembly {
-    /// A chain of static segments through these points, for terrain: solid on its right (below, where it runs to
-    /// the right), open on its left, and smooth for what slides over the joints. With `closed` the last
-    /// point is joined to the first.
+    /// A chain of static segments through these points (m), for terrain. It is solid on its right (below, where it runs to
+    /// the right) and open on its left. Bodies slide smoothly over the joints. With `closed`, the last point is joined to the
+    /// first.
     ///
     /// # Errors
     ///
-    /// Fewer than 2 points (3 when closed), one that is not finite, or two neighbours nearer than twice
-    /// [`Shape::MIN_EXTENT`].
+    /// Fewer than 2 points (3 if closed); a point that is not finite or beyond [`World::MAX_COORDINATE`]; two neighbours nearer
+    /// than twice [`Shape::MIN_EXTENT`].
     pub fn chain(points: &[Vec2], closed: bool, material: Material) -> Result<Assembly, Error> {
         const FIELD: &str = "chain.points";
         let n = points.len();
@@ -120,7 +121,7 @@ impl Assembly {
         Ok(chain)
     }
 
-    /// Appends the bodies and links of another; returns the place of its first body here.
+    /// Appends the bodies, links and hulls of another assembly. Returns the place of its first body in this one.
     pub fn append(&mut self, other: Assembly) -> usize {
         let first = self.bodies.len();
         self.bodies.extend(other.bodies);
@@ -130,7 +131,7 @@ impl Assembly {
         first
     }
 
-    /// All bodies get this group, so that they do not touch each other.
+    /// Returns the assembly with all bodies in this group, so that they do not touch each other. Group 0 is no group.
     pub fn grouped(mut self, group: u32) -> Self {
         for body in &mut self.bodies {
             body.filter = Filter { group, ..body.filter };
@@ -138,7 +139,7 @@ impl Assembly {
         self
     }
 
-    /// All bodies moved by so much.
+    /// Returns the assembly with all bodies moved by `by`, m.
     pub fn moved(mut self, by: Vec2) -> Self {
         for body in &mut self.bodies {
             body.position += by;
@@ -146,19 +147,23 @@ impl Assembly {
         self
     }
 
-    /// Links two of the bodies at the distance that they have now.
+    /// Links two of the bodies at their present distance. Returns the link, so that you can change it.
+    ///
+    /// # Panics
+    ///
+    /// If `a` or `b` is not a place in the list.
     pub fn link(&mut self, a: usize, b: usize) -> &mut LinkDesc<usize> {
         let length = self.bodies[a].position.distance(self.bodies[b].position);
         self.links.push(LinkDesc::distance(a, b, length));
         self.links.last_mut().expect("just pushed")
     }
 
-    /// A rope of so many links from one point to another, its particles of this mass. Pin its first particle
+    /// A rope of `segments` links from one point to another (m). Each particle has this mass, kg. Pin its first particle
     /// to hang it up.
     ///
     /// # Panics
     ///
-    /// When `segments` is 0.
+    /// If `segments` is 0.
     pub fn rope(from: Vec2, to: Vec2, segments: usize, mass: f32) -> Self {
         assert!(segments > 0, "a rope has at least one segment");
         let mut rope = Assembly::default();
@@ -171,7 +176,7 @@ impl Assembly {
         rope
     }
 
-    /// A net: see [`Cloth`]. Its particles are of one group.
+    /// A net of particles and links: see [`Cloth`]. Its particles can touch each other; [`Assembly::grouped`] prevents that.
     pub fn cloth(cloth: &Cloth) -> Self {
         let Cloth { origin, columns, rows, spacing, mass, .. } = *cloth;
         let mut net = Assembly::default();
@@ -205,8 +210,8 @@ impl Assembly {
         net
     }
 
-    /// A box of four particles at its corners and six links: sides and diagonals. `size` is that of the box
-    /// that the particles fill, their radius included; `turned` is in radians. It is a hull.
+    /// A hull of four particles at the corners of a box, with six links: sides and diagonals. `size` is the width and height of the
+    /// box with the particles' `radius` included, m. `mass` is that of the whole box, kg. `turned` is its angle, rad.
     pub fn soft_box(centre: Vec2, size: Vec2, radius: f32, mass: f32, turned: f32) -> Self {
         let half = 0.5 * size - Vec2::splat(radius);
         let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
@@ -225,12 +230,13 @@ impl Assembly {
         soft
     }
 
-    /// A regular polygon: rim, hub and spokes, and a link from every corner to the next but one. With many
-    /// corners a wheel; up to eight are a hull.
+    /// A regular polygon of particles at distance `radius` (m) from a hub, with links as rim and spokes. With more than four corners
+    /// it has a link from each corner to the next but one. Up to eight corners are a hull. With many corners it is a wheel.
+    /// `mass` is that of all particles together, kg.
     ///
     /// # Panics
     ///
-    /// When there are fewer than 3 corners.
+    /// If there are fewer than 3 corners.
     pub fn polygon(centre: Vec2, radius: f32, corners: usize, mass: f32) -> Self {
         assert!(corners >= 3, "a polygon has at least three corners");
         let each = mass / (corners + 1) as f32;
@@ -253,11 +259,11 @@ impl Assembly {
         wheel
     }
 
-    /// A figure of head, torso, arms and legs, upright, 1.8 m high at scale 1, of this mass. Elbows and knees
-    /// fold, but not flat, and the head keeps above the shoulders: `Min` links between the far ends. Slightly damped. Its limbs
-    /// and torso are hulls.
+    /// An upright figure of head, torso, arms and legs, 1.8 m high at scale 1, of this mass (kg) in all. `Min` links between the far
+    /// ends let elbows and knees fold, but not flat, and hold the head above the shoulders. Limbs and torso are hulls. The
+    /// particles are slightly damped.
     pub fn ragdoll(centre: Vec2, scale: f32, mass: f32) -> Self {
-        // Head; shoulders, hips; elbows, hands; knees, feet: left, then right.
+        // Head; shoulders, hips; elbows, hands; knees, feet. Left comes before right.
         const POINTS: [(f32, f32, f32); 13] = [
             (0.0, 0.78, 0.12),
             (-0.18, 0.5, 0.09),
@@ -291,7 +297,7 @@ impl Assembly {
             (4, 10),
             (10, 12),
         ];
-        // What keeps at least this part of its present distance.
+        // Pairs of points that keep at least this part of their first distance.
         const LIMITS: [(usize, usize, f32); 8] = [
             (1, 7, 0.5),
             (2, 8, 0.5),
@@ -330,11 +336,12 @@ impl From<Vec<BodyDesc>> for Assembly {
 }
 
 impl World {
-    /// Adds an assembly's bodies, links and hulls, or nothing; returns the bodies' handles in its order.
+    /// Adds an assembly's bodies, links and hulls, or nothing if one is refused. Returns the bodies' handles in the order of the
+    /// assembly.
     ///
     /// # Errors
     ///
-    /// [`Error::Element`] with the index of the first body, link or hull that is refused.
+    /// [`Error::Element`] with the index of the first link, hull or body that is refused; [`Error::TooMany`].
     pub fn add_assembly(&mut self, assembly: &Assembly) -> Result<Vec<BodyHandle>, Error> {
         let bodies = &assembly.bodies;
         for (index, link) in assembly.links.iter().enumerate() {

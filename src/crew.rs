@@ -1,25 +1,25 @@
 //! The crew: the threads that work on one step.
 //!
-//! A step is some ten stages of a few microseconds to a few milliseconds. Handing each to rayon as a
-//! task of its own would pay a wake-up a stage; so the pool is asked once a step, by a chain of
-//! `rayon::join`, and whoever comes stays until the step ends, claiming work items of the stage at hand,
-//! first of their own share and then of the others':
+//! A step has some ten stages of a few microseconds to a few milliseconds. To hand each stage to rayon as a
+//! task of its own would cost a wake-up per stage. So the pool is asked once per step, by a chain of
+//! `rayon::join`. Threads that come stay until the step ends. They claim work items of the present stage,
+//! first from their own share and then from the others':
 //!
 //! ```text
-//! run(items, work):   publish work and all shares           (one store a thread)
-//!                     claim items until none is left        (one compare-and-swap each)
+//! run(items, work):   publish work and all shares           (one store per thread)
+//!                     claim items until none is left        (one compare-and-swap per item)
 //!                     wait until all items are done
 //! ```
 //!
-//! A stage ends when its items are done, not when every thread has arrived: a thread that the system
+//! A stage ends when its items are done, not when every thread has arrived. A thread that the system
 //! has preempted delays the step by the one item that it holds, or not at all.
 //!
 //! `join` keeps its job on the stack, so nothing is allocated (`rayon::broadcast` allocates a job per
-//! thread). Only the pool that the caller runs in is used; outside any pool the crew is the caller
+//! thread). Only the pool in which the caller runs is used. Outside any pool the crew is the caller
 //! alone, and the global pool is never built.
 //!
-//! Which thread does which item never shows in a result: items write to places of their own, and what
-//! they leave is read in item order.
+//! A result never shows which thread did which item: items write to places of their own, and their results
+//! are read in item order.
 #![allow(unsafe_code)] // the published closure's lifetime, and slices shared by disjoint ranges
 
 use crate::timing::{MAX_SHARES, Trace};
@@ -33,7 +33,7 @@ use std::time::Instant;
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Let more workers take part than there are cores (process-wide). For tests of thread parity only:
+/// Lets more workers take part than there are cores, in the whole process. For tests of thread parity only:
 /// spinning threads that share a core slow each other down.
 #[doc(hidden)]
 pub fn set_oversubscribe(on: bool) {
@@ -42,10 +42,10 @@ pub fn set_oversubscribe(on: bool) {
 
 static OVERSUBSCRIBE: AtomicBool = AtomicBool::new(false);
 
-/// Spins before a waiting thread gives its core away. Then it yields each time.
+/// The number of spins before a waiting thread begins to yield its core.
 const SPINS: u32 = 200;
 
-/// Spin politely: first in place, then by yielding the core.
+/// A polite wait: first spins in place, then yields the core each time.
 pub(crate) struct Backoff(u32);
 
 impl Backoff {
@@ -66,17 +66,17 @@ impl Backoff {
 /// Bodies per parallel work item in passes over columns.
 pub(crate) const CHUNK: usize = 2048;
 
-/// The items of one share that are not claimed yet: `epoch << 48 | end << 24 | next`, the stage, its end and
-/// its cursor in one word, so that a claim is one compare-and-swap that fails if the stage has changed
-/// meanwhile. On a cache line of its own.
+/// The items of one share that are not claimed yet: `epoch << 48 | end << 24 | next`. Stage, end and cursor are in one
+/// word, so a claim is one compare-and-swap, which fails if the stage has changed meanwhile. A share has a cache line of
+/// its own.
 #[repr(align(64))]
 struct Share(AtomicU64);
 
-/// What the threads of one step share.
+/// The data that the threads of one step share.
 struct Shared<'a> {
     shares: [Share; MAX_SHARES],
     threads: usize,
-    /// Points to the stage's `Work`, which lives in `run`'s frame.
+    /// Points to the present stage's `Work`, which lives in the frame of `run`.
     work: AtomicPtr<Work<'static>>,
     done: AtomicUsize,
     #[cfg(feature = "parallel")]
@@ -105,7 +105,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Claims and does one item of the present stage, of the worker's own share if it can; false when there
+    /// Claims and does one item of the present stage, if possible of the worker's own share. Returns false if there
     /// is none left.
     fn work_once(&self, worker: usize) -> bool {
         (worker..self.threads).chain(0..worker).any(|share| self.work_on(&self.shares[share].0))
@@ -140,17 +140,17 @@ impl<'a> Shared<'a> {
             }
         }
         let _done = Done(self);
-        // SAFETY: `item` is claimed and not yet done, so the stage's `run` has not returned, and the
+        // SAFETY: `item` is claimed and not yet done. `run` returns only when all items are done, so the
         // closure in its frame is alive.
         let work = unsafe { *self.work.load(Ordering::Acquire) };
         work(item);
     }
 
-    /// A worker's life: until the step ends.
+    /// The loop of a worker. Returns when the step ends.
     #[cfg(feature = "parallel")]
     fn serve(&self, worker: usize) {
         let mut backoff = Backoff::new();
-        // When it began to be busy without a break.
+        // The start of the present time without a break, if the worker is busy.
         let mut busy = None;
         while !self.stop.load(Ordering::Acquire) {
             let now = self.trace.map(|_| Instant::now());
@@ -182,14 +182,18 @@ impl Crew<'_> {
         Crew { shared: None, epoch: Cell::new(0) }
     }
 
-    /// How many threads may take part.
+    /// The number of threads that may take part.
     pub(crate) fn threads(&self) -> usize {
         self.shared.map_or(1, |shared| shared.threads)
     }
 
     /// Does `work(i)` for all i below `items` and returns when all are done. The items are shared out in
-    /// equal runs, so that what an item touches is in the same core's cache from stage to stage; who is done
-    /// with his own run helps with the others'.
+    /// equal runs, so that the data of an item is in the same core's cache from stage to stage. A thread that is done
+    /// with its own run helps with the others.
+    ///
+    /// # Panics
+    ///
+    /// If an item panics, or if there are 2²⁴ − 1 items or more for several threads.
     pub(crate) fn run(&self, items: usize, work: impl Fn(usize) + Sync) {
         let Some(shared) = self.shared.filter(|_| items > 1) else {
             (0..items).for_each(work);
@@ -197,8 +201,8 @@ impl Crew<'_> {
         };
         assert!((items as u64) < ITEM_MASK, "a stage has at most 2^24 items");
         let work: Work<'_> = &work;
-        // SAFETY: only the lifetime changes. `run` waits below until every item is done, and an item's
-        // worker does not touch the closure after that.
+        // SAFETY: only the lifetime changes. `run` waits below (`Wait`) until every item is done, also in a panic. No
+        // worker touches the closure after its item is done.
         let work: Work<'static> = unsafe { std::mem::transmute::<Work<'_>, Work<'static>>(work) };
         shared.work.store(ptr::from_ref(&work).cast_mut(), Ordering::Release);
         shared.done.store(0, Ordering::Relaxed);
@@ -208,7 +212,7 @@ impl Crew<'_> {
             let [next, end] = [index, index + 1].map(|index| (items * index / shared.threads) as u64);
             share.0.store(epoch << (2 * ITEM_BITS) | end << ITEM_BITS | next, Ordering::Release);
         }
-        /// Waits for the items in other threads' hands, also when an item of this thread's panics.
+        /// Waits for the items that other threads hold, also if an item of this thread panics.
         struct Wait<'a>(&'a Shared<'a>, usize);
         impl Drop for Wait<'_> {
             fn drop(&mut self) {
@@ -230,7 +234,7 @@ impl Crew<'_> {
     /// Does `work(i, &mut items[i])` for every item.
     pub(crate) fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
         let shared = SharedSlice::new(items);
-        // SAFETY: every item is claimed once.
+        // SAFETY: `run` gives out each index once, so no other reference has this element.
         self.run(shared.len(), |i| work(i, &mut unsafe { shared.range(i..i + 1) }[0]));
     }
 
@@ -240,8 +244,8 @@ impl Crew<'_> {
     }
 }
 
-/// Calls `lead` with the crew that the current rayon pool can give; alone if there is none. `trace` gets what the
-/// others do.
+/// Calls `lead` with a crew from the current rayon pool, or with a crew of this thread alone outside any pool. `trace` gets the
+/// busy times of the other threads.
 #[cfg(feature = "parallel")]
 pub(crate) fn with_crew<R: Send>(trace: Option<&Trace>, lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
     let threads = match rayon::current_thread_index() {
@@ -277,13 +281,13 @@ pub(crate) fn with_crew<R: Send>(trace: Option<&Trace>, lead: impl FnOnce(&Crew<
     .0
 }
 
-/// Without the feature `parallel` the crew is the caller.
+/// Calls `lead` with a crew of this thread alone: the feature `parallel` is off.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn with_crew<R: Send>(_trace: Option<&Trace>, lead: impl FnOnce(&Crew<'_>) -> R + Send) -> R {
     lead(&Crew::alone())
 }
 
-/// The machine's cores, asked once: the answer costs a few file reads on Linux.
+/// The number of the machine's cores. Asked once, because the answer costs a few file reads on Linux.
 #[cfg(feature = "parallel")]
 fn cores() -> usize {
     static CORES: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
@@ -297,9 +301,9 @@ pub(crate) struct SharedSlice<'a, T> {
     slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: the parts handed out are disjoint (see `range`), so this is like sending `&mut T`s.
+// SAFETY: the callers of `range` guarantee that the parts in use are disjoint, so this is like sending `&mut T`s.
 unsafe impl<T: Send> Send for SharedSlice<'_, T> {}
-// SAFETY: the parts handed out are disjoint, so sharing the slice is sharing nothing.
+// SAFETY: the callers of `range` guarantee that the parts in use are disjoint, so threads share no element.
 unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 
 impl<'a, T> SharedSlice<'a, T> {
@@ -320,12 +324,12 @@ impl<'a, T> SharedSlice<'a, T> {
     ///
     /// # Safety
     ///
-    /// No element of the range is used through another reference while this one lives.
+    /// The caller guarantees that no element of the range is used through another reference while this one lives.
     #[allow(clippy::mut_from_ref)]
     #[inline(always)]
     pub(crate) unsafe fn range(&self, range: Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: in bounds by the assertion, unaliased by the caller's word.
+        // SAFETY: the range is in bounds by the assertion. The caller guarantees that it is not aliased.
         unsafe { std::slice::from_raw_parts_mut(self.data.add(range.start), range.end - range.start) }
     }
 }

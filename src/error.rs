@@ -1,4 +1,4 @@
-//! Why a value was refused. Every error names the field, and the index where there are several.
+//! Errors: why a value was refused. They name the field, and the index if there are several values.
 
 /// An input that was refused. The world is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum Error {
         /// The field's path.
         field: &'static str,
     },
-    /// A value that a body of this kind can't have.
+    /// A value that does not fit the rest of the input: the reason says why.
     #[error("{field}: {reason}")]
     Invalid {
         /// The field's path.
@@ -29,36 +29,36 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A vertex that a polygon can't have.
+    /// A vertex that a polygon, chain or hull can't have.
     #[error("{field}[{index}]: {reason}")]
     Vertex {
         /// Path of the list of vertices.
         field: &'static str,
-        /// Which vertex.
+        /// The place of the vertex in the list.
         index: usize,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A handle whose body, link or hull was removed, or that never was one of this world's.
+    /// A handle whose body, link or hull was removed, or that was never a handle of this world.
     #[error("stale {kind} handle (index {index}, generation {generation})")]
     StaleHandle {
-        /// What it names: `body`, `link` or `hull`.
+        /// The kind of thing that the handle names: `body`, `link` or `hull`.
         kind: &'static str,
         /// Index part of the handle.
         index: u32,
         /// Generation part of the handle.
         generation: u32,
     },
-    /// One element of a batch was refused; the whole batch was.
+    /// One element of a batch was refused, and with it the whole batch.
     #[error("element {index}: {error}")]
     Element {
-        /// Which element.
+        /// The place of the element in the batch.
         index: usize,
-        /// Why.
+        /// Why the element was refused.
         #[source]
         error: Box<Error>,
     },
-    /// The world holds as many bodies as its indices can count.
+    /// The world cannot hold more bodies, links or hulls, because its indices cannot count more.
     #[error("a world holds at most {max} bodies")]
     TooMany {
         /// The limit.
@@ -66,7 +66,7 @@ pub enum Error {
     },
 }
 
-/// Refuses what is not a number in `min..=max`.
+/// Refuses a value that is not a number in `min..=max`.
 #[inline]
 pub(crate) fn check_range(field: &'static str, value: f32, min: f32, max: f32) -> Result<(), Error> {
     // NaN fails both comparisons.

@@ -1,18 +1,18 @@
-//! The formulas of the solvers, each once: pure functions over lanes.
+//! The formulas of the solvers, each in one place, as pure functions over lanes.
 
 use crate::lane::{Lane, Mask};
 
 /// The constants of a soft contact for one substep length (E. Catto, "Solver2D", 2024).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softness {
-    /// The rate of bias to separation, 1/s.
+    /// The ratio of bias to separation, 1/s.
     pub rate: f32,
     pub mass_scale: f32,
     pub impulse_scale: f32,
 }
 
 impl Softness {
-    /// A spring of this frequency (Hz) and damping ratio, in substeps of length `h` (s).
+    /// The constants of a spring of this frequency (Hz) and damping ratio, in substeps of length `h` (s).
     pub(crate) fn new(frequency: f32, damping_ratio: f32, h: f32) -> Self {
         let omega = 2.0 * std::f32::consts::PI * frequency;
         let a1 = 2.0 * damping_ratio + h * omega;
@@ -22,10 +22,10 @@ impl Softness {
     }
 }
 
-/// What a contact adds to its approach, and by what its mass and its old impulse are scaled.
+/// The speed that a contact adds to its approach, and the factors on its mass and its old impulse.
 #[derive(Clone, Copy)]
 pub(crate) struct SoftBias<L: Lane> {
-    /// m/s
+    /// The added speed, m/s.
     pub bias: L,
     pub mass_scale: L,
     pub impulse_scale: L,
@@ -33,8 +33,8 @@ pub(crate) struct SoftBias<L: Lane> {
 
 /// The bias of a soft contact: λ' = λ − m·s_m·(v_n + bias) − s_i·λ.
 ///
-/// An overlap is pushed apart softly, at `push_out_speed` at most. A gap is rigid: it may close in this substep and no further, at
-/// `gap_speed`, which is the separation over the substep.
+/// An overlap is pushed apart softly, at no more than `push_out_speed`. A gap is rigid: it may close in this substep but not
+/// become an overlap. `gap_speed` is the separation divided by the length of the substep.
 #[inline(always)]
 pub(crate) fn soft_bias<L: Lane>(
     separation: L,
@@ -52,38 +52,38 @@ pub(crate) fn soft_bias<L: Lane>(
     }
 }
 
-/// `wanted` within ±`most`. It is +0 where `most` is 0: skipped contacts have that.
+/// Returns `wanted`, limited to ±`most`. The result is +0 if `most` is 0, the same value that skipped contacts have.
 #[inline(always)]
 pub(crate) fn limited<L: Lane>(wanted: L, most: L) -> L {
     wanted.max(-most).min(most)
 }
 
 /// Coulomb's law with two coefficients. `wanted` is the friction impulse that stops all sliding. Up to `hold` (μ_s·λ_n) the contact
-/// holds and gets it; beyond, the contact slides at `slide` (μ_d·λ_n).
+/// holds and gets `wanted`. Beyond that it slides and gets `slide` (μ_d·λ_n).
 #[inline(always)]
 pub(crate) fn coulomb<L: Lane>(wanted: L, hold: L, slide: L) -> L {
     let sliding = limited(wanted, slide);
     L::select(wanted.abs().le(hold), wanted, sliding)
 }
 
-/// The same for contacts that may not have begun to slide: one that does not `slide` yet bears `hold`, and others of the same
-/// bodies the rest.
+/// Coulomb's law for contacts that may not have begun to slide. A contact that does not slide yet (`slides`) bears up to `hold`.
+/// Other contacts of the same bodies bear the rest.
 #[inline(always)]
 pub(crate) fn coulomb_once_sliding<L: Lane>(wanted: L, hold: L, slide: L, slides: L::Mask) -> L {
     L::select(wanted.abs().gt(hold).and(slides), limited(wanted, slide), limited(wanted, hold))
 }
 
-/// By how much a unit impulse with this arm changes the speed of a body's point: 1/m·(1 + 2·arm²), with arms in the solver's units (see
-/// `contacts/update/manifold.rs`).
+/// The change of speed of a body's point by a unit impulse with this arm: 1/m·(1 + 2·arm²). `contacts/update/manifold.rs` has the
+/// units of arms.
 #[inline(always)]
 pub(crate) fn point_inv_mass<L: Lane>(inv_mass: L, arm: L) -> L {
     inv_mass * (L::splat(1.0) + L::splat(2.0) * (arm * arm))
 }
 
-/// The impulse by which an impact gives back e² of the energy that it has `absorbed`, and that of the approach that is
-/// left of it. `speed` is that at which the bodies part now, `inv_mass` by how much a unit impulse changes it. What
-/// has given energy, as to others of the same bodies that have absorbed the more, takes it back.
-/// (W. J. Stronge, "Rigid body collisions with friction", 1990.)
+/// The impulse with which an impact gives back e² of the energy that it has `absorbed`, and e² of the energy of the approach that
+/// is still left. `speed` is the present speed at which the bodies part, and `inv_mass` the change of that speed by a unit
+/// impulse. A negative `absorbed` is energy that the contact has given to other contacts of the same bodies, which absorbed that
+/// much more. The contact takes this energy back. (W. J. Stronge, "Rigid body collisions with friction", 1990.)
 #[inline(always)]
 pub(crate) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: L) -> L {
     let (zero, two) = (L::splat(0.0), L::splat(2.0));
@@ -96,7 +96,7 @@ pub(crate) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: 
     L::select(restitution.gt(zero), impulse, zero)
 }
 
-/// How far an overlap is moved apart by projection: this part of what exceeds the slop.
+/// The distance by which projection moves an overlap apart: `part` of the penetration beyond the slop.
 #[inline(always)]
 pub(crate) fn projection<L: Lane>(separation: L, slop: f32, part: L) -> L {
     part * (-separation - L::splat(slop)).max(L::splat(0.0))
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Contract: a soft contact that overlaps reaches its rest as its spring does: λ and bias agree with the implicit Euler step of
+    /// Contract: a soft contact that overlaps comes to rest as its spring does: λ and bias agree with the implicit Euler step of
     /// m·x'' = −m·ω²·x − 2·m·ζ·ω·x'.
     #[test]
     fn softness_is_an_implicit_spring() {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// Contract: friction never exceeds its limit, never pushes, and holds what it can hold.
+        /// Contract: friction never exceeds its limit, never pushes, and holds up to its limit.
         #[test]
         fn friction_is_inside_its_cone(wanted in -10.0f32..10.0, load in 0.0f32..10.0, mu_s in 0.0f32..2.0, part in 0.0f32..1.0, slides: bool) {
             let (hold, slide) = (mu_s * load, part * mu_s * load);
@@ -146,7 +146,7 @@ mod tests {
             prop_assert!(rebound(absorbed, 0.0, 0.0, inv_mass) == 0.0);
         }
 
-        /// Contract: projection removes its part of what exceeds the slop, and nothing of a gap.
+        /// Contract: projection removes no more than the penetration beyond the slop, and does not change a gap.
         #[test]
         fn projection_leaves_the_slop(separation in -1.0f32..1.0, part in 0.0f32..1.0) {
             let moved = projection(separation, 0.01, part);

@@ -1,6 +1,6 @@
-//! **Granule** is a data-oriented SIMD 2D physics engine: tens of thousands to a million circles, boxes, polygons
-//! and linked particles, one column per scalar, contacts solved eight at a time on every core, and one result, bit
-//! for bit, on every lane width, thread count and instruction set.
+//! **Granule** is a data-oriented SIMD 2D physics engine for tens of thousands to a million circles, boxes, polygons
+//! and linked particles. It stores bodies in one column per scalar and solves eight contacts at a time on every core. The
+//! result is the same, bit for bit, on every lane width, thread count and instruction set.
 //!
 //! ```
 //! use granule::{BodyDesc, Settings, Shape, Vec2, World};
@@ -30,31 +30,31 @@
 //!    │ narrowphase    blocks updated in place: normals, separations            contacts/update.rs
 //!    │ contacts       begin and end events                                     contacts.rs
 //!    │ solver         substeps × passes over tiles of space                    solver.rs
-//!    │ links          … between them, where there are any                     solver/verlet.rs
+//!    │ links          passes over links between these, if there are any        solver/verlet.rs
 //!    ▼
 //!  bodies (columns)
 //! ```
 //!
 //! # Conventions
 //!
-//! - Metres, kilograms, seconds, radians; y is up by default only in that gravity points down.
+//! - Units are metres, kilograms, seconds, radians. y points up only because the default gravity points down.
 //! - Angles, angular velocities and torques are counter-clockwise.
 //! - A contact's normal points from A to B. *Separation* is negative when the shapes overlap;
 //!   *penetration* or *depth* is its negative.
 //! - The tangent of a contact is (−n.y, n.x).
-//! - Impulses are those on B; A gets the opposite. A normal impulse is never negative.
-//! - Mass 0 means infinite: the body is moved by its velocity alone.
+//! - Impulses are those on B. A gets the opposite. A normal impulse is never negative.
+//! - Mass 0 means infinite: the body moves by its velocity alone.
 //! - A body's position is its centre of mass. Vertices of a shape run counter-clockwise.
 //!
 //! # Threads
 //!
-//! [`World::step`] uses the rayon pool that it is called in: `pool.install(|| world.step())`. Called from
-//! outside any pool it is single-threaded; the global pool is never built. [`step_many`] steps many worlds at once. Without the feature
-//! `parallel` it is always single-threaded.
+//! [`World::step`] uses the rayon pool in which you call it: `pool.install(|| world.step())`. Outside any pool it is
+//! single-threaded; it never builds the global pool. [`step_many`] steps many worlds at once. Without the feature
+//! `parallel` both are always single-threaded.
 //!
 //! # Features
 //!
-//! `parallel` (default): rayon. `scene`: scene files, by serde. A host that needs neither takes `default-features = false`.
+//! `parallel` (default): threads, by rayon. `scene`: scene files, by serde. If you need neither, set `default-features = false`.
 
 mod assembly;
 mod base;

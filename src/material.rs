@@ -1,31 +1,31 @@
-//! Surface and bulk properties of a body, and how those of two bodies are mixed at a contact.
+//! Surface and bulk properties of bodies, and how those of two bodies are mixed at a contact.
 
 use crate::base::interner::{Interner, put};
 use crate::error::{Error, check_range};
 
-/// What a body is made of.
+/// The material of a body or part: its density and its surface.
 ///
-/// Dimensionless but for `density`, which is mass per area (kg/m² in SI units).
+/// All values are dimensionless except `density` and `tangent_speed`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
-    /// Mass per area. 0 makes the mass infinite.
+    /// Mass per area, kg/m², in 0..=1e6. 0 makes the mass infinite. Default 1.
     pub density: f32,
-    /// Friction coefficient below which a resting contact holds (μs ≥ 0).
+    /// Friction coefficient up to which a resting contact holds (μs), in 0..=1e6. Default 0.6.
     pub static_friction: f32,
-    /// Friction coefficient of a sliding contact (μd ≥ 0, usually ≤ μs).
+    /// Friction coefficient of a sliding contact (μd, usually ≤ μs), in 0..=1e6. Default 0.4.
     pub dynamic_friction: f32,
-    /// Ratio of the separation speed to the approach speed, in 0..=1.
+    /// Ratio of the separation speed to the approach speed, in 0..=1. Default 0.
     pub restitution: f32,
-    /// How much rolling is braked: torque against it per normal force and radius of the round shape (of the smaller,
-    /// if both are). The larger one of a contact's two counts. Default 0.
+    /// The torque that brakes rolling, divided by the normal force and by the radius of the round shape (of the smaller one,
+    /// if both are round), in 0..=1e6. A contact uses the larger value of its two materials. Default 0.
     pub rolling_resistance: f32,
-    /// Speed of the surface against the body, m/s: a conveyor belt. Positive runs clockwise round the shape, so to
-    /// the right on top. Default 0.
+    /// Speed of the surface relative to the body, m/s, in −1e6..=1e6: a conveyor belt. With a positive speed it runs clockwise
+    /// round the shape, so to the right on top. Default 0.
     pub tangent_speed: f32,
 }
 
 impl Default for Material {
-    /// Density 1, static friction 0.6, dynamic friction 0.4, no restitution, nothing else.
+    /// Density 1, static friction 0.6, dynamic friction 0.4, all other values 0.
     fn default() -> Self {
         Material {
             density: 1.0,
@@ -39,10 +39,10 @@ impl Default for Material {
 }
 
 impl Material {
-    /// Largest accepted density and friction coefficient.
+    /// Largest accepted value of every field except `restitution`.
     pub const MAX: f32 = 1.0e6;
 
-    /// A material with one friction coefficient, static and dynamic alike.
+    /// A material with the same static and dynamic friction coefficient.
     pub fn new(density: f32, friction: f32, restitution: f32) -> Self {
         Material {
             density,
@@ -53,9 +53,11 @@ impl Material {
         }
     }
 
+    /// Checks the values of the material.
+    ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] naming the field when a value is not finite or out of its range.
+    /// [`Error::OutOfRange`] with the first field that is not finite or out of its range.
     pub fn validate(&self) -> Result<(), Error> {
         check_range("material.density", self.density, 0.0, Self::MAX)?;
         check_range("material.static_friction", self.static_friction, 0.0, Self::MAX)?;
@@ -65,13 +67,13 @@ impl Material {
         check_range("material.tangent_speed", self.tangent_speed, -Self::MAX, Self::MAX)
     }
 
-    /// Whether contacts with it need more than normal impulse and friction.
+    /// Returns true if contacts with this material need more than normal impulse and friction.
     pub(crate) fn is_rough(&self) -> bool {
         self.rolling_resistance != 0.0 || self.tangent_speed != 0.0
     }
 }
 
-/// How one coefficient for a contact is made from those of its two bodies.
+/// The rule that makes one coefficient of a contact from those of its two bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// √(a² + b²), the classical game-physics choice for friction.
@@ -116,9 +118,9 @@ impl Mix {
 /// The mixing rules of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mixing {
-    /// For the static and the dynamic friction coefficient.
+    /// The rule for the static and the dynamic friction coefficient.
     pub friction: Mix,
-    /// For restitution. A rule that could exceed 1 is clamped to 1.
+    /// The rule for restitution. A result above 1 is clamped to 1.
     pub restitution: Mix,
 }
 
@@ -129,10 +131,10 @@ impl Default for Mixing {
     }
 }
 
-/// The distinct materials of a world, by number, with how many bodies and parts use each.
+/// The distinct materials of a world, by number, with the count of bodies and parts that use each.
 #[derive(Default)]
 pub(crate) struct Materials {
-    /// By number; those of numbers that are free are out of use.
+    /// Materials by number. Those with a free number are not in use.
     list: Vec<Material>,
     numbers: Interner<[u32; 6]>,
 }
@@ -143,7 +145,7 @@ impl Materials {
         &self.list
     }
 
-    /// The number of a material, one for all that have the same, for a user more.
+    /// Adds a user to a material and returns its number. Equal materials have one number.
     pub(crate) fn acquire(&mut self, material: Material) -> u32 {
         let Material {
             density,
@@ -163,12 +165,12 @@ impl Materials {
         number
     }
 
-    /// Takes a user off.
+    /// Takes a user off a material.
     pub(crate) fn release(&mut self, number: u32) {
         self.numbers.release(number);
     }
 
-    /// How many numbers there are, and how many are in use.
+    /// The number of places in the table, and how many are in use.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.numbers.len(), self.numbers.used()]
     }

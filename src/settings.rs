@@ -1,10 +1,10 @@
-//! What a world can be told: gravity, time step, solver, lanes.
+//! The settings of a world: gravity, time step, solver, lanes.
 
 use crate::error::{Error, check_range, check_vec};
 use crate::material::Mixing;
 use glam::Vec2;
 
-/// Which solver resolves contacts.
+/// The solver that resolves contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
     /// Substeps with soft contacts (E. Catto, "Solver2D", 2024).
@@ -13,16 +13,16 @@ pub enum Solver {
     Projection,
 }
 
-/// How many contacts one instruction works on. Every width gives the same result, bit for bit.
+/// The number of contacts on which one instruction works. Every width gives the same result, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// The scalar reference path.
+    /// One contact: the scalar reference path.
     One,
-    /// 128-bit vectors.
+    /// Four contacts: 128-bit vectors.
     Four,
-    /// 256-bit vectors.
+    /// Eight contacts: 256-bit vectors.
     Eight,
-    /// 512-bit vectors, or two of 256 bits.
+    /// Sixteen contacts: 512-bit vectors, or pairs of 256-bit vectors.
     Sixteen,
 }
 
@@ -30,7 +30,7 @@ impl Lanes {
     /// Every width, narrowest first.
     pub const ALL: [Lanes; 4] = [Lanes::One, Lanes::Four, Lanes::Eight, Lanes::Sixteen];
 
-    /// 1, 4, 8 or 16.
+    /// The width as a number: 1, 4, 8 or 16.
     pub const fn width(self) -> usize {
         match self {
             Lanes::One => 1,
@@ -40,54 +40,54 @@ impl Lanes {
         }
     }
 
-    /// The width for 1, 4, 8 or 16; `None` for any other number.
+    /// The width for 1, 4, 8 or 16. `None` for any other number.
     pub fn from_width(width: usize) -> Option<Lanes> {
         Lanes::ALL.into_iter().find(|lanes| lanes.width() == width)
     }
 }
 
-/// Everything about a world that is not a body. Lengths are metres, times seconds.
+/// The settings of a world: everything that is not a body, link or hull. Lengths are in metres, times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Acceleration of every dynamic body, times its gravity scale. Default (0, −10) m/s².
+    /// Acceleration of every dynamic body, times the body's gravity scale. Default (0, −10) m/s².
     pub gravity: Vec2,
-    /// Length of one [`World::step`](crate::World::step). Default 1/60 s.
+    /// Length of one [`World::step`](crate::World::step), s, in 1e-6..=1. Default 1/60.
     pub time_step: f32,
-    /// Substeps per step. Default 4 (soft), 1 (projection).
+    /// Substeps per step, in 1..=1024. Default 4 (soft), 1 (projection).
     pub substeps: u32,
-    /// Solver iterations per substep. Default 1 (soft), 10 (projection).
+    /// Solver iterations per substep, in 1..=1024. Default 1 (soft), 10 (projection).
     pub iterations: u32,
-    /// Iterations over the links per substep, forth and back in turn. Default 8. A single one can blow up at a
-    /// body of many links: take at least 2. `perf-reports/links.md` has stretch against time. Contacts of hulls take half
-    /// as many sweeps, rounded up.
+    /// Iterations over the links per substep, forward and backward in turn, in 1..=1024. Default 8. Take at least 2: with a
+    /// single one, a body with many links can blow up. `perf-reports/links.md` shows stretch against time. Contacts of hulls take
+    /// half as many sweeps, rounded up.
     pub link_iterations: u32,
-    /// Which solver. Default [`Solver::Soft`].
+    /// The solver of contacts. Default [`Solver::Soft`].
     pub solver: Solver,
-    /// Lane width. Default [`Lanes::Eight`]. No effect on results.
+    /// Lane width. Default [`Lanes::Eight`]. It has no effect on results.
     pub lanes: Lanes,
-    /// How the coefficients of two materials combine.
+    /// The rules that combine the coefficients of two materials.
     pub mixing: Mixing,
-    /// Frequency of the soft contact as a fraction of the substep rate. Default ⅙: 40 Hz at 4
+    /// Frequency of the soft contact as a fraction of the substep rate, in 1e-4..=¼. Default ⅙: 40 Hz at 4
     /// substeps of a 60 Hz step. A soft contact is a spring of stiffness m·ω², so this decides how
-    /// deep a tall pile rests; near ¼, the most there may be, tall piles ring. Contacts with a static or kinematic body
+    /// deep a tall pile sinks in. Near ¼ tall piles ring. Contacts with a static or kinematic body
     /// have twice the frequency, at most ¼. `perf-reports/peers-quality.md` has the figures.
     pub contact_frequency_ratio: f32,
-    /// Damping ratio of the soft contact; contacts of circles and axis-aligned boxes among themselves, which turn
-    /// nobody by pressing, take twice as much. Default 10. More calms tall piles sooner and
-    /// moves apart more slowly what overlaps.
+    /// Damping ratio of the soft contact, in 0..=1000. Default 10. Contacts of circles, particles, axis-aligned boxes and half-spaces
+    /// among themselves take twice as much, because their normal impulses turn no body. More damping calms tall piles sooner, but
+    /// overlaps separate more slowly.
     pub damping_ratio: f32,
-    /// Speed limit at which soft contacts push overlapping bodies apart, m/s. Default 3.
+    /// The largest speed at which soft contacts push overlapping bodies apart, m/s. Default 3.
     pub push_out_speed: f32,
-    /// Length below which shapes count as touching; contacts are solved from 4 times this
-    /// distance on. Default 0.005 m.
+    /// Separation up to which shapes count as touching, m. Default 0.005. Contacts are solved from 4 times this
+    /// separation on.
     pub slop: f32,
-    /// Approach speed below which restitution is not applied, m/s. Default 1. What rests must not bounce for ever under
-    /// its own weight; so the speed that gravity gives in six steps counts in place of a larger threshold, and without gravity
-    /// everything bounces.
+    /// Approach speed below which restitution is not applied, m/s. Default 1. Bodies at rest must not bounce for ever under
+    /// their own weight. If the threshold is larger than the speed that gravity gives in six steps, that speed is used instead. So
+    /// without gravity everything bounces.
     pub restitution_threshold: f32,
-    /// Fraction of the penetration that the projection solver removes per step, in equal parts per substep. Default 0.2.
+    /// Fraction of the penetration that the projection solver removes per step, in equal parts per substep, in 0..=1. Default 0.2.
     pub projection_percent: f32,
-    /// Penetration that the projection solver leaves alone. Default 0.01 m.
+    /// Penetration that the projection solver leaves alone, m. Default 0.01.
     pub projection_slop: f32,
 }
 
@@ -117,7 +117,7 @@ impl Settings {
     /// Largest [`Settings::contact_frequency_ratio`].
     pub const MAX_FREQUENCY_RATIO: f32 = 0.25;
 
-    /// The defaults of the classical solver: 1 substep of 10 velocity iterations.
+    /// The default settings of the classical solver: 1 substep of 10 velocity iterations.
     pub fn projection() -> Self {
         Settings { solver: Solver::Projection, substeps: 1, iterations: 10, ..Settings::default() }
     }
@@ -127,11 +127,13 @@ impl Settings {
         self.time_step / self.substeps as f32
     }
 
-    /// Shapes that are closer than this have a contact, m: they may close their gap in this step, but no more.
+    /// The distance below which shapes have a contact, m. They may close their gap in this step but not overlap.
     pub(crate) fn speculative_distance(&self) -> f32 {
         4.0 * self.slop
     }
 
+    /// Checks the values of the settings.
+    ///
     /// # Errors
     ///
     /// The first field that is not finite or out of range.

@@ -1,32 +1,34 @@
-//! The stages of a step, how long each took, and which worker was busy with it when. Spans are recorded only while a host asks for them.
+//! The stages of a step, the time that each took, and the spans in which each worker was busy. Spans are recorded only while a
+//! host asks for them.
 
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Most threads of a crew.
+/// The largest number of threads of a crew.
 pub(crate) const MAX_SHARES: usize = 64;
 
-/// The stages of a step, in order.
+/// The stages of a step. Their order here is that of records, not that of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// The solver's copy of the bodies, and the places of their shapes.
+    /// Copies the bodies to the solver's rows, and places their shapes.
     Bounds,
-    /// Bodies added and removed; those that have left their margins, paired anew; or a new pair list: order of space, margins, pairs.
+    /// Takes in added and removed bodies. Pairs bodies that left their margins anew, or makes a new pair list: order of space,
+    /// margins, pairs.
     Broadphase,
-    /// Candidates that come near, then normals, separations and points of the contacts.
+    /// Tests which candidates come near, then computes normals, separations and points of the contacts.
     Narrowphase,
-    /// The blocks of a new pair list: impulses carried over, colours, layout. In each step the begin and end events.
+    /// Makes the blocks of a new pair list: impulses carried over, colours, layout. In each step, finds the begin and end events.
     Contacts,
-    /// The passes over blocks and links, with the integration; then velocities and positions written back.
+    /// Makes the passes over blocks and links, with the integration. Then writes velocities and positions back.
     Solver,
 }
 
 impl Stage {
-    /// All stages, in order.
+    /// All stages, in the order of the enum.
     pub const ALL: [Stage; 5] =
         [Stage::Bounds, Stage::Broadphase, Stage::Narrowphase, Stage::Contacts, Stage::Solver];
 
-    /// As in run records.
+    /// The name of the stage, as in run records.
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Bounds => "bounds",
@@ -44,7 +46,7 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// How long each stage of the last step took, in seconds.
+/// The time that each stage of the last step took, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
     /// [`Stage::Bounds`]
@@ -73,24 +75,25 @@ impl Timings {
     }
 }
 
-/// A time in which a worker was busy with a stage of the last step.
+/// A span of time in which a worker was busy with a stage of the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     /// The stage.
     pub stage: Stage,
-    /// 0 is the thread that called [`World::step`](crate::World::step); its spans are the stages as they follow each other.
+    /// The number of the worker. 0 is the thread that called [`World::step`](crate::World::step); its spans are the stages, one
+    /// after the other.
     pub worker: usize,
-    /// Since the step's begin, s.
+    /// The start, s after the start of the step.
     pub start: f64,
-    /// s
+    /// The length, s.
     pub duration: f64,
 }
 
-/// What the workers of a step write down.
+/// The records of the workers of a step.
 pub(crate) struct Trace {
-    /// The stages and when each ended.
+    /// The stages, and the time at which each ended.
     stages: Mutex<Vec<(Stage, Instant)>>,
-    /// When each of the other workers was busy.
+    /// For each of the other workers, the times in which it was busy: start and end.
     workers: [Mutex<Vec<(Instant, Instant)>>; MAX_SHARES],
     /// The spans of the last step.
     pub spans: Vec<Span>,
@@ -105,15 +108,15 @@ impl Trace {
         }
     }
 
-    /// The leading thread is done with a stage.
+    /// Records that the leading thread is done with a stage.
     pub(crate) fn stage_ends(&self, stage: Stage, now: Instant) {
-        // A poisoned lock is a panic's, which ends the step anyway; here and below.
+        // Here and below: a lock is poisoned only by a panic, which ends the step anyway.
         if let Ok(mut stages) = self.stages.lock() {
             stages.push((stage, now));
         }
     }
 
-    /// A worker was busy until now.
+    /// Records that a worker was busy from `start` until now.
     #[cfg(feature = "parallel")]
     pub(crate) fn busy(&self, worker: usize, start: Instant) {
         if let Ok(mut busy) = self.workers[worker].lock() {
@@ -121,7 +124,7 @@ impl Trace {
         }
     }
 
-    /// Makes the spans of a step that began then.
+    /// Makes the spans of a step that began at `begin`.
     pub(crate) fn finish(&mut self, begin: Instant) {
         let seconds = |time: Instant| time.saturating_duration_since(begin).as_secs_f64();
         self.spans.clear();
@@ -137,7 +140,7 @@ impl Trace {
         for (worker, busy) in self.workers.iter_mut().enumerate() {
             let Ok(busy) = busy.get_mut() else { continue };
             for (from, to) in busy.drain(..) {
-                // No stage is begun before the one before it is done: what is longer than one is cut.
+                // A stage begins only when the one before it is done. So a busy time that is longer than a stage is cut.
                 for index in 0..stages {
                     let Span { stage, start, duration, .. } = self.spans[index];
                     let (from, to) = (seconds(from).max(start), seconds(to).min(start + duration));
@@ -153,7 +156,7 @@ impl Trace {
 /// A stopwatch for the stages of a step.
 pub(crate) struct Clock<'a> {
     start: Instant,
-    /// Since when the present stage is at work.
+    /// The start of the present stage.
     since: Instant,
     stage: Stage,
     timings: Timings,
@@ -161,13 +164,13 @@ pub(crate) struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// A step begins, with this stage.
+    /// Starts the clock of a step. `stage` is the step's first stage.
     pub(crate) fn start(stage: Stage, trace: Option<&'a Trace>) -> Self {
         let now = Instant::now();
         Clock { start: now, since: now, stage, timings: Timings::default(), trace }
     }
 
-    /// From now on this stage is at work.
+    /// Ends the present stage and begins this one.
     pub(crate) fn enter(&mut self, stage: Stage) {
         if stage != self.stage {
             self.lap();
@@ -184,7 +187,7 @@ impl<'a> Clock<'a> {
         self.since = now;
     }
 
-    /// The step ends: when it began, and how long its stages took.
+    /// Ends the step. Returns when it began, and the times that its stages took.
     pub(crate) fn stop(mut self) -> (Instant, Timings) {
         self.lap();
         self.timings.total = self.since.duration_since(self.start).as_secs_f64();

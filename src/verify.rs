@@ -1,40 +1,40 @@
-//! Two worlds side by side: the proof that lane width and thread count leave no trace in the result.
+//! Steps two worlds side by side, to prove that lane width and thread count have no effect on the result.
 //!
-//! Both take the same steps; after each, the hash of the whole state and the results of every stage are
-//! compared, bit by bit. The first difference is named by step, stage, body, field and distance in ULPs.
+//! Both worlds take the same steps. After each step, the hash of the whole state and the results of every stage are
+//! compared, bit by bit. A report names the first difference by step, stage, body, field and distance in ULPs.
 
 use crate::{BodyHandle, Difference, Stage, World};
 use std::fmt;
 
-/// Which of the two worlds.
+/// One of the two worlds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The reference.
     A,
-    /// The one that is held against it.
+    /// The world that is compared with the reference.
     B,
 }
 
-/// A wrong bit to plant in world B, to see that it is found.
+/// An error to plant in world B, to test that it is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// In which step, counted from 1.
+    /// The step in which it is planted, counted from 1.
     pub step: u64,
-    /// After which stage of it.
+    /// The stage after which it is planted.
     pub stage: Stage,
-    /// In a value of which body.
+    /// The body of which one value is changed.
     pub body: BodyHandle,
-    /// By how many units in the last place.
+    /// The change, in units in the last place.
     pub ulps: i32,
 }
 
-/// Where two worlds part.
+/// The first difference between two worlds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Divergence {
-    /// The first step that differs, counted from 1; 0 when the worlds differ before the first.
+    /// The first step that differs, counted from 1. 0 if the worlds differ before the first step.
     pub step: u64,
-    /// The first difference of that step. `None` when only the hashes differ, which means that the state
-    /// has a part that no stage's results show.
+    /// The first difference of that step. `None` if only the hashes differ: then they differ in a part of the state
+    /// that no stage's results show, or before the first step.
     pub difference: Option<Difference>,
     /// State hashes of A and B after that step.
     pub hashes: [u64; 2],
@@ -52,13 +52,14 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// Steps both worlds `steps` times by `step` (which decides on which threads) and compares them.
+/// Steps both worlds `steps` times and compares them after each step. The function `step` takes one step of one world, on
+/// threads of your choice. `fault` plants an error in world B.
 ///
-/// Returns the state hash that both end with.
+/// Returns the state hash that both worlds have at the end.
 ///
 /// # Errors
 ///
-/// The first [`Divergence`]; the worlds are left as they are after that step.
+/// The first [`Divergence`]. The worlds stay as they are after that step.
 ///
 /// ```
 /// use granule::{Lanes, scene, verify};
@@ -92,7 +93,7 @@ pub fn side_by_side(
     Ok(hash)
 }
 
-/// The stages first: they name the cause, which the hash can't.
+/// Compares two worlds: the results of the stages first, because they name the cause. The hash does not.
 fn compare(a: &World, b: &World) -> Result<u64, (Option<Difference>, [u64; 2])> {
     match (a.first_difference(b), same_hash(a, b)) {
         (None, Ok(hash)) => Ok(hash),

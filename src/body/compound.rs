@@ -24,7 +24,7 @@ pub struct Part {
     pub angle: f32,
     /// Surface and density.
     pub material: Material,
-    /// Which other shapes the part touches.
+    /// The filter that decides which other shapes the part touches.
     pub filter: Filter,
 }
 

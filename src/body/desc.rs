@@ -92,7 +92,7 @@ pub struct BodyDesc {
     pub angular_velocity: f32,
     /// Surface and density.
     pub material: Material,
-    /// Which other bodies it touches.
+    /// The filter that decides which other bodies it touches.
     pub filter: Filter,
     /// Factor on gravity, in −1000..=1000. Default 1.
     pub gravity_scale: f32,

@@ -15,7 +15,7 @@ use glam::Vec2;
 pub enum Shape {
     /// A disc.
     Circle {
-        /// In metres.
+        /// The radius, in metres.
         radius: f32,
     },
     /// A box that stays aligned with the axes: it never rotates.
@@ -32,7 +32,7 @@ pub enum Shape {
     },
     /// A disc that does not turn: a point of a rope, a cloth or a ragdoll (see [`LinkDesc`](crate::LinkDesc)), or a grain.
     Particle {
-        /// In metres.
+        /// The radius, in metres.
         radius: f32,
     },
     /// A box that turns.
@@ -44,7 +44,7 @@ pub enum Shape {
     Capsule {
         /// Half the length of the segment, without the round ends, in metres.
         half_length: f32,
-        /// In metres.
+        /// The radius of the round ends, in metres.
         radius: f32,
     },
     /// The segment from (−half_length, 0) to (half_length, 0). It has no area, so give a dynamic body a mass.

@@ -1,13 +1,13 @@
 //! The kernels of contacts with a manifold: up to two points, each with arms, so that impulses turn both bodies.
 //!
-//! They do what those of `impulse.rs` do, with the arms of `narrowphase/shapes.rs`: a point moves along the
+//! They do what those of `impulse.rs` do, with the arms of `contacts/update/manifold.rs`: a point moves along the
 //! normal at (v_B − v_A)·n + u_B·arm_B − u_A·arm_A, and an impulse λ there changes u by ±2·arm·λ/m. The points of a
 //! contact are solved one after the other, on velocities that are gathered and scattered once for both.
 //!
 //! As the bodies turn in a step, the separation changes by the arms times the angles: the normal and the arms
 //! stay those of the step's start.
 //!
-//! What is different, and why:
+//! Differences, and their reasons:
 //!
 //! 1. *Two points are solved together*, see [`ManifoldKernel::apply_normal`].
 //! 2. *Softness gives way to tilting half as much as to pressing.* A soft contact lets a part of its impulse go in each
@@ -17,11 +17,11 @@
 //!    stiffer spring for both) tall piles ring.
 //! 3. *Friction is one for both points*: a contact holds or slides as a whole, up to the coefficient times the sum of
 //!    its normal impulses, at arms in the middle. With a limit for each point, one was overloaded while the other had
-//!    room, slid at the dynamic coefficient, and the contact with it: a box with μs 0.5 and μd 0.3 slid from 0.9 of the
-//!    angle of friction. It is one row of arithmetic less, too.
+//!    room. The overloaded point slid at the dynamic coefficient, and so the whole contact did: a box with μs 0.5 and
+//!    μd 0.3 slid from 0.9 of the angle of friction. One row also costs less arithmetic.
 //! 4. *Friction is solved in both passes.* In the relaxing pass only, a pyramid of 5,050 boxes never came to rest (RMS
-//!    speed 0.013 m/s after 20 s, and 0.0000 so) and spread by 9 cm while it settled, not 5. It costs an eighth of the
-//!    solver's time; a pile of circles, which does without, gains nothing by it.
+//!    speed 0.013 m/s after 20 s, against 0.0000) and spread by 9 cm instead of 5 while it settled. The price is an eighth
+//!    of the solver's time. A pile of circles gains nothing by it, and does without.
 
 mod friction;
 mod impact;
@@ -38,14 +38,15 @@ use friction::NormalLoad;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The part of what two soft points let go that they let go equally.
+/// The part of the released impulse that two soft points share equally.
 const TILT: f32 = 0.5;
 
 /// Does one pass over manifold blocks.
 ///
 /// # Safety
 ///
-/// As for `impulse::run`; and the lanes of a block share no body that moves, unless `L` is one lane wide.
+/// No other task has any body that these contacts move, or writes one that they read. There are rows for all that the
+/// tile's blocks name. The lanes of a block share no body that moves, unless `L` is one lane wide.
 #[allow(unsafe_code)]
 pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     tile: &mut Tile,
@@ -79,14 +80,14 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     }
 }
 
-/// What the contacts of a block keep for their bounces, where something bounces.
+/// The bounces of a block's contacts, in worlds where something bounces.
 type Bounce<'a> = Option<&'a mut BounceBlock>;
 
-/// Visits the active blocks, `WIDTH` contacts at a time. `visit` says whether one of these is in an impact.
+/// Visits the active blocks, `WIDTH` contacts at a time. `visit` returns whether one of these is in an impact.
 ///
 /// # Safety
 ///
-/// As for [`blocks`]: `visit` gets kernels on whose bodies and rows it relies.
+/// The caller guarantees what [`blocks`] asks for: `visit` relies on the bodies and rows of the kernels that it gets.
 #[allow(unsafe_code)]
 #[inline(never)]
 unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
@@ -148,7 +149,7 @@ struct ManifoldKernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
     lanes: PhantomData<L>,
 }
 
-/// What is kept of each point: of the first in the blocks that all contacts have, of the second in its own.
+/// Accessors of what is kept of each point: of the first in the blocks of all contacts, of the second in the manifold block.
 macro_rules! of_points {
     ($($name:ident $(, $set:ident)?: $block:ident;)*) => {
         impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
@@ -192,8 +193,8 @@ fn push<L: Lane, const FIXED: bool>(vel: &mut Velocities<L>, [x, y]: [L; 2], [tu
     }
 }
 
-/// The methods that gather or scatter rows are unsafe in the way that [`blocks`] is: this block's bodies
-/// are this task's alone. Those that may start a bounce say whether they did.
+/// The methods that gather or scatter rows are unsafe: the caller guarantees that this block's bodies belong to this task
+/// alone. The methods that may start a bounce return whether a contact is in an impact.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, FIXED, POINTS> {
     #[inline(always)]
@@ -218,7 +219,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         [L::load(&self.manifold.inv_spin_a[self.i..]), L::load(&self.manifold.inv_spin_b[self.i..])]
     }
 
-    /// Rows of A and B.
+    /// The rows of A and B.
     #[inline(always)]
     fn at(&self) -> (&[RowOffset], &[RowOffset]) {
         let lanes = self.i..self.i + L::WIDTH;
@@ -248,7 +249,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
     }
 
-    /// How far both have moved since the step's start.
+    /// Returns how far both bodies have moved since the step's start.
     #[inline(always)]
     unsafe fn poses(&self, vel: &Velocities<L>) -> ([L; 4], [L; 4]) {
         let pose = self.rows.pose.as_ptr();
@@ -266,7 +267,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         ((b[0] - a[0]) * normal_x + (b[1] - a[1]) * normal_y) + (b[2] * arms[1] - a[2] * arms[0])
     }
 
-    /// Below 0 in contacts that bear something in this substep and did not before: `FRESH` or `LANDED`, in place of the
+    /// Is below 0 in contacts that bear a load in this substep and bore none before: `FRESH` or `LANDED`, in place of the
     /// closing speed of each point that bears it.
     #[inline(always)]
     fn mark(&self) -> L {
@@ -274,14 +275,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         if POINTS == 2 { first.min(self.closing_speed(1)) } else { first }
     }
 
-    /// A gap of this size may close in one substep.
+    /// Lets a gap of this size close in one substep.
     #[inline(always)]
     fn limit_closing(&mut self, point: usize, separation: L) {
         let speed = separation.max(L::splat(0.0)) * L::splat(self.rows.inv_step);
         self.set_closing_speed(point, speed);
     }
 
-    /// accum += J·λ for the carried impulses.
+    /// Computes accum += J·λ for the carried impulses.
     #[inline(always)]
     unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) {
         let ratio = L::splat(self.rows.impulse_ratio);
@@ -337,11 +338,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
     }
 
-    /// Applies normal impulses that would change by `wanted`, each taken alone, of effective mass `mass`.
+    /// Applies normal impulses. Each point alone would change by `wanted` velocity, at the effective mass `mass`.
     ///
-    /// Two points are solved together where both stay pressed: as one after the other, the first would always give
-    /// way first, and a stack lean to its side (20 boxes drifted 5 cm within 3 s). Else they are solved one after the
-    /// other.
+    /// Two points are solved together if both stay pressed. One after the other, the first would always give way first,
+    /// and a stack would lean to its side (20 boxes drifted 5 cm within 3 s). Otherwise they are solved one after the other.
     #[inline(always)]
     fn apply_normal(&mut self, vel: &mut Velocities<L>, wanted: [L; 2], mass: [L; 2]) -> [L; 2] {
         let zero = L::splat(0.0);
@@ -366,13 +366,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         new
     }
 
-    /// The impulses of the points; 0 for one that is not there.
+    /// Returns the impulses of the points; 0 for a point that does not exist.
     #[inline(always)]
     fn normal_impulses(&self) -> [L; 2] {
         pair(|p| if p < POINTS { self.normal_impulse(p) } else { L::splat(0.0) })
     }
 
-    /// Brings the normal impulses from `old` to `new`, and the bodies' velocities with them.
+    /// Changes the normal impulses from `old` to `new`, and the bodies' velocities with them.
     #[inline(always)]
     fn change_normal(&mut self, vel: &mut Velocities<L>, old: [L; 2], new: [L; 2]) {
         let zero = L::splat(0.0);
@@ -388,16 +388,16 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         push::<L, FIXED>(vel, [normal_x * sum, normal_y * sum], turn);
     }
 
-    /// How fast the points part.
+    /// Returns the speed at which each point separates.
     #[inline(always)]
     fn normal_velocities(&self, vel: &Velocities<L>) -> [L; 2] {
         let of = |p: usize| self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
         [of(0), if POINTS == 2 { of(1) } else { L::splat(0.0) }]
     }
 
-    /// Normal impulses with the soft bias where the shapes overlap; a gap may close in this substep but no more. What
-    /// does close it is stopped in the relaxing pass, after the positions have moved, see `ManifoldKernel::solve` of `impulse.rs`.
-    /// In the first substep nothing has `MOVED`.
+    /// Solves normal impulses, with the soft bias where the shapes overlap. A gap may close in this substep, but no more. The
+    /// approach that closes a gap is stopped in the relaxing pass, after the positions have moved: see
+    /// `ImpulseKernel::solve` of `impulse.rs`. In the first substep nothing has `MOVED`.
     #[inline(always)]
     unsafe fn solve<const MOVED: bool>(
         &mut self,
@@ -465,13 +465,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         bounces
     }
 
-    /// Whether a point came faster than what rests is pressed by its weight.
+    /// Tells whether a point came faster than its weight presses a resting body.
     #[inline(always)]
     fn landed(&self, from: [L; 2]) -> L::Mask {
         from[0].min(from[1]).lt(L::splat(-self.rows.landing_speed))
     }
 
-    /// Normal impulses without bias, then friction, then what brakes rolling. With `BOUNCE`, what is in an impact leaves.
+    /// Solves normal impulses without bias, then friction, then rolling resistance. With `BOUNCE`, contacts in an impact rebound.
     #[inline(always)]
     unsafe fn relax<const BOUNCE: bool>(
         &mut self,
@@ -509,7 +509,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         impacts
     }
 
-    /// Normal impulses without bias. Whether one is of an impact.
+    /// Solves normal impulses without bias. Returns whether one belongs to an impact.
     #[inline(always)]
     fn relax_normal(&mut self, vel: &mut Velocities<L>, bounce: Option<&mut BounceBlock>) -> bool {
         let zero = L::splat(0.0);
@@ -535,7 +535,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         })
     }
 
-    /// Moves overlapping bodies apart by a part of what exceeds the slop.
+    /// Moves overlapping bodies apart by a part of the overlap beyond the slop.
     #[inline(always)]
     unsafe fn project(&mut self) {
         // SAFETY: this task alone has these bodies, and each named row exists.

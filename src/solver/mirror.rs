@@ -1,4 +1,4 @@
-//! The mirror: what the solver reads and writes of a body, as 16-byte rows.
+//! The mirror: the rows of 16 bytes that the solver reads and writes of each body.
 //!
 //! Contacts reach bodies in any order. One load brings a whole row, where columns would cost a load per
 //! scalar; see `lane.rs`. The rows are filled from the columns at the start of a step and copied back at
@@ -30,12 +30,12 @@ pub(crate) struct Mirror {
     pub frame: Vec<Row>,
     /// `[vel_x, vel_y, surface speed ω·r, inverse mass]`
     pub vel: Vec<Row>,
-    /// `[Δx, Δy, Δangle·r, 0]` since the start of the step; in the first substep not written yet.
+    /// `[Δx, Δy, Δangle·r, 0]` since the start of the step. Not written yet in the first substep.
     pub pose: Vec<Row>,
     /// Until the first substep `[h·a + warm start; 0]`, in the units of `vel`; from then on `vel` before the
     /// last substep's warm start.
     pub accum: Vec<Row>,
-    /// What `vel` is multiplied by each substep. Empty when nothing is damped.
+    /// The factors by which `vel` is multiplied in each substep. Empty if nothing is damped.
     pub damp: Vec<Row>,
     /// Slots that have rows.
     pub bodies: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Mirror {
 const PADDING_VEL: Row = Row([0.0, 0.0, 0.0, 1.0]);
 
 impl Mirror {
-    /// Copies the bodies in. `planes` are the slots among which half-spaces are.
+    /// Fills the rows from the columns. All half-spaces are among the slots `planes`.
     pub(crate) fn fill(
         &mut self,
         bodies: &Bodies,
@@ -111,7 +111,7 @@ impl Mirror {
         }
     }
 
-    /// Rows of the compounds' parts.
+    /// Fills the rows of the compounds' parts.
     fn fill_parts(&mut self, bodies: &Bodies) {
         if bodies.part_count() == 0 {
             return;
@@ -134,10 +134,9 @@ impl Mirror {
         }
     }
 
-    /// Copies the result back: positions, velocities. Forces are used up. Returns the slots whose result is
-    /// not a number, or out of range, and which were left as they were; `left` gets those that have left
-    /// their margin, or are about to, but no more than show that there are too many to pair anew on their
-    /// own. Both are in order.
+    /// Copies positions and velocities back to the columns, and clears the forces. Returns the slots whose result is not a
+    /// number or out of range; these keep their old state. `left` gets the slots that have left their margin or are about
+    /// to: at most one more than can be paired anew on their own. Both lists are in order.
     pub(crate) fn finish(
         &self,
         bodies: &mut Bodies,
@@ -147,7 +146,7 @@ impl Mirror {
         left: &mut Mutex<Vec<u32>>,
         crew: &Crew<'_>,
     ) -> Vec<usize> {
-        // One more than are used, to show that there are more.
+        // One more than are used: it shows that there are too many.
         let limit = bounds.allowance.per_step + 1;
         let margins = &Margins::new(settings);
         let slots = left.get_mut().expect("no worker panicked");
@@ -208,14 +207,14 @@ impl Mirror {
     }
 }
 
-/// Calls `wide` for whole lanes from the start and `single` for what is left.
+/// Calls `wide` for each whole vector and `single` for each number that is left.
 fn for_lanes(len: usize, width: usize, mut wide: impl FnMut(usize), mut single: impl FnMut(usize)) {
     let whole = len - len % width;
     (0..whole).step_by(width).for_each(&mut wide);
     (whole..len).for_each(&mut single);
 }
 
-/// Neighbouring rows, for gather and scatter.
+/// The offsets of neighbouring rows, for gather and scatter.
 const NEXT: [RowOffset; MAX_WIDTH] = {
     let mut next = [RowOffset::of(0); MAX_WIDTH];
     let mut i = 0;
@@ -240,13 +239,13 @@ fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
     unsafe { L::gather(rows.as_ptr(), &NEXT) }
 }
 
-/// How particles' velocities in the columns differ from those in the rows.
+/// The difference between particles' velocities in the columns and in the rows.
 fn midpoint(settings: &Settings) -> Midpoint {
     let Settings { gravity, time_step, .. } = *settings;
     Midpoint { gravity: gravity.to_array(), time_step, substep: settings.substep() }
 }
 
-/// Columns to rows for a range of slots.
+/// Fills the rows of a range of slots from the columns.
 fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], midpoint: &Midpoint) {
     let [shape, vel, accum] = rows;
     let mut fill = Fill { bodies, first: range.start, shape, vel, accum, midpoint };
@@ -259,7 +258,7 @@ fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], mi
     );
 }
 
-/// Rotations of a range of slots, and what the narrowphase reads of the size of those that turn.
+/// Fills the rotations of a range of slots, and the half extents of those that turn.
 fn fill_frames<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) {
     let c = &bodies.columns;
     let frame = std::cell::RefCell::new(frame);
@@ -322,15 +321,15 @@ impl Fill<'_> {
     }
 }
 
-/// What copying back a range of slots reads besides the rows.
+/// The inputs of copying back a range of slots, besides the rows.
 struct Chunk<'a> {
     range: Range<usize>,
     radius: &'a [f32],
     /// The scale of gravity.
     scale: &'a [f32],
-    /// Where there are particles.
+    /// Present if there are particles.
     midpoint: Option<Midpoint>,
-    /// Where there are bodies that turn.
+    /// Present if there are bodies that turn.
     arm: Option<&'a Vec<f32>>,
     bounds: &'a Bounds,
     strays: &'a Mutex<Strays>,
@@ -341,7 +340,7 @@ struct Chunk<'a> {
     limit: usize,
 }
 
-/// Rows to columns for a range of slots.
+/// Copies the rows of a range of slots back to the columns.
 fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 7], turns: &mut [i32]) {
     let columns = std::cell::RefCell::new((columns, turns));
     for_lanes(
@@ -435,8 +434,8 @@ fn finish_lanes<L: Lane>(
     }
 }
 
-/// Takes whole turns off the angles of these lanes, one by one: few of a step's bodies pass half a turn. In f64, so that what a
-/// step turns a body is rounded once.
+/// Takes whole turns off the angles of these lanes, one by one: few bodies pass half a turn in a step. Computes in f64, so that
+/// the turn of a step is rounded once.
 #[cold]
 fn wind<L: Lane>(old: L, turned: L, lanes: u32, angles: &mut [f32], turns: &mut [i32]) {
     let (mut olds, mut ways) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);

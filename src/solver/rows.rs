@@ -9,24 +9,24 @@ use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
 use crate::settings::Settings;
 use std::ops::Range;
 
-/// By how much the frequency of contacts with what no impulse moves is higher, as far as the limit of the setting allows:
-/// the load of a whole pile ends there, and E. Catto's soft step has the same factor. At the frequency of the others
+/// The factor by which contacts with a body that no impulse moves are stiffer, up to the limit of the setting. The load of
+/// a whole pile ends at such contacts, and E. Catto's soft step has the same factor. At the frequency of the others,
 /// boulders pressed pebbles 0.081 m into the floor of a box (2,000 circles of 0.1 to 5 m; Box2D 3.2: 0.022 to 0.040), and a
 /// box of 1,000 times the mass pressed a light one 0.20 m (0.088).
 const STIFFER: f32 = 2.0;
 
-/// What gravity gives in so many steps is no impact: 1 m/s for the defaults.
+/// A body that is slower than gravity makes it in this many steps has no impact: 1 m/s for the defaults.
 const REST_STEPS: f32 = 6.0;
 
-/// What comes faster than gravity makes it in so many substeps has fallen, and is no load that goes on.
+/// A body that comes faster than gravity makes it in this many substeps has fallen: its impulse is not a lasting load.
 const LANDING: f32 = 1.5;
 
 /// Depth from which bodies are jammed, in slops.
 const JAMMED: f32 = 8.0;
-/// Sliding speed from which friction changes the normal impulses of two points by more than they differ anyway, in slops per second.
+/// Sliding speed, in slops per second, from which friction changes the normal impulses of two points by more than they differ anyway.
 const SLIP: f32 = 10.0;
 
-/// What several times its weight pushes for a substep does not slide yet.
+/// A body that is pushed by this many times its weight for one substep does not slide yet.
 const PUSHED: f32 = 4.0;
 
 /// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
@@ -44,23 +44,22 @@ pub(crate) struct Rows<'a> {
     pub inv_step: f32,
     /// Substep length over the last step's: scales carried impulses.
     pub impulse_ratio: f32,
-    /// Of contacts whose normal impulse turns nobody, and of those with a manifold: between moving bodies, and with what no impulse
-    /// moves.
+    /// Softness of contacts without and with a manifold. Each: between two moving bodies, and with a body that no impulse moves.
     pub softness: [Softness; 2],
     pub manifold_softness: [Softness; 2],
     pub push_out_speed: f32,
-    /// What overlaps by more is jammed, m: nothing that rests is so deep.
+    /// Bodies that overlap by more are jammed, m: no resting contact is so deep.
     pub jammed_depth: f32,
     pub restitution_threshold: f32,
-    /// What comes faster than this strikes, m/s: it is more than the weight of one substep.
+    /// A body that comes faster strikes, m/s: that is more than its weight gives it in one substep.
     pub landing_speed: f32,
-    /// Sliding slower than this is none yet, m/s: the contact still has its static friction.
+    /// A contact that slides more slowly still has its static friction, m/s.
     pub creep_speed: f32,
-    /// What slides slower than this, before the relaxing pass, may have been pushed in this substep only, m/s.
+    /// A contact that slides more slowly before the relaxing pass may have been pushed in this substep only, m/s.
     pub slide_speed: f32,
-    /// What slides faster than this has its friction solved with the normal impulses, m/s.
+    /// A contact that slides faster has its friction solved together with the normal impulses, m/s.
     pub slip_speed: f32,
-    /// Part of the overlap that a step removes, in so many substeps.
+    /// The part of an overlap that a step removes, spread over the substeps.
     pub projection_percent: f32,
     pub substeps: f32,
     pub projection_slop: f32,
@@ -106,15 +105,15 @@ impl<'a> Rows<'a> {
         elapsed * self.inv_step > self.substeps - 0.5
     }
 
-    /// The part of what is left of an overlap that the substep which ends after `elapsed` removes: in each the same part of
-    /// what there was at first, and all together [`Settings::projection_percent`](crate::Settings).
+    /// The part of the remaining overlap that the substep which ends after `elapsed` removes. Each substep removes the same
+    /// part of the first overlap, and all together remove [`Settings::projection_percent`](crate::Settings).
     pub(super) fn projection_part(&self, elapsed: f32) -> f32 {
         let done = (elapsed * self.inv_step).round() - 1.0;
         let part = self.projection_percent / self.substeps;
         (part / (1.0 - done * part)).min(1.0)
     }
 
-    /// Takes what bodies have gained in this substep out of what the next one's warm start repeats.
+    /// Takes the velocity that bodies have gained in this substep out of the next substep's warm start.
     ///
     /// # Safety
     ///
@@ -143,9 +142,9 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Rows as a flat run of numbers: whole vectors, then single ones. (As loops over `[f32; 4]` these
-    /// were compiled to single stores that a vector load then waited for: the solver took 3.5 ms and not 2.1
-    /// for a gas of 50,000.)
+    /// Integrates rows as a flat run of numbers: whole vectors first, then single numbers. (Loops over `[f32; 4]` were
+    /// compiled to single stores, for which a vector load then waited: the solver took 3.5 ms instead of 2.1 for a gas of
+    /// 50,000.)
     ///
     /// # Safety
     ///
@@ -193,9 +192,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// v' = v·damp + w, where the warm start w is `accum` in the first substep, and afterwards what v has gained
-/// since v·damp in the substep before: that is the warm start of then and all that the contacts added. `accum`
-/// becomes v.
+/// Computes v' = v·damp + w. In the first substep the warm start w is `accum`. Afterwards w is what v has gained since
+/// v·damp in the substep before, that is its warm start and all that the contacts added. `accum` becomes v.
 #[inline(always)]
 fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, update: bool) {
     let v = L::load(vel);

@@ -183,7 +183,7 @@ struct Cursor {
     region: usize,
     /// The next task; `None` at the end.
     task: Option<Task>,
-    /// Askew: distance + half, and half. With a overflow tile: pass, and the place in it.
+    /// Askew: distance + half, and half. With an overflow tile: pass, and the place in it.
     outer: usize,
     inner: usize,
 }

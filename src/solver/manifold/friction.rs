@@ -7,8 +7,8 @@ use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
 
 impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
-    /// Friction of the whole contact: inside μ_s·λ_n it holds. Beyond that it slides at μ_d·λ_n, but for one that has not
-    /// begun to slide: this bears μ_s·λ_n for now, and others of the same bodies the rest.
+    /// Solves friction of the whole contact. Inside μ_s·λ_n the contact holds. Beyond that it slides at μ_d·λ_n. A contact
+    /// that has not begun to slide bears μ_s·λ_n for now, and other contacts of the same bodies bear the rest.
     #[inline(always)]
     pub(super) fn friction(
         &mut self,
@@ -34,7 +34,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
     }
 
-    /// Friction and what brakes rolling, under the normal impulses as they are.
+    /// Solves friction and rolling resistance under the present normal impulses.
     #[inline(always)]
     pub(super) fn relax_friction(&mut self, vel: &mut Velocities<L>, rough: Option<&mut RoughBlock>) {
         let mut done = no_lanes::<L>();
@@ -56,15 +56,15 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
     }
 
-    /// Friction of contacts with two points that slide, solved together with what it does to the normal impulses.
+    /// Solves friction of sliding contacts with two points, together with its effect on the normal impulses.
     ///
-    /// Friction acts below the centre: it turns a body, presses one point and lifts the other. One after the other, what
-    /// landed flat on a slope was left spinning, lost the load of one point, slid, and never stopped. So the normal
-    /// velocities are kept as they are: a friction impulse Δt changes them by c·Δt, and normal impulses of −K⁻¹·c·Δt take that
-    /// back (K: inverse masses of the two points). This is done for those of `lanes` of which both points stay pressed, and
-    /// they are returned. What does not hold slides at the coefficient `slides_at`.
-    /// Slower than `from` it is left out: piles that settle slip a little all the time, and a pyramid of 5,050 boxes spread by 7 cm and not
-    /// by 5 with it.
+    /// Friction acts below the centre: it turns a body, presses one point and lifts the other. When the two were solved one
+    /// after the other, a body that landed flat on a slope was left spinning, lost the load of one point, slid, and never
+    /// stopped. So the normal velocities are held: a friction impulse Δt changes them by c·Δt, and normal impulses of
+    /// −K⁻¹·c·Δt take that back (K: inverse masses of the two points). This is done for the `lanes` in which both points
+    /// stay pressed; these are returned. A contact that does not hold slides at the coefficient `slides_at`.
+    /// Contacts that slide more slowly than `from` are left out: settling piles slip a little all the time, and a pyramid
+    /// of 5,050 boxes spread by 7 cm with them, and by 5 without.
     #[inline(always)]
     pub(super) fn friction_with_normals(
         &mut self,
@@ -115,7 +115,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         together
     }
 
-    /// What a unit friction impulse does to the two normal velocities, as normal impulses.
+    /// Returns the normal impulses that have the same effect on the two normal velocities as a unit friction impulse.
     #[inline(always)]
     pub(super) fn coupling(&self, vel: &Velocities<L>) -> Coupling<L> {
         let weights = self.weights(vel);
@@ -125,7 +125,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         Coupling { taken, inv_tangent_mass, sound }
     }
 
-    /// By how much unit impulses at both points and along the tangent change the velocities there.
+    /// Returns by how much unit impulses at both points and along the tangent change the velocities there.
     #[inline(always)]
     pub(super) fn weights(&self, vel: &Velocities<L>) -> Weights<L> {
         let two = L::splat(2.0);
@@ -142,7 +142,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
     }
 
-    /// What brakes rolling, under this normal impulse.
+    /// Solves rolling resistance under this normal impulse.
     #[inline(always)]
     pub(super) fn brake_rolling(
         &mut self,
@@ -167,13 +167,13 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
 
 /// The normal load under which friction is solved.
 pub(super) struct NormalLoad<L: Lane> {
-    /// Normal impulse of both points; while the soft bias is on no less than it was without, as what it lets go for the
-    /// time being must not let the contact slip.
+    /// The normal impulse of both points. While the soft bias is on, it is at least as large as it was without: the part that
+    /// the bias releases for the time being must not let the contact slip.
     pub most: L,
-    /// The speed from which it slides. While the soft bias is on, what lands or is pushed may be held by others of the same
-    /// bodies yet.
+    /// The speed from which the contact slides. While the soft bias is on, a body that lands or is pushed may still be held
+    /// by its other contacts.
     pub slides_from: L,
-    /// Its friction is solved already.
+    /// The lanes whose friction is solved already.
     pub done: L::Mask,
 }
 
@@ -189,8 +189,8 @@ pub(super) struct Weights<L: Lane> {
 }
 
 impl<L: Lane> Weights<L> {
-    /// The normal impulses that change the points' velocities by `wanted`, and whether there are such: not so where the
-    /// points are nearly one.
+    /// Returns the normal impulses that change the points' velocities by `wanted`, and whether they exist: they do not if the
+    /// two points are nearly one.
     #[inline(always)]
     pub(super) fn impulses_for(&self, wanted: [L; 2]) -> ([L; 2], L::Mask) {
         let Weights { normal, shared, .. } = self;
@@ -205,9 +205,9 @@ impl<L: Lane> Weights<L> {
     }
 }
 
-/// How friction and the normal impulses of two points hang together.
+/// How friction and the normal impulses of two points depend on each other.
 pub(super) struct Coupling<L: Lane> {
-    /// The normal impulses that a unit friction impulse acts like.
+    /// The normal impulses with the same effect as a unit friction impulse.
     pub taken: [L; 2],
     /// The inverse mass of friction, while the normal velocities are held.
     pub inv_tangent_mass: L,

@@ -1,4 +1,4 @@
-//! Impacts of contacts with a manifold: what they take, and what they give back.
+//! Impacts of contacts with a manifold: the energy that they take, and the part that they give back.
 //!
 //! The law is the one of `impulse.rs`, over all points of a contact at once (W. J. Stronge, "Impact Mechanics", 2000).
 
@@ -9,10 +9,10 @@ use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
 
-/// Unsafe as the methods in `manifold.rs` are.
+/// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
 impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
-    /// Whether a point that has not borne a load since the step before approaches fast enough to bounce.
+    /// Tells whether a point that has borne no load since the last step approaches fast enough to bounce.
     #[inline(always)]
     fn struck(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
         let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
@@ -20,7 +20,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         if POINTS == 2 { of(0).or(of(1)) } else { of(0) }
     }
 
-    /// Whether one that is jammed, and has borne a load, is struck faster than anything is pushed apart.
+    /// Tells whether a jammed point that has borne a load is struck faster than bodies are pushed apart.
     #[inline(always)]
     fn struck_jammed(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
         let hard = L::splat(-self.rows.restitution_threshold.max(self.rows.push_out_speed));
@@ -32,8 +32,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         if POINTS == 2 { of(0).or(of(1)) } else { of(0) }
     }
 
-    /// As `ManifoldKernel::note_compression` of `impulse.rs`, for all points together: what their impulses were `before`, and how
-    /// fast the points moved then (`from`) and now (`to`).
+    /// Notes the compression, as `ImpulseKernel::note_compression` of `impulse.rs` does, for all points together: from their
+    /// impulses `before` and the speeds of the points then (`from`) and now (`to`).
     #[inline(always)]
     pub(super) fn note_compression(
         &self,
@@ -65,7 +65,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         true
     }
 
-    /// The part of the approach that is stopped before the positions move: all but what may close the gap. 0 where it stays open.
+    /// Returns the part of the approach that is stopped before the positions move: all but the part that closes the gap. It is 0
+    /// if the gap stays open.
     #[inline(always)]
     fn stopped_at_start(&self, from: [L; 2], poses: &Option<([L; 4], [L; 4])>) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -80,7 +81,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         if POINTS == 2 { of(0).max(of(1)) } else { of(0) }
     }
 
-    /// Brings the arms of contacts that are about to be struck, fast enough to bounce, up to where the bodies are.
+    /// Moves the arms of contacts that are about to bounce to where the bodies now are.
     ///
     /// The arms are those of the step's start. When B has moved by d against A, an impulse at these arms gives the two a
     /// moment of momentum of d × impulse; with the point in the middle, half of d further from A's centre and half of d
@@ -151,8 +152,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
     }
 
-    /// The parts that the points have of an impact with these impulses. Where both are pressed, what friction has shifted from
-    /// one to the other is none of it: what lands flat leaves flat.
+    /// Returns the parts of an impact that the two points take with these impulses. If both are pressed, the impulse that
+    /// friction has shifted from one to the other does not count: a body that lands flat leaves flat.
     #[inline(always)]
     fn shares(&self, vel: &Velocities<L>, old: [L; 2]) -> [L; 2] {
         let zero = L::splat(0.0);
@@ -169,9 +170,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         pair(|p| impulses[p] / sum)
     }
 
-    /// Contacts that were struck while jammed.
+    /// Retires the impulses of contacts that were struck while jammed.
     ///
-    /// They do not bounce (see `ManifoldKernel::note_compression` of `impulse.rs`), but what stopped the blow is no load either: warm starts
+    /// They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that stopped the blow is no load either: warm starts
     /// repeated it from substep to substep, and other contacts of the same bodies took that for an impact and gave it
     /// back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) Not of what rests: what lands
     /// on a box on the floor is thrown back by the floor's next warm start. (Without that a box with a restitution of
@@ -181,8 +182,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         L::load(&bounce.approach[self.i..]).gt(L::splat(0.0))
     }
 
-    /// Gives the contacts that are in an impact back e² of the energy that it has taken; which they are. The impulses of both
-    /// points grow by one factor: the impact is one, along the direction in which it was taken.
+    /// Gives contacts in an impact back e² of the energy that the impact has taken, and returns these contacts. The impulses of
+    /// both points grow by one factor: it is one impact, along the direction in which it was taken.
     #[inline(always)]
     pub(super) fn rebound(&mut self, vel: &mut Velocities<L>, bounce: &BounceBlock) -> L::Mask {
         let (i, zero) = (self.i, L::splat(0.0));
@@ -211,9 +212,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         bounces
     }
 
-    /// Puts the impulses of impacts aside, and takes care that the next warm start does not repeat them: what stopped a fall
-    /// is not what the contact has to bear from then on. (Repeated, and taken back by one point after the other, it left a box
-    /// that landed flat on a slope spinning and sliding.)
+    /// Puts the impulses of impacts aside, and keeps the next warm start from repeating them: the impulse that stopped a fall
+    /// is not the load that the contact bears from then on. (When it was repeated, and taken back by one point after the
+    /// other, it left a box that landed flat on a slope spinning and sliding.)
     #[inline(always)]
     pub(super) unsafe fn retire(&mut self, vel: &Velocities<L>, retired: L::Mask, bounce: Bounce<'_>) {
         let (i, zero) = (self.i, L::splat(0.0));
