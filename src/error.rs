@@ -59,8 +59,10 @@ pub enum Error {
         error: Box<Error>,
     },
     /// The world cannot hold more bodies, links or hulls, because its indices cannot count more.
-    #[error("a world holds at most {max} bodies")]
+    #[error("a world holds at most {max} {kind}")]
     TooMany {
+        /// The kind of thing: `bodies`, `links` or `hulls`.
+        kind: &'static str,
         /// The limit.
         max: usize,
     },

@@ -2,33 +2,33 @@
 //!
 //! ```text
 //! each step:     pairs of hulls by place (broadphase/levels.rs); other bodies from the bands
-//!                the impulses of the last step, ahead
+//!                the last step's impulses, applied ahead
 //! each substep, when the links are solved:
 //!     outlines from the particles as they are now     in parallel
 //!     manifolds                                       in parallel, WIDTH pairs of hulls at a time
-//!     blows: what has just met, and fast              a pair at a time, see `hulls/impact.rs`
+//!     blows: pairs that have just met, and fast       a pair at a time, see `hulls/impact.rs`
 //!     contacts, by colours, in lanes, forth and back in turn: impulses (normal, then friction), and
-//!         what overlaps is moved apart, see `hulls/sweep.rs`
+//!         overlapping hulls are moved apart, see `hulls/sweep.rs`
 //! ```
 //!
 //! A contact's point lies on an edge of the hull, at the part t of the way from one particle to the next; each takes its
 //! share (1 − t, t) of an impulse, and the point moves at the sum of their shares, so that its inverse mass is
 //! w₀·(1 − t)² + w₁·t² (T. Jakobsen, "Advanced Character Physics", 2001, who moves positions only). Here impulses and
-//! moves are told apart, as in the projection solver: an overlap that is taken out of the positions alone leaves no speed
+//! moves are kept apart, as in the projection solver: an overlap that is taken out of the positions alone leaves no speed
 //! behind.
 //!
-//! *All of a hull's contacts are here.* Its particles have no contacts as discs besides (`Bodies::corners`): two contacts for
-//! one place share a load as it happens, and with it friction and bounce. A half-space is met by the corners.
+//! *All of a hull's contacts are here.* Its particles have no contacts as discs (`Bodies::corners`): two contacts for one place
+//! would share a load by chance, and with it friction and bounce. A half-space is met by the corners.
 //!
-//! *Impulses are carried over* from substep to substep and from step to step, and act before positions are integrated, as those of
-//! rigid bodies: they stay in the velocity's gain that `impulse.rs` repeats (`accum`), and the contacts correct it. Of a contact
-//! that is gone they are taken back. (Applied after the positions had been integrated, what rested on a slope crept down by
-//! h·g·sin θ, 4 cm a second at 240 substeps a second. With all of them from zero, 50 ragdolls on a flight of stairs crept by 7 cm
-//! a second, at 8 sweeps by 5.)
+//! *Impulses are carried over* from substep to substep and from step to step, and act before positions are integrated, like those of
+//! rigid bodies: they stay in the velocity's gain that `impulse.rs` repeats (`accum`), and the contacts correct that gain. The
+//! impulses of a contact that is gone are taken back. (When they were applied after the positions had been integrated, bodies at
+//! rest on a slope crept down by h·g·sin θ, 4 cm a second at 240 substeps a second. When all impulses began from zero, 50 ragdolls
+//! on a flight of stairs crept by 7 cm a second, and by 5 at 8 sweeps.)
 //!
 //! *Friction is one state for all points of a pair*: it holds up to μ_s·λ_n at each as long as they slide by less than
-//! [`SLIDES`] on average, and slides with μ_d·λ_n beyond. (Each point by itself fell back to μ_d as soon as it bore less than
-//! its part of the load, which then was too much for the others: soft boxes slid from 0.75 of the static angle.)
+//! [`SLIDES`] on average, and slides with μ_d·λ_n beyond. (With a state for each point, a point fell back to μ_d as soon as it bore
+//! less than its part of the load, and the others were overloaded: soft boxes slid from 0.75 of the static angle.)
 
 mod carry;
 mod clusters;
@@ -62,19 +62,19 @@ use sweep::Blocks;
 fn sweeps(settings: &Settings) -> usize {
     settings.link_iterations.div_ceil(2) as usize
 }
-/// The least load, as a part of what gravity makes of the point's mass in a substep.
+/// The least load, as a part of the impulse that gravity gives the point's mass in a substep.
 const LOADED: f32 = 0.01;
-/// The part of its gap that a contact which bears a load may close in a substep. With all of it a box that had just been stopped
-/// short of a slope was let go again, lost the load of a corner, and slid on from half of the heights that it fell from.
+/// The part of its gap that a loaded contact may close in a substep. When it could close the whole gap, a box that had just been
+/// stopped short of a slope was released again, lost the load of a corner, and slid on, from half of the heights that it fell from.
 const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
 /// The least inverse mass of a hull that hangs on a corner which nothing moves, as a part of that at the place that a push moves most. Near that corner a push has next to no effect there, and any amount of it elsewhere: a limb that was
 /// dragged into the floor by its pinned end threw its other end out of the world.
 const HUNG: f32 = 0.25;
-/// Bodies that a hull may have near on average before the list of these pairs grows.
+/// Bodies near a hull, on average, from which the list of these pairs grows.
 const OTHERS: usize = 8;
-/// Pairs a task takes.
+/// Pairs per task.
 const TASK: usize = 64;
 
 /// A hull in this step.
@@ -86,19 +86,19 @@ struct Hull {
     base: [Vec2; MAX_VERTICES],
     /// The first corner.
     origin: Vec2,
-    /// The radius of the thinnest of its discs, and by how much each of them is thicker.
+    /// The radius of its thinnest disc, and by how much each disc is thicker.
     radius: f32,
     more: [f32; MAX_VERTICES],
-    /// A box that holds it until the end of the step.
+    /// A box that encloses the hull until the end of the step.
     lower: Vec2,
     upper: Vec2,
     filter: Filter,
     material: u32,
-    /// Nothing of it can move.
+    /// No corner can move.
     fixed: bool,
-    /// It is in one of the pairs.
+    /// The hull is in one of the pairs.
     paired: bool,
-    /// Its particles that meet half-spaces for it, as bits: of two hulls with a particle in common the first has it.
+    /// The particles that meet half-spaces for this hull, as bits. A particle of two hulls belongs to the first.
     own: u8,
 }
 
@@ -108,7 +108,7 @@ impl Hull {
     }
 }
 
-/// How two surfaces are to each other.
+/// The mixed coefficients of two surfaces.
 #[derive(Clone, Copy)]
 struct Surface {
     static_friction: f32,
@@ -134,11 +134,11 @@ struct OtherPair {
     surface: Surface,
 }
 
-/// The name of a contact: 0 of two hulls, 1 of a hull and another body; the first hull; the second, or the body; the body's
-/// part and the number of the point. Hulls and bodies by the indices of their handles.
+/// The name of a contact: 0 for two hulls, 1 for a hull and another body; the first hull; the second hull, or the body; the
+/// body's part and the number of the point. Hulls and bodies are named by the indices of their handles.
 type Key = (u8, u32, u32, u16);
 
-/// What of a key two points of the same pair have in common.
+/// Returns the part of a key that all points of a pair share.
 fn pair_of(key: Key) -> (u8, u32, u32) {
     (key.0, key.1, key.2)
 }
@@ -150,24 +150,24 @@ struct Side {
     /// The particles' numbers in their hull.
     ends: [u8; 2],
     shares: [f32; 2],
-    /// Along the normal and the tangent, over the length in which the body's spin is measured.
+    /// The arms along the normal and the tangent, over the length in which the body's spin is measured.
     arms: [f32; 2],
     shift: Shift,
 }
 
-/// How one side of a contact is moved when what overlaps is moved apart: a hull as a rigid body would be.
+/// How one side of a contact moves when an overlap is pushed apart. A hull moves as a rigid body would.
 #[derive(Clone, Copy, Default)]
 struct Shift {
     /// The row of shifts: a body's slot, or a hull's place after all slots.
     row: u32,
-    /// What of the row's turn the point has along the normal.
+    /// The point's motion along the normal for a unit turn of the row.
     arm: f32,
-    /// By how much a unit moves it, and turns it.
+    /// By how much a unit push moves the row, and turns it.
     moves: f32,
     turns: f32,
-    /// The least that its inverse mass counts as.
+    /// The least value for its inverse mass.
     least: f32,
-    /// Something moves the row, if not this contact.
+    /// Another contact may move the row, even if this one does not.
     movable: bool,
 }
 
@@ -178,8 +178,8 @@ impl Shift {
     }
 }
 
-/// A hull as a rigid body, from its origin. One that hangs on a particle which can't move turns about it; one that hangs on two is not
-/// moved.
+/// A hull as a rigid body, from its origin. A hull that hangs on one particle which can't move turns about it. A hull that hangs on two
+/// does not move.
 #[derive(Clone, Copy, Default)]
 struct Rigid {
     centre: Vec2,
@@ -190,7 +190,7 @@ struct Rigid {
 }
 
 impl Side {
-    /// The slot of what bears most.
+    /// Returns the slot of the particle or body that bears most.
     fn bearer(&self) -> usize {
         self.slots[usize::from(self.shares[1] > self.shares[0])] as usize
     }
@@ -208,34 +208,34 @@ pub(crate) struct Contact {
     /// Between the surfaces.
     pub gap: f32,
     surface: Surface,
-    /// One over the inverse masses along the normal and the tangent, and along the normal when it is moved only.
+    /// The effective masses along the normal and the tangent, and along the normal for a pure move.
     masses: [f32; 2],
     move_mass: f32,
-    /// How much faster it slides by a unit impulse along the normal.
+    /// The gain in sliding speed from a unit impulse along the normal.
     coupling: f32,
     impulses: [f32; 2],
-    /// Those of a blow in this substep, which are not carried over.
+    /// The impulses of a blow in this substep, which are not carried over.
     blow: [f32; 2],
-    /// How fast it comes, if it bore nothing before.
+    /// The speed of approach, if the contact bore no load before.
     approach: f32,
-    /// For how many substeps it has slid.
+    /// The number of substeps for which the contact has slid.
     slipping: u8,
-    /// That the same two touch is noted in this step.
+    /// The touch of these two bodies is noted in this step.
     noted: bool,
 }
 
 impl Contact {
-    /// Slots of the particles that bear most, or of the body.
+    /// Returns the slots of the particles that bear most, or of the body.
     pub(crate) fn slots(&self) -> [usize; 2] {
         self.sides.each_ref().map(Side::bearer)
     }
 
-    /// The impulses of the last substep, along the normal and the tangent.
+    /// Returns the impulses of the last substep, along the normal and the tangent.
     pub(crate) fn total_impulses(&self) -> [f32; 2] {
         [self.impulses[0] + self.blow[0], self.impulses[1] + self.blow[1]]
     }
 
-    /// Bears more than rounding left it after a blow.
+    /// Tells whether the contact bears more than rounding left it after a blow.
     fn is_loaded(&self, rows: &Rows<'_>) -> bool {
         self.impulses[0] > LOADED * rows.landing_speed * self.masses[0]
     }
@@ -245,31 +245,31 @@ impl Contact {
     }
 }
 
-/// The hulls of a world in this step. What outlives a step are the contacts, whose impulses are carried over, and the pairs that
+/// The hulls of a world in this step. Two things outlive a step: the contacts, whose impulses are carried over, and the pairs that
 /// touched.
 #[derive(Default)]
 pub(crate) struct HullSolver {
     hulls: Vec<Hull>,
-    /// Their least and largest x and y, and in the order of space.
+    /// The hulls' boxes (least and largest x and y), and the same in the order of space.
     boxes: [Vec<f32>; 4],
     levels: Levels,
     pairs: Vec<HullPair>,
     loops: Vec<LoopPair>,
     others: Vec<OtherPair>,
-    /// Slots of bodies that hulls don't find: what is not where the pair list has it, or few.
+    /// Slots of bodies that look up the hulls, and not the other way round: strays, and bodies that are few.
     pub(crate) elsewhere: Vec<u32>,
     /// Place of each hull among `hulls`, by its handle's index, and the index of each.
     places: Vec<u32>,
     indices: Vec<u32>,
-    /// Which hull's a particle is, by the index of its handle.
+    /// The hull that each particle belongs to, by the index of the particle's handle.
     owners: Vec<u32>,
     capacity: usize,
     /// The hulls that are in a pair.
     paired: Vec<u32>,
-    /// The rigid body that stands for each hull in a pair.
+    /// Each hull of a pair as a rigid body.
     rigid: Vec<Rigid>,
     outlines: Vec<Row>,
-    /// The corners of each hull that its outline has.
+    /// The corners that the outline of each hull has.
     around: Vec<Around>,
     touches: Vec<LoopTouch>,
     contacts: Vec<Contact>,
@@ -291,18 +291,18 @@ impl HullSolver {
         self.hulls.is_empty()
     }
 
-    /// Pairs of hulls, and of hulls and other bodies, of the last step.
+    /// Returns the number of pairs of hulls, and of hulls and other bodies, in the last step.
     pub(crate) fn pair_count(&self) -> usize {
         self.pairs.len() + self.others.len()
     }
 
-    /// All contacts of the last substep.
+    /// Returns all contacts of the last substep.
     pub(crate) fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
-    /// Looks up where the hulls are, and which may touch in this step. `near` visits the slots that may overlap a
-    /// box, but for those `elsewhere`. `relinked` when links came or went.
+    /// Finds where the hulls are, and which may touch in this step. `near` visits the slots that may overlap a box, except
+    /// those in `elsewhere`. `relinked` tells that links were added or removed.
     pub(crate) fn begin_step(
         &mut self,
         hulls: &mut Hulls,
@@ -327,7 +327,7 @@ impl HullSolver {
             }
         }
         if renumbered {
-            // Another may have the index of one that is gone.
+            // A new hull may have the index of a removed one.
             self.contacts.clear();
             self.number();
         }
@@ -349,7 +349,7 @@ impl HullSolver {
         self.carry_over(bodies, impulse_ratio);
     }
 
-    /// Room for a contact at each point of all pairs.
+    /// Makes room for a contact at each point of all pairs.
     fn reserve(&mut self, bodies: &Bodies, settings: &Settings) {
         let planes = self.others.iter().filter(|pair| pair.is_plane(bodies)).count();
         let most = 2 * self.touches.len() + MAX_VERTICES * planes;
@@ -366,7 +366,7 @@ impl HullSolver {
         }
     }
 
-    /// Where each hull is among those of this step.
+    /// Notes the place of each hull among those of this step.
     fn number(&mut self) {
         self.places.clear();
         for (place, &index) in self.indices.iter().enumerate() {
@@ -378,7 +378,7 @@ impl HullSolver {
         self.owners.clear();
     }
 
-    /// Which hull meets half-spaces with which particle.
+    /// Decides which hull meets half-spaces with which particle.
     fn assign_corners(&mut self, bodies: &Bodies) {
         let fresh = self.owners.is_empty();
         for (hull, &index) in self.hulls.iter_mut().zip(&self.indices) {
@@ -405,7 +405,7 @@ impl HullSolver {
         lanes: Lanes,
         crew: &Crew<'_>,
     ) {
-        // With the padding.
+        // The padding row is included.
         let all = 0..rows.vel.len();
         {
             // SAFETY: nobody writes these rows until the tasks are done.
@@ -487,7 +487,7 @@ impl HullSolver {
         });
     }
 
-    /// Contacts of all that touches, or would in the next substep.
+    /// Makes the contacts of all pairs that touch, or would touch in the next substep.
     fn make_contacts(
         &mut self,
         state: &mut State<'_>,
@@ -536,7 +536,7 @@ impl HullSolver {
     }
 }
 
-/// What contacts are made from.
+/// The inputs of making contacts.
 struct Maker<'a> {
     state: &'a State<'a>,
     rows: &'a Rows<'a>,

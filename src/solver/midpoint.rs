@@ -1,4 +1,4 @@
-//! The velocity of particles: that which hosts see, and that which the solver works with.
+//! The two velocities of particles: the one that hosts see, and the one that the solver works with.
 //!
 //! Verlet's velocity is that of the middle of a substep: a particle that starts with v is at x + h·(v + ½·h·a) after
 //! the first. So the solver's velocity u is half a substep's gravity behind that of the moment, v = u + ½·h·a, and
@@ -21,20 +21,20 @@ pub(super) struct Midpoint {
 }
 
 impl Midpoint {
-    /// By how much the solver's velocity is behind, of a body with this column `follows` and this gravity scale.
+    /// Returns by how much the solver's velocity lags, for a body with this column `follows` and this gravity scale.
     #[inline(always)]
     pub(super) fn behind<L: Lane>(&self, follows: L, scale: L) -> [L; 2] {
         let by = L::splat(0.5 * self.substep) * follows.max(L::splat(0.0)) * scale;
         self.gravity.map(|gravity| by * L::splat(gravity))
     }
 
-    /// The column `follows` after a step that changed the solver's velocity by `gained`.
+    /// Returns the column `follows` after a step that changed the solver's velocity by `gained`.
     #[inline(always)]
     pub(super) fn follows<L: Lane>(&self, gained: [L; 2], follows: L, scale: L) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let [x, y] = self.gravity.map(|gravity| scale * L::splat(gravity));
         let squared = x * x + y * y;
-        // Without gravity there is nothing to follow, and nothing to be behind by.
+        // Without gravity there is nothing to follow, and no lag.
         let known = squared.gt(L::splat(1.0e-20)).and(follows.ge(zero));
         let whole = L::splat(self.time_step) * L::select(known, squared, one);
         let part = (gained[0] * x + gained[1] * y) / whole;

@@ -1,4 +1,4 @@
-//! Who may solve what when: tasks with neighbours to wait for, in place of barriers.
+//! The schedule of the solver's tasks: each task waits for its neighbours; there are no barriers.
 //!
 //! A task is one pass over one tile's contacts. It touches the bodies of its tile and of the next, so
 //! it has to keep its order only with the tasks of its own and the two neighbouring tiles:
@@ -56,9 +56,9 @@ struct Task {
 #[derive(Default)]
 struct Region {
     tiles: Range<usize>,
-    /// Begins with its last tile.
+    /// The region begins with its last tile.
     downward: bool,
-    /// Its order has the overflow tile's tasks too.
+    /// The order of this region includes the overflow tile's tasks.
     leads_overflow: bool,
     claimed: AtomicBool,
 }
@@ -120,7 +120,7 @@ impl Schedule {
         crew.run(self.regions.len(), |first| self.serve(first, &work));
     }
 
-    /// Works through a region, and through more if nobody else does.
+    /// Works through a region, and through further ones that no other thread works on.
     fn serve(&self, first: usize, work: &impl Fn(usize, Option<usize>)) {
         let claim = |index: usize| !self.regions[index].claimed.swap(true, Ordering::Relaxed);
         if !claim(first) {
@@ -183,7 +183,7 @@ struct Cursor {
     region: usize,
     /// The next task; `None` at the end.
     task: Option<Task>,
-    /// Askew: distance + half, and half. With an overflow tile: pass, and the place in it.
+    /// In an askew order: distance + half, and half. With an overflow tile: the pass, and the place in it.
     outer: usize,
     inner: usize,
 }
@@ -195,7 +195,7 @@ impl Cursor {
         cursor
     }
 
-    /// To the first task at or after (`outer`, `inner`).
+    /// Moves to the first task at or after (`outer`, `inner`).
     fn advance(&mut self, schedule: &Schedule) {
         let region = &schedule.regions[self.region];
         self.task = if schedule.has_overflow {
@@ -251,7 +251,7 @@ impl Cursor {
 mod tests {
     use super::*;
 
-    /// All tasks in the order in which `threads` threads that take turns would do them.
+    /// Returns all tasks in the order in which one thread per region, taking turns, would do them.
     fn simulate(schedule: &Schedule) -> Vec<Task> {
         let mut cursors: Vec<Cursor> =
             (0..schedule.regions.len()).map(|region| Cursor::new(schedule, region)).collect();

@@ -6,22 +6,22 @@
 //!     cut the order into tiles of whole levels
 //!     colour each tile's links, and lay them out in blocks of lanes
 //! each substep, when positions have been integrated:
-//!     displacements since the step's start, from the solver's mirror
+//!     read displacements since the step's start from the solver's mirror
 //!     iterations × each tile: the blocks, colour by colour
-//!     what a body was moved goes to its position, and over the substep's length to its velocity
+//!     add each body's movement to its position and, divided by the substep's length, to its velocity
 //! ```
 //!
 //! Position Verlet (T. Jakobsen, "Advanced Character Physics", 2001) keeps the last position in place of a
 //! velocity: x' = x + (x − x_last)·(h/h_last)·damping + h²·a, then moves points until their links hold. Here
-//! (x − x_last)/h_last is kept instead, which is the same number for every step length and is what contacts
-//! need; the velocity is changed by what the links moved a point, as in M. Müller et al., "Position Based
+//! (x − x_last)/h_last is kept instead: it is the same number for every step length, and contacts need it. The velocity
+//! changes by the distance that the links moved a point, as in M. Müller et al., "Position Based
 //! Dynamics" (2007). Links with a compliance, and those that only push or pull, sum up their impulse λ over the
 //! iterations of a substep (M. Macklin et al., "XPBD", 2016): λ' = clamp(λ − (C + α̃·λ)/(w + α̃)), α̃ = α/h².
 //!
 //! Iterations go forth and back in turn (even tiles, odd tiles; odd tiles, even tiles: two sweeps over a tile at
-//! a time). Always forth, what an iteration leaves of an error can turn around a hub like a wave, each substep's
-//! velocity feeds the next, and a free wheel of 28 spokes blew up at 4 iterations; there and back the iteration is
-//! symmetric, and its errors only decay. A single iteration is a sweep forth: see to it that there are two.
+//! a time). With forward sweeps alone, the rest of an error can run around a hub like a wave, and each substep's
+//! velocity feeds the next: a free wheel of 28 spokes blew up at 4 iterations. Forth and back, the iteration is symmetric, and
+//! its errors only decay. A single iteration is one sweep forth: use at least two.
 //!
 //! Every link joins bodies of the same or of neighbouring levels, as a breadth-first search has it. So the
 //! links of a tile touch its own bodies and those of the next tile, whatever the topology, and the tiles go
@@ -51,26 +51,26 @@ const BLOCK: usize = MAX_WIDTH;
 const TILE_BODIES: usize = 512;
 const NO_LINK: u32 = u32::MAX;
 
-/// Links that keep a distance as well as they can.
+/// A block of rigid distance links.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct RigidBlock {
-    /// Nodes; a lane not in use has the tile's padding node.
+    /// The nodes of both ends. An unused lane has the tile's padding node.
     a: [u32; BLOCK],
     b: [u32; BLOCK],
-    /// From A to B at the start of the step. Displacements count from there too: so what a link moves its bodies is not
-    /// rounded to the digits of their positions (`momentum_is_kept` in tests/suite/verlet.rs failed otherwise).
+    /// The way from A to B at the start of the step. Displacements count from there too, so the movement by a link is not
+    /// rounded to the digits of the positions (`momentum_is_kept` in tests/suite/verlet.rs failed otherwise).
     way_x: [f32; BLOCK],
     way_y: [f32; BLOCK],
     length: [f32; BLOCK],
-    /// The part of an error that each end makes good: stiffness·w_A/(w_A + w_B) for A. Kept here, and not the inverse
-    /// masses with the displacements, these are two columns to gather and scatter and not four: 13 to 19 % of
+    /// The part of an error that each end corrects: stiffness·w_A/(w_A + w_B) for A. With these parts here, instead of inverse
+    /// masses beside the displacements, two columns are gathered and scattered instead of four: 13 to 19 % of
     /// `granule run cloth --bodies 16384`.
     by_a: [f32; BLOCK],
     by_b: [f32; BLOCK],
 }
 
-/// All others between centres.
+/// A block of all other links between centres.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct SoftBlock {
@@ -83,7 +83,7 @@ struct SoftBlock {
     inv_mass_b: [f32; BLOCK],
     compliance: [f32; BLOCK],
     stiffness: [f32; BLOCK],
-    /// λ in this substep, and its range: none for a distance, λ ≥ 0 for `Min`, λ ≤ 0 for `Max`.
+    /// λ in this substep, and its range: unlimited for a distance, λ ≥ 0 for `Min`, λ ≤ 0 for `Max`.
     lambda: [f32; BLOCK],
     lowest: [f32; BLOCK],
     highest: [f32; BLOCK],
@@ -91,14 +91,14 @@ struct SoftBlock {
     link: [u32; BLOCK],
 }
 
-/// A link that holds a body elsewhere than at its centre. Solved at width 1.
+/// A link with an anchor off a body's centre. It is solved at width 1.
 #[derive(Clone, Copy)]
 struct Anchored {
     nodes: [u32; 2],
     anchors: [Vec2; 2],
-    /// Between the centres at the start of the step.
+    /// The way between the centres at the start of the step.
     way: Vec2,
-    /// Angles at the start of the step.
+    /// The angles at the start of the step.
     angles: [f32; 2],
     inv_masses: [f32; 2],
     inv_inertias: [f32; 2],
@@ -118,12 +118,12 @@ struct LinkTile {
     rigid: Vec<RigidBlock>,
     /// The first block whose lanes may share a body.
     rigid_serial: usize,
-    /// Whose lane is whose.
+    /// The link of each lane.
     rigid_links: Vec<u32>,
     soft: Vec<SoftBlock>,
     soft_serial: usize,
     anchored: Vec<Anchored>,
-    /// Some link of it may break.
+    /// Some link of the tile may break.
     breaks: bool,
     /// One more than the highest place in the blocks, and in the anchored links.
     places: usize,
@@ -153,12 +153,12 @@ pub(crate) struct Verlet {
     moved: Vec<HalfRow>,
     /// `[x, y]` at the start of the step; then padding too.
     base: Vec<HalfRow>,
-    /// By how far each node has turned since the start of the step, rad, and its radius of gyration times √2, as in the
+    /// The angle by which each node has turned since the start of the step, rad, and its radius of gyration times √2, as in the
     /// bodies' columns. Empty without anchors.
     turned: Vec<f32>,
     radius: Vec<f32>,
     schedule: Schedule,
-    /// Slots moved since `Node::slot` was looked up.
+    /// The slots have changed since `Node::slot` was looked up.
     pub(crate) slots_moved: bool,
 }
 
@@ -249,7 +249,7 @@ impl Verlet {
                 for axis in 0..3 {
                     let gained = (now[axis] - pose[axis]) * per_step;
                     vel[axis] += gained;
-                    // What links add is no impulse of a contact: the next warm start must not repeat it.
+                    // The velocity from links is no impulse of a contact: the next warm start must not repeat it.
                     last[axis] +=
                         if mirror.any_damping { gained / mirror.damp[slot].0[axis] } else { gained };
                 }
@@ -299,7 +299,7 @@ impl Verlet {
         });
     }
 
-    /// Calls `broken` with every link that was under more force than it bears, in order, and takes it out.
+    /// Calls `broken` with each link whose force was above its limit, in order, and removes it from the blocks.
     pub(crate) fn break_links(&mut self, h: f32, mut broken: impl FnMut(u32)) {
         let per_h2 = 1.0 / (h * h);
         for tile in self.tiles.iter_mut().filter(|tile| tile.breaks) {
@@ -324,7 +324,7 @@ impl Verlet {
         }
     }
 
-    /// The links' handle indices in the order in which one thread solves them: even tiles, then odd ones.
+    /// Returns the links' handle indices in the order in which one thread solves them: even tiles, then odd ones.
     pub(crate) fn order(&self) -> impl Iterator<Item = u32> + '_ {
         let tiles = self.tiles.iter().step_by(2).chain(self.tiles.iter().skip(1).step_by(2));
         tiles.flat_map(LinkTile::order).filter(|&link| link != NO_LINK)
@@ -332,11 +332,11 @@ impl Verlet {
 }
 
 impl LinkTile {
-    /// The ways between the bodies.
+    /// Notes the ways between the bodies at the start of a step.
     fn begin_step<L: Lane>(&mut self, base: &[HalfRow]) {
         /// # Safety
         ///
-        /// The places are below the number of bases.
+        /// The caller guarantees that the places are below the number of bases.
         #[allow(unsafe_code)]
         unsafe fn ways<L: Lane>(
             base: &[HalfRow],
@@ -377,7 +377,7 @@ impl LinkTile {
         }
     }
 
-    /// The tile's links, in the opposite order.
+    /// Sweeps over the tile's links in the opposite order.
     ///
     /// # Safety
     ///
@@ -404,11 +404,11 @@ impl LinkTile {
         }
     }
 
-    /// One sweep over the tile's links.
+    /// Sweeps once over the tile's links.
     ///
     /// # Safety
     ///
-    /// There is a node for every place in the blocks, and no other thread uses those.
+    /// The caller guarantees that there is a node for every place in the blocks, and that no other thread uses these nodes.
     #[allow(unsafe_code)]
     unsafe fn solve<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
         // SAFETY: the caller has these nodes to itself. Lanes of a coloured block share no body; the rest is done at width 1.
@@ -437,14 +437,14 @@ impl LinkTile {
     }
 }
 
-/// What the links of a sweep move, by place: [`Verlet::moved`] and [`Verlet::turned`].
+/// The columns that a sweep moves, by place: [`Verlet::moved`] and [`Verlet::turned`].
 #[derive(Clone, Copy)]
 struct Nodes {
     moved: *mut HalfRow,
     turned: *mut f32,
 }
 
-/// x_A += by_a·s·d, x_B −= by_b·s·d with d from A to B and s = 1 − length/|d|.
+/// Solves rigid links: x_A += by_a·s·d, x_B −= by_b·s·d with d from A to B and s = 1 − length/|d|.
 ///
 /// # Safety
 ///
@@ -476,7 +476,7 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
     }
 }
 
-/// λ' = clamp(λ − stiffness·(C + α̃·λ)/(w + α̃)); x_A −= w_A·Δλ·n, x_B += w_B·Δλ·n.
+/// Solves soft and one-sided links: λ' = clamp(λ − stiffness·(C + α̃·λ)/(w + α̃)); x_A −= w_A·Δλ·n, x_B += w_B·Δλ·n.
 ///
 /// # Safety
 ///
@@ -501,7 +501,7 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
         let denominator = inv_mass_a + inv_mass_b + compliance;
         let wanted = L::load(&block.stiffness[i..]) * ((error + compliance * old) / denominator);
         let new = (old - wanted).max(L::load(&block.lowest[i..])).min(L::load(&block.highest[i..]));
-        // Nothing to hold on to, or no direction.
+        // Neither end can move, or the link has no direction.
         let moves = denominator.gt(zero).and(distance.gt(zero));
         let new = L::select(moves, new, old);
         new.store(&mut block.lambda[i..]);
@@ -520,7 +520,7 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
 }
 
 impl Anchored {
-    /// As [`soft`], with the lever of each anchor: w grows by (r × n)²/I.
+    /// Solves one link as [`soft`] does, with the lever of each anchor: w grows by (r × n)²/I.
     ///
     /// # Safety
     ///
@@ -574,7 +574,7 @@ impl Anchored {
     }
 }
 
-/// The slot of a node, as a range.
+/// Returns the slot of a node, as a range.
 fn slot_range(nodes: &[Node], index: usize) -> Range<usize> {
     let slot = nodes[index].slot as usize;
     slot..slot + 1

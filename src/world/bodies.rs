@@ -133,7 +133,11 @@ impl World {
     }
 
     fn check_room(&self, more: usize) -> Result<(), Error> {
-        if self.bodies.len + more > MAX_BODIES { Err(Error::TooMany { max: MAX_BODIES }) } else { Ok(()) }
+        if self.bodies.len + more > MAX_BODIES {
+            Err(Error::TooMany { kind: "bodies", max: MAX_BODIES })
+        } else {
+            Ok(())
+        }
     }
 
     /// Removes a body. Its contacts end in the next step.

@@ -51,7 +51,11 @@ impl World {
     }
 
     pub(crate) fn check_link_room(&self, more: usize) -> Result<(), Error> {
-        if self.links.len() + more > MAX_LINKS { Err(Error::TooMany { max: MAX_LINKS }) } else { Ok(()) }
+        if self.links.len() + more > MAX_LINKS {
+            Err(Error::TooMany { kind: "links", max: MAX_LINKS })
+        } else {
+            Ok(())
+        }
     }
 
     /// Removes a link.
@@ -128,7 +132,7 @@ impl World {
             points.reverse();
         }
         if self.hulls.len() >= MAX_LINKS {
-            return Err(Error::TooMany { max: MAX_LINKS });
+            return Err(Error::TooMany { kind: "hulls", max: MAX_LINKS });
         }
         self.list = ListState::Void;
         Ok(self.hulls.insert(&points))

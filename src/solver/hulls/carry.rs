@@ -7,7 +7,7 @@ use crate::contacts::ContactEvent;
 use crate::solver::rows::Rows;
 
 impl HullSolver {
-    /// Looks up the slots of the last step's contacts, and scales their impulses.
+    /// Finds the slots of the last step's contacts, and scales their impulses.
     pub(super) fn carry_over(&mut self, bodies: &Bodies, impulse_ratio: f32) {
         let HullSolver { hulls, places, contacts, .. } = self;
         contacts.retain_mut(|contact| {
@@ -31,7 +31,7 @@ impl HullSolver {
         });
     }
 
-    /// Adds the carried impulses to what the first substep adds to the velocities.
+    /// Adds the carried impulses to the velocity gain of the first substep.
     #[allow(unsafe_code)]
     pub(crate) fn warm_start(&self, rows: &Rows<'_>, bodies: &Bodies) {
         // SAFETY: this thread alone works on the mirror.
@@ -52,7 +52,7 @@ impl HullSolver {
         }
     }
 
-    /// Contacts that were there before get their impulses. What those that are gone have added to velocities is taken back.
+    /// Gives contacts that existed before their impulses, and takes back the velocity that vanished contacts have added.
     pub(super) fn match_contacts(&mut self, state: &mut State<'_>, rows: &Rows<'_>) {
         let mut new = self.contacts.iter_mut().peekable();
         for old in &self.before {
@@ -71,7 +71,7 @@ impl HullSolver {
         }
     }
 
-    /// Appends the pairs of bodies that began and ceased to touch in this step, in the order of their handles.
+    /// Appends the pairs of bodies that began or ceased to touch in this step, in the order of their handles.
     pub(crate) fn find_events(
         &mut self,
         bodies: &Bodies,

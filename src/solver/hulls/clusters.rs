@@ -6,34 +6,34 @@ use crate::particles::links::{LinkDesc, LinkKind, Links};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Particles and links of a cluster, at most.
+/// The most particles and the most links of a cluster.
 pub(super) const POINTS: usize = 16;
 const LINKS: usize = 48;
 
-/// What a hull's blows are passed on to.
+/// The particles to which a hull's blows are passed on.
 #[derive(Clone, Default)]
 pub(super) struct Cluster {
-    /// The hull's own first.
+    /// The hull's own particles come first.
     pub(super) points: Range<usize>,
     pub(super) links: Range<usize>,
-    /// Each is linked to each other.
+    /// Every particle is linked to every other.
     pub(super) rigid: bool,
 }
 
 /// The cluster of each hull.
 #[derive(Default)]
 pub(super) struct Clusters {
-    /// By the hull's index.
+    /// The clusters, by the hull's index.
     pub(super) list: Vec<Cluster>,
     /// Handle indices of bodies.
     pub(super) points: Vec<u32>,
     /// Numbers of points in their cluster.
     pub(super) links: Vec<[u8; 2]>,
-    /// Hulls by their indices, and particles that are linked to a corner of theirs, in order.
+    /// Pairs of a hull's index and a particle that is linked to a corner of it, in order.
     attached: Vec<[u32; 2]>,
 }
 
-/// Passes a blow on at once.
+/// Tells whether a link passes a blow on at once.
 fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
     let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
     link.kind == LinkKind::Distance
@@ -45,7 +45,7 @@ fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
 }
 
 impl Clusters {
-    /// Looks for the clusters when hulls or links came or went.
+    /// Finds the clusters anew if hulls or links were added or removed.
     pub(super) fn update(
         &mut self,
         hulls: &Hulls,
@@ -101,7 +101,7 @@ impl Clusters {
         }
     }
 
-    /// Looks for what hangs on the hulls' corners.
+    /// Finds the particles that hang on the hulls' corners.
     fn attach(&mut self, hulls: &Hulls, links: &Links, bodies: &Bodies) {
         let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
         let mut ends: Vec<[u32; 2]> = Vec::new();
@@ -124,13 +124,13 @@ impl Clusters {
         !self.attached.is_empty()
     }
 
-    /// Whether a particle, by its handle's index, hangs on a corner of a hull. These two do not touch: where they are to each other is
-    /// up to the link. (The hub of a polygon, inside of its rim, drove it to 70 kJ.)
+    /// Tells whether a particle, by its handle's index, hangs on a corner of a hull. Such a pair does not touch: the link alone
+    /// decides its distance. (The hub of a polygon, inside its rim, drove the polygon to 70 kJ.)
     pub(super) fn is_attached(&self, hull: u32, body: u32) -> bool {
         self.attached.binary_search(&[hull, body]).is_ok()
     }
 
-    /// Whether they have no particle in common.
+    /// Tells whether two clusters have no particle in common.
     pub(super) fn apart(&self, one: &Cluster, other: &Cluster) -> bool {
         let points = &self.points[other.points.clone()];
         !self.points[one.points.clone()].iter().any(|point| points.contains(point))

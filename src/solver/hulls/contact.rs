@@ -14,7 +14,7 @@ pub(super) struct State<'a> {
 }
 
 impl State<'_> {
-    /// What velocities have gained is nothing that the next warm start may repeat: see `impulse.rs`.
+    /// Keeps a gain in velocity from being repeated by the next warm start: see `impulse.rs`.
     pub(super) fn forget(&mut self, slot: usize, gained: [f32; 3]) {
         for (axis, gained) in gained.into_iter().enumerate() {
             let damp = self.damp.get(slot).map_or(1.0, |damp| damp.0[axis]);
@@ -24,7 +24,7 @@ impl State<'_> {
 }
 
 impl Side {
-    /// What of a motion the point has along a direction; `arm` goes with it.
+    /// Returns the speed of the point along a direction; `arm` is that of this direction.
     #[inline(always)]
     pub(super) fn along(&self, rows: &[Row], direction: Vec2, arm: f32) -> f32 {
         let [first, second] = pair(|end| rows[self.slots[end] as usize].0);
@@ -32,7 +32,7 @@ impl Side {
         self.shares[0] * at(first) + self.shares[1] * at(second) + arm * first[2]
     }
 
-    /// The point's inverse mass.
+    /// Returns the point's inverse mass.
     #[inline(always)]
     pub(super) fn weight(&self, vel: &[Row], arm: f32) -> f32 {
         let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
@@ -40,7 +40,7 @@ impl Side {
         first * (by_first + 2.0 * arm * arm) + second * by_second
     }
 
-    /// The least that the point's inverse mass counts as, see [`HUNG`].
+    /// Returns the least value for the point's inverse mass, see [`HUNG`].
     fn least_weight(&self, vel: &[Row]) -> f32 {
         let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
         match (first > 0.0, second > 0.0) {
@@ -50,7 +50,7 @@ impl Side {
         }
     }
 
-    /// What an impulse along a direction adds to the rows of its slots.
+    /// Returns what an impulse along a direction adds to the rows of its slots.
     #[inline(always)]
     pub(super) fn gains(
         &self,
@@ -68,7 +68,7 @@ impl Side {
         })
     }
 
-    /// An impulse along a direction, which the next substep's warm start repeats.
+    /// Applies an impulse along a direction. The next substep's warm start repeats it.
     pub(super) fn push(&self, state: &mut State<'_>, direction: Vec2, arm: f32, impulse: f32) {
         for (slot, gained) in self.gains(state.vel, direction, arm, impulse) {
             for (axis, gained) in gained.into_iter().enumerate() {
@@ -77,14 +77,14 @@ impl Side {
         }
     }
 
-    /// How fast the point moves along the tangent by a unit impulse along the normal.
+    /// Returns the speed of the point along the tangent from a unit impulse along the normal.
     fn coupling(&self, vel: &[Row]) -> f32 {
         2.0 * self.arms[0] * self.arms[1] * vel[self.slots[0] as usize].0[3]
     }
 }
 
 impl Contact {
-    /// None if the point will not touch in the next substep.
+    /// Returns `None` if the point will not touch in the next substep.
     pub(super) fn new(
         key: Key,
         normal: Vec2,
@@ -112,7 +112,7 @@ impl Contact {
             noted: false,
         };
         let speed = contact.relative(state.vel, 0);
-        // A contact with something that has gone bad passes nothing on: that body is taken out after this step.
+        // A contact with a body that has gone bad passes nothing on: that body is quarantined after this step.
         if !(speed + gap + (point.x + point.y) + (normal.x + normal.y)).is_finite() {
             return None;
         }
@@ -138,7 +138,7 @@ impl Contact {
         [self.normal, self.normal.perp()][axis]
     }
 
-    /// The speed of B's point against A's, along the normal (0) or the tangent (1).
+    /// Returns the speed of B's point relative to A's, along the normal (0) or the tangent (1).
     #[inline(always)]
     pub(super) fn relative(&self, rows: &[Row], axis: usize) -> f32 {
         let direction = self.direction(axis);

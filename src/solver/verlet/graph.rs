@@ -54,7 +54,7 @@ impl Graph {
         &self.neighbours[self.start[vertex as usize] as usize..self.start[vertex as usize + 1] as usize]
     }
 
-    /// Each component from an end of it: from the last that a search from its first vertex finds.
+    /// Orders each component from one of its ends: the last vertex that a search from its first vertex finds.
     pub(super) fn order(&self) -> Order {
         let mut order = Order { vertices: Vec::with_capacity(self.bodies.len()), level_ends: Vec::new() };
         let mut seen = vec![0u8; self.bodies.len()];
@@ -74,7 +74,7 @@ impl Graph {
         order
     }
 
-    /// Appends all that can be reached from a vertex, level by level.
+    /// Appends all vertices that can be reached from a vertex, level by level.
     fn search(&self, from: u32, mark: u8, seen: &mut [u8], order: &mut Order) {
         seen[from as usize] = mark;
         let mut level = order.vertices.len();

@@ -1,4 +1,4 @@
-//! The layout of links: order, tiles, colours, blocks. Made when links or bodies came or went.
+//! The layout of links: order, tiles, colours, blocks. It is made anew when links or bodies were added or removed.
 
 use super::graph::Graph;
 use super::{Anchored, BLOCK, LinkTile, NO_LINK, Node, RigidBlock, SoftBlock, TILE_BODIES, Verlet};
@@ -96,7 +96,7 @@ impl Placed {
     }
 }
 
-/// Where links are in blocks: by colours, so that no two of a block share a body.
+/// The places of links in blocks: by colours, so that no two links of a block share a body.
 struct Lanes {
     /// The lane of each link: block × 16 + lane.
     of: Vec<u32>,
