@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Settings and bodies: all that a run starts from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// What records and reports call it.
+    /// The name in records and reports.
     pub name: String,
     /// The world's settings. A caller may change them before [`Scene::build`].
     pub settings: Settings,
@@ -53,12 +53,12 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A new world that holds the scene's bodies, in their order.
+    /// Makes a new world that holds the scene's bodies, in their order.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part, a link or a hull that is refused.
-    /// Neither happens to a built-in scene, nor to one that came from a file and was not changed since.
+    /// A built-in scene is never refused, nor is one from a file that was not changed since.
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
         let handles = world.add_bodies(&self.bodies)?;
@@ -94,20 +94,20 @@ impl Scene {
         Ok(world)
     }
 
-    /// Handle of the body at place `index` of [`Scene::bodies`] in a world made by
+    /// Returns the handle of the body at place `index` of [`Scene::bodies`] in a world made by
     /// [`Scene::build`].
     pub fn handle(&self, index: usize) -> BodyHandle {
         let index = u32::try_from(index).expect("a world's indices are 32 bits wide");
         BodyHandle::from_parts(index, 0)
     }
 
-    /// How many of the bodies move: the dynamic and the kinematic ones that are no particles.
+    /// Returns how many bodies move: the dynamic and kinematic ones that are not particles.
     pub fn moving(&self) -> usize {
         let moves = |body: &&BodyDesc| body.body_type != BodyType::Static && !body.is_particle();
         self.bodies.iter().filter(moves).count()
     }
 
-    /// How many of the bodies are particles.
+    /// Returns how many bodies are particles.
     pub fn particles(&self) -> usize {
         self.bodies.iter().filter(|body| body.is_particle()).count()
     }

@@ -16,18 +16,18 @@ pub const MAX_BODIES: usize = 10_000_000;
 /// The scene that the command runs when none is named.
 pub const DEFAULT: &str = "pile";
 
-/// What there is to know about a built-in scene before it is made.
+/// The description of a built-in scene, before it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
     /// Its name.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One line that describes it.
     pub about: &'static str,
-    /// Moving bodies, when not told otherwise.
+    /// The default number of moving bodies.
     pub bodies: usize,
-    /// Steps before the measured ones, when not told otherwise.
+    /// The default number of steps before the measured ones.
     pub warmup: u32,
-    /// Measured steps, when not told otherwise.
+    /// The default number of measured steps.
     pub steps: u32,
     make: fn(usize, &mut Random) -> Pieces,
 }
@@ -241,7 +241,7 @@ pub const BUILTIN: &[Builtin] = &[
     },
 ];
 
-/// The built-in scene of this name with `bodies` moving bodies: exactly that many, but for
+/// Makes the built-in scene of this name with `bodies` moving bodies: exactly that many, but for
 ///
 /// - `pyramid` and `large_pyramid`, each the full triangle on a base of ⌊√(2·bodies)⌋ boxes (50,000 gives 50,086);
 /// - the scenes of particles (`ropes` to `bridge`), where the number is about that of the particles;
@@ -251,7 +251,7 @@ pub const BUILTIN: &[Builtin] = &[
 ///
 /// The same name, number and seed give the same scene, bit for bit.
 ///
-/// `None` when there is no scene of that name, or `bodies` is not in `1..=`[`MAX_BODIES`].
+/// Returns `None` if there is no scene of that name, or `bodies` is not in `1..=`[`MAX_BODIES`].
 pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let recipe = BUILTIN.iter().find(|builtin| builtin.name == name)?;
     if !(1..=MAX_BODIES).contains(&bodies) {

@@ -1,6 +1,6 @@
 //! Scene files: JSON in two stages.
 //!
-//! First `serde` reads the bytes into the structs below, which are the format: a field that is not there
+//! First `serde` reads the bytes into the structs below, which are the format: a field that they do not have
 //! is unknown and refused, with its line and column. Numbers are read as `f64`. Then [`SceneFile::scene`]
 //! narrows them to `f32` and checks every range; its errors carry the path of the value
 //! (`bodies[3].shape.circle.radius`) instead.
@@ -167,8 +167,8 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`SceneError`] naming what was refused and where; see the README for the fields, their defaults
-    /// and the accepted ranges.
+    /// [`SceneError`] names the value that was refused, and its place. `docs/formats.md` has the fields, their defaults and
+    /// the accepted ranges.
     pub fn from_json(bytes: &[u8]) -> Result<Scene, SceneError> {
         let file: SceneFile = serde_json::from_slice(bytes).map_err(|error| syntax(&error))?;
         file.scene()
@@ -339,7 +339,7 @@ impl BodyFile {
     }
 }
 
-/// The filter with these fields, where they are given.
+/// Returns the filter with those of these fields that are given.
 fn filter_of(category: Option<u32>, mask: Option<u32>, group: Option<u32>) -> Filter {
     let base = Filter::default();
     Filter {
@@ -349,14 +349,14 @@ fn filter_of(category: Option<u32>, mask: Option<u32>, group: Option<u32>) -> Fi
     }
 }
 
-/// Category, mask and group, where they are not the default.
+/// Returns category, mask and group; `None` for a default value.
 fn filter_to(filter: Filter) -> [Option<u32>; 3] {
     let base = Filter::default();
     let fields = [(filter.category, base.category), (filter.mask, base.mask), (filter.group, base.group)];
     fields.map(|(given, default)| (given != default).then_some(given))
 }
 
-/// The material of a body or a particle: the first of the list when it names none, the default one when there
+/// Returns the material of a body or a particle: the first of the list if it names none, the default one if there
 /// is no list either.
 fn pick(index: Option<usize>, materials: &[Material]) -> Result<Material, SceneError> {
     if index.is_none() && materials.is_empty() {
@@ -381,7 +381,7 @@ fn name(given: Option<&str>) -> Result<String, SceneError> {
     Ok(name.to_owned())
 }
 
-/// `f64` to `f32`, refused when it is no longer finite. The ranges proper are checked on the `f32`.
+/// Converts `f64` to `f32`. Refuses a number that is then not finite. The ranges proper are checked on the `f32`.
 fn narrow(path: &str, number: f64) -> Result<f32, SceneError> {
     let narrow = number as f32;
     if narrow.is_finite() { Ok(narrow) } else { Err(value(path, format!("{number:e} is out of range"))) }

@@ -2,7 +2,7 @@
 //! dimensions of Box2D's benchmarks of these names; here, too, they are those of the comparison with other
 //! engines: change them and no figure can be compared any more.
 //!
-//! Where a scene is larger than its default, what holds it grows with it. Sines are the engine's own, so that a
+//! In a scene that is larger than its default, the containers grow too. Sines are the engine's own, so that a
 //! scene is the same on every machine.
 
 use super::builtin::{Pieces, body, centred, falling, grid, pile_columns, push_box, wall};
@@ -12,7 +12,7 @@ use crate::{BodyDesc, Filter, Material, Part, Polygon, Shape};
 use glam::Vec2;
 use std::f32::consts::{PI, TAU};
 
-/// A full turn by 36, as the drum's plates have it.
+/// A 36th of a turn, the angle between the drum's plates.
 const TEN_DEGREES: f32 = PI / 18.0;
 /// The speed of both drums, rad/s: 25° a second.
 const DRUM_SPEED: f32 = PI / 180.0 * 25.0;
@@ -154,7 +154,7 @@ fn regular_polygon(random: &mut Random) -> Shape {
     polygon(&corners, random.between(0.3, 0.5), 0.0)
 }
 
-/// On an ellipse, at uneven angles; one in two is rounded.
+/// A polygon with its corners on an ellipse, at uneven angles; one in two is rounded.
 fn random_polygon(random: &mut Random) -> Shape {
     let count = corner_count(random);
     let flat = random.between(0.6, 1.0);

@@ -8,7 +8,7 @@ const MAX_MESSAGE: usize = 300;
 /// Why a scene file was refused: what, and where. Its text is a single line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SceneError {
-    /// Not JSON, or not of a scene's structure: a field missing or unknown, a string for a number.
+    /// The input is not JSON, or does not have a scene's structure: a field is missing or unknown, or a string stands for a number.
     #[error("line {line} column {column}: {message}")]
     Syntax {
         /// Counted from 1.
@@ -38,12 +38,12 @@ impl From<Error> for SceneError {
 }
 
 impl SceneError {
-    /// The same, with `prefix` before its path.
+    /// Returns this error with `prefix` before its path.
     pub(super) fn within(self, prefix: &str) -> SceneError {
         self.instead_of("", prefix)
     }
 
-    /// The same, with `new` in place of `old` at the start of its path.
+    /// Returns this error with `new` in place of `old` at the start of its path.
     pub(super) fn instead_of(self, old: &str, new: &str) -> SceneError {
         match self {
             SceneError::Value { path, reason } => {
@@ -59,7 +59,7 @@ pub(super) fn value(path: &str, reason: impl Into<String>) -> SceneError {
     SceneError::Value { path: path.to_owned(), reason: reason.into() }
 }
 
-/// A parser's error: its position apart from its text, on one line however the input reads.
+/// Splits a parser's error into position and text. The text is one line, whatever the input contains.
 pub(super) fn syntax(error: &serde_json::Error) -> SceneError {
     let text = error.to_string();
     let at = format!(" at line {} column {}", error.line(), error.column());

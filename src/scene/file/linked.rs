@@ -37,7 +37,7 @@ pub(super) struct ParticleFile {
     damping: Option<f64>,
 }
 
-/// Between two particles.
+/// A link between two particles.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LinkFile {
@@ -55,7 +55,7 @@ pub(super) struct LinkFile {
     break_force: Option<f64>,
 }
 
-/// Between a particle and a point of a body.
+/// A link between a particle and a point of a body.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AttachmentFile {
@@ -75,7 +75,7 @@ pub(super) struct AttachmentFile {
     break_force: Option<f64>,
 }
 
-/// What a link and an attachment may both say.
+/// The fields that links and attachments share.
 #[derive(Clone, Copy)]
 struct Hold {
     length: Option<f64>,
@@ -130,13 +130,13 @@ impl ParticleFile {
     }
 }
 
-/// The place in the scene of what a file calls particle `index`.
+/// Returns the place in the scene of the file's particle `index`.
 fn particle(field: &str, index: usize, bodies: &[BodyDesc], first: usize) -> Result<usize, SceneError> {
     let count = bodies.len() - first;
     if index < count { Ok(first + index) } else { Err(out_of_range(field, index, "particles", count)) }
 }
 
-/// A hull, from the numbers of its particles to their places among the bodies.
+/// Returns a hull's places among the bodies from the numbers of its particles.
 pub(super) fn hull(points: &[usize], bodies: &[BodyDesc], first: usize) -> Result<Vec<usize>, SceneError> {
     let at = |(index, &point)| particle(&format!("hull[{index}]"), point, bodies, first);
     let places = points.iter().enumerate().map(at).collect::<Result<Vec<_>, _>>()?;
@@ -144,7 +144,7 @@ pub(super) fn hull(points: &[usize], bodies: &[BodyDesc], first: usize) -> Resul
     Ok(places)
 }
 
-/// The hulls of a scene, by the numbers of their particles.
+/// Returns the hulls of a scene as the numbers of their particles.
 pub(super) fn hulls_of(scene: &Scene) -> Result<Vec<Vec<usize>>, SceneError> {
     let place = places_of(scene);
     let hulls = scene.hulls.iter().enumerate().map(|(index, hull)| {
@@ -201,7 +201,7 @@ impl AttachmentFile {
 }
 
 impl Hold {
-    /// `base` with what the file says.
+    /// Returns `base`, changed by the fields that the file has.
     fn link(self, base: LinkDesc<usize>) -> Result<LinkDesc<usize>, SceneError> {
         let scalar =
             |path, given: Option<f64>, default| given.map_or(Ok(default), |given| narrow(path, given));
@@ -229,7 +229,7 @@ impl Hold {
     }
 }
 
-/// Links and attachments of a scene whose particles come last.
+/// Returns the links and attachments of a scene whose particles come last.
 pub(super) fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFile>), SceneError> {
     let place = places_of(scene);
     let (mut links, mut attachments) = (Vec::new(), Vec::new());
@@ -248,7 +248,7 @@ pub(super) fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFi
     Ok((links, attachments))
 }
 
-/// The place of each body: among the particles, or among the other bodies.
+/// Returns the place of each body: among the particles, or among the other bodies.
 fn places_of(scene: &Scene) -> Vec<usize> {
     let (mut bodies, mut particles) = (0, 0);
     let number = |body: &BodyDesc| {

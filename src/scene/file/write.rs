@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 impl SceneFile {
     pub(super) fn of(scene: &Scene) -> Result<SceneFile, SceneError> {
         name(Some(&scene.name))?;
-        // In full, so that nothing can fall outside what `Settings` has.
+        // All fields are named, so that a new field of `Settings` cannot be forgotten here.
         let Settings {
             gravity,
             time_step,

@@ -1,9 +1,9 @@
 //! Blows: hulls that meet fast, with what is linked to them, in one go.
 //!
-//! A blow on a corner of a box of particles is one on the box: its links pass it on at once. Left to the substeps, the corner
-//! stops, the links then pull at it and lose what they even out, and a third of the energy is gone before anything bounces.
-//! So a pair that meets, faster than by its weight, is solved as an impact of two *clusters*, the hull's particles and
-//! those linked with them, on velocities alone:
+//! A blow on a corner of a box of particles is a blow on the box: its links pass it on at once. In the substeps alone, the corner
+//! would stop first and the links would then pull at it and lose energy: a third of it was gone before anything bounced. So a pair
+//! that meets faster than by its weight is solved as an impact of two *clusters* (a hull's particles and those linked with them),
+//! on velocities alone:
 //!
 //! ```text
 //! velocities v ← B·M·v                  what the links allow;  B = W − W·Gᵀ·(G·W·Gᵀ)⁻¹·G·W
@@ -13,14 +13,14 @@
 //!               and normal impulses again where friction has turned the bodies towards each other
 //! ```
 //!
-//! W are the inverse masses, G the directions of the links, so that B is how the clusters give way to an impulse. That
-//! restitution is in proportion to the impulses of compression is Poisson's hypothesis; that it returns e² of the energy is
-//! W. J. Stronge's ("Impact Mechanics", 2000), who measures it at each point. Over all points, s is the positive root of
+//! W are the inverse masses and G the directions of the links, so B tells how the clusters yield to an impulse. Restitution in
+//! proportion to the impulses of compression is Poisson's hypothesis. That it returns e² of the energy is the hypothesis of
+//! W. J. Stronge ("Impact Mechanics", 2000), who applies it at each point. Over all points, s is the positive root of
 //! ½·PᵀAP·s² + uᵀP·s = e²·(energy taken), with A and u the inverse masses and velocities of the points: whatever the order in which
 //! the points were solved, no energy is made. Friction minimises the energy within its limits, and makes none.
 //!
-//! All in double precision, for a handful of points; links that say the same twice (the sixth of a box) are told apart by a
-//! small compliance.
+//! All of it is in double precision, for a handful of points. A small compliance keeps redundant links (the sixth of a box)
+//! solvable.
 
 use super::clusters::Clusters;
 use super::{Contact, HUNG, State};
@@ -86,7 +86,7 @@ pub(super) struct Impact {
     speeds: Vec<f64>,
     impulses: Vec<f64>,
     limits: Vec<f64>,
-    /// A hull has a corner that can't move.
+    /// Some hull has a corner that can't move.
     hung: bool,
     /// Energy.
     taken: f64,
@@ -124,7 +124,7 @@ impl Impact {
         self.scatter(state);
     }
 
-    /// The node that a body or particle belongs to, and its lever there.
+    /// Returns the node of a body or particle, and its lever there.
     fn node(&self, slot: usize) -> Option<(usize, DVec2)> {
         let member = self.members.iter().position(|member| member.slot == slot)?;
         let node = self.nodes.partition_point(|node| node.members.end <= member);
@@ -142,8 +142,8 @@ impl Impact {
         })
     }
 
-    /// A cluster whose particles are all linked to each other as one node: what the links allow are the motions of a rigid body, and of
-    /// those that with the particles' momentum and angular momentum is the nearest. False if one of them can't move.
+    /// Adds a cluster whose particles are all linked to each other as one node. The links allow only the motions of a rigid body; the
+    /// nearest one has the particles' momentum and angular momentum. Returns false if one of the particles can't move.
     fn add_rigid(&mut self, slots: impl Iterator<Item = usize>, state: &State<'_>, bodies: &Bodies) -> bool {
         let first = self.members.len();
         let (mut mass, mut centre, mut momentum) = (0.0, DVec2::ZERO, DVec2::ZERO);
@@ -174,7 +174,7 @@ impl Impact {
         true
     }
 
-    /// Nodes, links and points of the pair.
+    /// Gathers the nodes, links and points of the pair.
     fn gather(&mut self, pair: &[Contact], clusters: &Clusters, state: &State<'_>, bodies: &Bodies) {
         self.nodes.clear();
         self.members.clear();
@@ -233,7 +233,7 @@ impl Impact {
         }
     }
 
-    /// G·W·Gᵀ and its factor.
+    /// Computes G·W·Gᵀ and its factor.
     fn factorize(&mut self) {
         let Impact { nodes, bars, factor, .. } = self;
         factor.clear();
@@ -272,7 +272,7 @@ impl Impact {
         }
     }
 
-    /// Takes out of velocities what the links do not allow.
+    /// Removes the motions that the links do not allow from velocities.
     fn project(&mut self, velocities: &mut [[f64; 3]]) {
         let (nodes, bars, factor, forces) = (&self.nodes, &self.bars, &self.factor, &mut self.forces);
         forces.clear();
@@ -301,7 +301,7 @@ impl Impact {
         }
     }
 
-    /// What unit impulses at the points do.
+    /// Computes the response to unit impulses at the points.
     fn respond(&mut self, pair: &[Contact]) {
         let (nodes, rows) = (self.nodes.len(), 2 * pair.len());
         let mut responses = std::mem::take(&mut self.responses);
@@ -356,7 +356,7 @@ impl Impact {
     }
 
     /// Finds the impulses of every second row from `first` on that leave the least energy, within the bounds that `bounds` gives
-    /// each; what has none stays. Returns the largest change of a row's own speed.
+    /// each. A row without bounds stays as it is. Returns the largest change of a row's own speed.
     ///
     /// Most pairs touch at one point or two: there it is the minimum of a parabola, or of a paraboloid over a rectangle. (Relaxed
     /// one after the other, the friction of two points of a box, which mean nearly the same, took hundreds of sweeps.)
@@ -402,7 +402,7 @@ impl Impact {
         most
     }
 
-    /// Normal impulses, rows 0, 2, 4 …, until no point approaches. `taken` is the energy that they take.
+    /// Solves normal impulses (rows 0, 2, 4 …) until no point approaches, and notes the energy that they take in `taken`.
     fn compress(&mut self) {
         let rows = self.impulses.len();
         let fastest = (0..rows).step_by(2).map(|row| self.speeds[row].abs()).fold(0.0, f64::max);
@@ -414,7 +414,7 @@ impl Impact {
         self.taken = -0.5 * taken.sum::<f64>();
     }
 
-    /// More of the same impulses, which return e² of the energy that they took.
+    /// Adds more of the same impulses, so that they return e² of the energy that they took.
     fn restore(&mut self, restitution: f32) {
         let rows = self.impulses.len();
         let restitution = f64::from(restitution);
@@ -433,8 +433,8 @@ impl Impact {
         }
     }
 
-    /// Normal impulses where points approach once more, after friction; and less of them where points part that do not bounce.
-    /// False where there is nothing to do.
+    /// Solves normal impulses again where points approach after friction, and lowers them where points separate that do not bounce.
+    /// Returns false if there is nothing to do.
     fn press(&mut self, bounces: bool) -> bool {
         self.limits.clear();
         self.limits.extend_from_slice(&self.impulses);
@@ -447,7 +447,7 @@ impl Impact {
         self.settle(0, bounds, 1.0e-7) > 1.0e-7
     }
 
-    /// Tangent impulses: rows 1, 3, 5 …
+    /// Solves tangent impulses (rows 1, 3, 5 …).
     fn rub(&mut self, pair: &[Contact]) {
         let limit = |coefficient: f32, normal: f64| f64::from(coefficient) * normal;
         self.limits.clear();
@@ -466,7 +466,7 @@ impl Impact {
         }
     }
 
-    /// Tangent impulses that stop the points, within their limits.
+    /// Solves the tangent impulses that stop the points, within their limits.
     fn hold(&mut self) {
         let bounds = |impact: &Impact, row: usize| {
             let limit = impact.limits[row / 2];
@@ -475,7 +475,7 @@ impl Impact {
         self.settle(1, bounds, 1.0e-9);
     }
 
-    /// Writes velocities.
+    /// Writes the velocities to the rows.
     fn scatter(&mut self, state: &mut State<'_>) {
         let nodes = self.nodes.len();
         for (i, node) in self.nodes.iter_mut().enumerate().filter(|(_, node)| node.inv_masses[0] > 0.0) {
@@ -498,7 +498,7 @@ impl Impact {
         }
     }
 
-    /// What was found is a blow, which no warm start may repeat: see `verlet.rs`.
+    /// Notes the impulses as a blow, which no warm start may repeat: see `verlet.rs`.
     pub(super) fn note_blow(&self, pair: &mut [Contact], state: &mut State<'_>) {
         self.forget_gains(state);
         for (contact, found) in pair.iter_mut().zip(self.impulses.chunks(2)) {
@@ -506,7 +506,7 @@ impl Impact {
         }
     }
 
-    /// What was found is a load. The warm start is to repeat what it does to the edges alone: the rest is up to the links.
+    /// Notes the impulses as a load. The warm start repeats only their effect on the edges; the links do the rest.
     pub(super) fn note_load(&self, pair: &mut [Contact], state: &mut State<'_>) {
         self.forget_gains(state);
         for (contact, found) in pair.iter_mut().zip(self.impulses.chunks(2)) {
@@ -531,23 +531,23 @@ impl Impact {
     }
 }
 
-/// Where a body is now.
+/// Returns the present position of a body.
 fn place(slot: usize, state: &State<'_>, bodies: &Bodies) -> DVec2 {
     let [x, y, ..] = state.pose[slot].0;
     bodies.position(slot).as_dvec2() + DVec2::new(x.into(), y.into())
 }
 
-/// The place of the least ½·(a·x² + 2·b·x·y + c·y²) + u·x + v·y in a rectangle; a and c are more than 0.
+/// Returns the place of the least ½·(a·x² + 2·b·x·y + c·y²) + u·x + v·y in a rectangle; a and c are more than 0.
 fn lowest([a, b, c]: [f64; 3], [u, v]: [f64; 2], [of_x, of_y]: [[f64; 2]; 2]) -> [f64; 2] {
     let within = |value: f64, [least, most]: [f64; 2]| least <= value && value <= most;
-    // Two points that mean the same share what they bear.
+    // Two redundant points share their load.
     let (a_more, c_more) = (a * (1.0 + SPARE), c * (1.0 + SPARE));
     let determinant = a_more * c_more - b * b;
     let (x, y) = ((b * v - c_more * u) / determinant, (b * u - a_more * v) / determinant);
     if determinant > 0.0 && within(x, of_x) && within(y, of_y) {
         return [x, y];
     }
-    // Then it is on an edge.
+    // The minimum is on an edge.
     let along = |slope: f64, curve: f64, [least, most]: [f64; 2]| (-slope / curve).max(least).min(most);
     let on_x = of_x.map(|x| [x, along(v + b * x, c, of_y)]);
     let on_y = of_y.map(|y| [along(u + b * y, a, of_x), y]);

@@ -17,7 +17,7 @@ impl HullSolver {
         for (a, first) in hulls.iter().zip(0u32..) {
             let start = pairs.len();
             levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
-                // Each of the two finds the other.
+                // Each of the two hulls finds the other.
                 if second <= first as usize {
                     return true;
                 }
@@ -30,7 +30,7 @@ impl HullSolver {
                 }
                 true
             });
-            // The order in which a pair is found is the order of space; that of the hulls is the same in every step.
+            // Pairs are found in the order of space. The order of the hulls is the same in every step.
             pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
         }
         self.loops.clear();
@@ -43,7 +43,7 @@ impl HullSolver {
         }));
     }
 
-    /// The boxes of the hulls in the order of space: so two that may touch are found wherever there are many.
+    /// Puts the boxes of the hulls into the order of space, so that near hulls are found quickly.
     pub(super) fn place_hulls(&mut self) {
         let HullSolver { hulls, boxes, levels, .. } = self;
         for (axis, column) in boxes.iter_mut().enumerate() {
@@ -57,8 +57,8 @@ impl HullSolver {
         levels.build_boxes([min_x, max_x, min_y, max_y], 2.0 * size / hulls.len() as f32);
     }
 
-    /// Pairs the hulls with what is no hull: what is large, or more than the hulls are, is looked up by them, and looks them up
-    /// otherwise.
+    /// Pairs the hulls with other bodies. The hulls look up large bodies, and bodies that outnumber the hulls. Otherwise the bodies
+    /// look up the hulls.
     pub(super) fn pair_others(
         &mut self,
         bodies: &Bodies,
@@ -101,7 +101,7 @@ impl HullSolver {
     }
 }
 
-/// A box that holds a body's shapes until the end of the step.
+/// Returns a box that encloses a body's shapes until the end of the step.
 pub(super) fn box_of(slot: usize, bodies: &Bodies, settings: &Settings) -> [Vec2; 2] {
     let c = &bodies.columns;
     let reach = if c.kind[slot].shape().turns() {

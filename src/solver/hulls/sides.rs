@@ -1,4 +1,4 @@
-//! What hulls and others are at the start of a substep, where they touch, and the sides of a contact there.
+//! The state of hulls and other bodies at the start of a substep, the places where they touch, and the sides of their contacts.
 
 use super::contact::State;
 use super::pairs::box_of;
@@ -16,13 +16,13 @@ use crate::settings::Settings;
 use glam::Vec2;
 
 impl Maker<'_> {
-    /// The row of a hull's shift.
+    /// Returns the row of a hull's shift.
     pub(super) fn row(&self, hull: usize) -> u32 {
         (self.state.vel.len() + hull) as u32
     }
 
-    /// Both points of a manifold. `side` finds where a place from `origin` lies on one of the two, and by how much that stands
-    /// out beyond the outline there.
+    /// Adds both points of a manifold. `side` finds where a place, seen from `origin`, lies on one of the two bodies, and by how
+    /// much the surface stands out beyond the outline there.
     pub(super) fn add(
         &self,
         contacts: &mut Vec<Contact>,
@@ -44,7 +44,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The corners of a hull against a half-space.
+    /// Adds the corners of a hull against a half-space.
     pub(super) fn add_corners(
         &self,
         contacts: &mut Vec<Contact>,
@@ -79,7 +79,7 @@ impl Maker<'_> {
 }
 
 impl Hull {
-    /// None when one of the particles was taken out of the simulation.
+    /// Returns `None` if one of the particles is quarantined.
     pub(super) fn of(points: &[BodyHandle], bodies: &Bodies, settings: &Settings) -> Option<Hull> {
         let c = &bodies.columns;
         let mut hull = Hull {
@@ -121,7 +121,7 @@ impl Hull {
         Some(hull)
     }
 
-    /// Pairs it, the hull of this number, with a body's shapes if that is near.
+    /// Pairs this hull, which has this number, with the shapes of a body that is near.
     pub(super) fn meet(
         &self,
         number: u32,
@@ -135,7 +135,7 @@ impl Hull {
         if bodies.is_corner(slot) || (self.fixed && c.inv_mass[slot] == 0.0) {
             return;
         }
-        // What is large is visited wherever it is.
+        // Large bodies are visited wherever they are.
         let near = if c.kind[slot].shape() == ShapeKind::HalfSpace {
             let normal = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
             let lowest = Vec2::select(normal.cmpge(Vec2::ZERO), self.lower, self.upper);
@@ -162,7 +162,7 @@ impl Hull {
         }
     }
 
-    /// From the origin, now.
+    /// Returns the corners from the origin, as they are now.
     pub(super) fn corners(&self, pose: &[Row]) -> [Vec2; MAX_VERTICES] {
         let mut corners = self.base;
         for (corner, &slot) in corners.iter_mut().zip(self.slots()) {
@@ -172,8 +172,8 @@ impl Hull {
         corners
     }
 
-    /// The edge that faces a direction, and how a point is shared out between its ends; and how much thicker than the outline
-    /// the hull is there.
+    /// Returns the edge that faces a direction, the shares of its ends in a point, and how much thicker than the outline the hull
+    /// is there.
     pub(super) fn side(
         &self,
         around: &Around,
@@ -230,7 +230,7 @@ impl Hull {
 }
 
 impl Rigid {
-    /// How pushes at a place along a normal move it.
+    /// Returns how pushes at a place along a normal move the hull.
     pub(super) fn shift(&self, row: u32, place: Vec2, normal: Vec2) -> Shift {
         let arm = (place - self.centre).perp_dot(normal);
         let movable = self.inv_mass > 0.0 || self.inv_inertia > 0.0;
@@ -248,7 +248,7 @@ impl OtherPair {
         bodies.columns.kind[self.slot as usize].shape() == ShapeKind::HalfSpace
     }
 
-    /// Where the other shape is, from the hull's origin, and how it is turned; and where its body's centre is.
+    /// Returns the place of the other shape from the hull's origin, its rotation, and the centre of its body.
     pub(super) fn place(&self, hull: &Hull, pose: &[Row], bodies: &Bodies) -> (Vec2, (f32, f32), Vec2) {
         let c = &bodies.columns;
         let slot = self.slot as usize;
@@ -308,7 +308,7 @@ impl OtherPair {
     }
 }
 
-/// What a spin in the solver's measure is multiplied by to be one in rad/s.
+/// The factor from a spin in the solver's units to rad/s.
 pub(super) fn inv_spin(radius: f32) -> f32 {
     if radius > 0.0 { 1.0 / radius } else { 0.0 }
 }

@@ -5,17 +5,17 @@ use super::{Contact, HullSolver, pair_of};
 use crate::body::Bodies;
 use crate::solver::rows::Rows;
 
-/// Points that slide faster for [`SLIPPING`] substeps, on average over their loads, have dynamic friction, m/s. What holds is
-/// moved by some mm/s where a changing time step, or a link, pulls it aside; a load that comes or grows is passed on by the links by
-/// half in each substep, and moves it by 2 cm/s for some. (Without the wait a box that was put down on a slope, or pushed, slid from 0.7
-/// of what static friction bears.)
+/// Points that slide faster than this for [`SLIPPING`] substeps, on average over their loads, have dynamic friction, m/s. A contact that
+/// holds still moves by some mm/s when a changing time step or a link pulls it aside. Links pass on half of a new load in each substep,
+/// which moves the contact by 2 cm/s for some substeps. (Without the wait, a box that was put down on a slope, or pushed, slid from 0.7 of
+/// the limit of static friction.)
 const SLIDES: f32 = 0.01;
 pub(super) const SLIPPING: u8 = 12;
-/// Those that slide faster than that slide at once, m/s.
+/// Points that slide faster than this have dynamic friction at once, m/s.
 const SLIDES_AT_ONCE: f32 = 0.2;
 
 impl HullSolver {
-    /// Whether the points of each pair slide.
+    /// Decides whether the points of each pair slide.
     pub(super) fn find_sliding(&mut self, state: &State<'_>) {
         for pair in self.contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
             let speed = sliding_speed(pair, state);
@@ -29,9 +29,9 @@ impl HullSolver {
         }
     }
 
-    /// Resolves the blows: of all pairs in which a point comes faster than by a substep's gravity, though it does not bounce; what of
-    /// it is a load shows in the next substep. What comes to lie more slowly is solved in the same way, once, and what is found is
-    /// its load: so it holds from the start.
+    /// Resolves the blows: all pairs in which a point comes faster than gravity makes it in a substep, even if it does not bounce. The
+    /// part that is a load shows in the next substep. A pair that comes to rest more slowly is solved once in the same way, and the
+    /// impulses are its load: so it holds from the start.
     pub(super) fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, rows: &Rows<'_>) {
         let HullSolver { contacts, clusters, impact, .. } = self;
         for pair in contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
@@ -48,7 +48,7 @@ impl HullSolver {
             } else {
                 continue;
             }
-            // What has been stopped holds, however long it slid by in the air. (A box that fell from 1 cm on a slope slid on at 0.97 of
+            // A stopped pair holds, however long it slid past in the air. (A box that fell from 1 cm on a slope slid on at 0.97 of
             // the static angle, as it had been near for longer than the wait.)
             if sliding_speed(pair, state) <= SLIDES {
                 pair.iter_mut().for_each(|contact| contact.slipping = 0);
@@ -57,7 +57,7 @@ impl HullSolver {
     }
 }
 
-/// How fast the points of a pair slide, on average over their loads.
+/// Returns the sliding speed of a pair's points, averaged over their loads.
 fn sliding_speed(pair: &[Contact], state: &State<'_>) -> f32 {
     let (mut load, mut sliding, mut unloaded) = (0.0, 0.0, 0.0);
     for contact in pair {

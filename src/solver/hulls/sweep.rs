@@ -1,12 +1,12 @@
 //! The sweeps over the hulls' contacts, in lanes.
 //!
 //! Each substep the contacts are coloured, so that no two of a colour push the same particle or body, and laid out colour by
-//! colour in blocks of sixteen, at every lane width. A block reads its lanes' velocities, solves normal and tangent, and writes them. What
-//! overlaps is moved apart: each hull as a rigid body would be, by a row of its own (x, y, turn), which its particles follow after
-//! the last sweep.
+//! colour in blocks of sixteen, at every lane width. A block reads its lanes' velocities, solves normal and tangent, and writes the
+//! velocities. Overlapping bodies are pushed apart. Each hull moves as a rigid body would, by a row of its own (x, y, turn); its
+//! particles follow after the last sweep.
 //!
-//! One after the other, in the order of the pairs, the contacts of a hull waited for each other through memory: 65 ns a
-//! contact and sweep. A layout of two cache lines a contact, in place of four and a half, changed nothing about it.
+//! Tried and dropped: contacts one after the other, in the order of the pairs. The contacts of a hull waited for each other
+//! through memory: 65 ns per contact and sweep. A layout of two cache lines per contact instead of four and a half did not help.
 
 use super::contact::State;
 use super::strike::SLIPPING;
@@ -19,21 +19,21 @@ use crate::settings::{Lanes, Settings};
 use crate::solver::rows::Rows;
 use glam::Vec2;
 
-/// Colours; what finds none gets a block of its own.
+/// Colours. A contact that finds no colour gets a block of its own.
 const COLOURS: usize = 63;
 
-/// Sixteen contacts.
+/// A block of sixteen contacts.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Block {
     /// Both ends of A's side, and of B's: below the number of rows that the block was made for.
     slots: [[RowOffset; BLOCK]; 4],
-    /// Those of A are negative.
+    /// The shares; those of A are negative.
     shares: [[f32; BLOCK]; 4],
-    /// Along the normal and the tangent: of A, negative, and of B.
+    /// The arms along the normal and the tangent: of A (negative) and of B.
     arms: [[[f32; BLOCK]; 2]; 2],
     normal: [[f32; BLOCK]; 2],
-    /// At the substep's start.
+    /// The separation at the substep's start.
     separation: [f32; BLOCK],
     /// Rows of the shifts of A and B; what they have of the row's turns along the normal (of A negative); by how much they are moved and
     /// turned by a push of one over the inverse masses of both (of A negative).
@@ -41,19 +41,19 @@ struct Block {
     shift_arms: [[f32; BLOCK]; 2],
     moves: [[f32; BLOCK]; 2],
     turns: [[f32; BLOCK]; 2],
-    /// The part of its gap that it may close in this substep, over the substep.
+    /// The part of its gap that the contact may close in this substep, divided by the substep's length.
     closing: [f32; BLOCK],
     masses: [[f32; BLOCK]; 2],
-    /// How much faster it slides by a unit impulse along the normal.
+    /// The gain in sliding speed from a unit impulse along the normal.
     coupling: [f32; BLOCK],
-    /// Largest tangent impulse per normal impulse, as long as it holds and when it slides.
+    /// The largest tangent impulse per normal impulse: while the contact holds, and when it slides.
     friction: [[f32; BLOCK]; 2],
     impulses: [[f32; BLOCK]; 2],
     contact: [u32; BLOCK],
 }
 
 impl Block {
-    /// All lanes have this row, without shares, masses or impulses.
+    /// Returns a block whose lanes all have this row, without shares, masses or impulses.
     fn empty(padding: usize) -> Block {
         let none = [0.0; BLOCK];
         Block {
@@ -85,7 +85,7 @@ impl Block {
     ) {
         for (i, (side, sign)) in contact.sides.iter().zip([-1.0, 1.0]).enumerate() {
             for end in 0..2 {
-                // A body is both ends, and the second has no share: it stays padding.
+                // A body is both ends. Its second end has no share, and stays padding.
                 if end == 0 || side.slots[1] != side.slots[0] {
                     let slot = side.slots[end];
                     assert!((slot as usize) < rows, "a contact names a row that is not there");
@@ -109,7 +109,7 @@ impl Block {
             self.impulses[axis][lane] = contact.impulses[axis];
         }
         self.separation[lane] = contact.gap;
-        // Before they touch they may come as near as that in this substep.
+        // The largest approach in this substep before the bodies touch.
         self.closing[lane] = inv_step * if contact.impulses[0] > 0.0 { CLOSING } else { 1.0 };
         self.coupling[lane] = contact.coupling;
         self.friction[0][lane] = static_friction;
@@ -122,7 +122,7 @@ impl Block {
 #[derive(Default)]
 pub(super) struct Blocks {
     list: Vec<Block>,
-    /// The colours of what is pushed, as bits, by slot.
+    /// The colours of each pushed row, as bits, by slot.
     taken: Vec<u64>,
     /// The colour of each contact.
     colour: Vec<u8>,
@@ -131,7 +131,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Room for so many contacts.
+    /// Makes room for so many contacts.
     pub(super) fn reserve(&mut self, contacts: usize) {
         self.colour.reserve(contacts.saturating_sub(self.colour.len()));
         let blocks = contacts / BLOCK + COLOURS;
@@ -203,7 +203,7 @@ impl HullSolver {
             }
         }
         for block in &blocks.list {
-            // What is not in use repeats the first contact's index, without its mass.
+            // An unused lane has the index 0, and no mass.
             for lane in (0..BLOCK).filter(|&lane| block.masses[0][lane] > 0.0) {
                 contacts[block.contact[lane] as usize].impulses =
                     [block.impulses[0][lane], block.impulses[1][lane]];
@@ -213,7 +213,7 @@ impl HullSolver {
 }
 
 impl HullSolver {
-    /// Moves the particles of the hulls, and bodies, by what the sweeps found.
+    /// Moves bodies and the hulls' particles by the shifts that the sweeps found.
     pub(super) fn apply_shifts(&mut self, state: &mut State<'_>) {
         let HullSolver { hulls, paired, rigid, others, blocks, .. } = self;
         let (bodies, of_hulls) = blocks.shifts.split_at_mut(state.vel.len());
@@ -232,7 +232,7 @@ impl HullSolver {
             }
         }
         for pair in others {
-            // One that meets several hulls has it from the first.
+            // A body that meets several hulls is moved at the first of its pairs.
             let [x, y, turn, _] = std::mem::take(&mut bodies[pair.slot as usize]).0;
             let pose = &mut state.pose[pair.slot as usize].0;
             (pose[0], pose[1], pose[2]) = (pose[0] + x, pose[1] + y, pose[2] + turn);
@@ -240,16 +240,16 @@ impl HullSolver {
     }
 }
 
-/// How what overlaps is moved apart.
+/// How overlapping bodies are pushed apart.
 #[derive(Clone, Copy)]
 struct Push {
     slop: f32,
-    /// In one sweep.
+    /// The largest move in one sweep.
     most: f32,
 }
 
 impl Block {
-    /// One turn of the sequential impulses.
+    /// Solves the contacts of the block once (sequential impulses).
     #[allow(unsafe_code)]
     fn solve<L: Lane>(&mut self, vel: &mut [Row], shifts: &mut [Row], push: Push) {
         let (vel, shifts) = (vel.as_mut_ptr(), shifts.as_mut_ptr());
@@ -301,7 +301,7 @@ impl Block {
             let rubbed = tangent - tangent_before;
 
             let (x, y) = (pressed * nx - rubbed * ny, pressed * ny + rubbed * nx);
-            // What nothing moves is shared by lanes, and is written as it was, whatever went bad beside it.
+            // A row that nothing moves is shared by lanes. It is written back unchanged, even if another lane went bad.
             let moves = rows.each_ref().map(|row| row[3].gt(zero));
             for ((row, share), moves) in rows.iter_mut().zip(shares).zip(moves) {
                 let by = share * row[3];
@@ -328,7 +328,7 @@ impl Block {
             tangent.store(&mut self.impulses[1][i..]);
         }
     }
-    /// Moves what overlaps apart.
+    /// Pushes overlapping bodies apart.
     #[inline(always)]
     fn push_apart<L: Lane>(&self, i: usize, push: Push, separation: L, moved: &mut [[L; 4]; 2]) {
         let load = |column: &[f32; BLOCK]| L::load(&column[i..]);
