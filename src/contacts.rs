@@ -451,7 +451,7 @@ impl Contacts {
         &mut self,
         broadphase: &Broadphase,
         bodies: &Bodies,
-        lanes: crate::settings::Lanes,
+        level: crate::isa::Level,
         crew: &Crew<'_>,
     ) {
         let wanted = broadphase.tiles.len();
@@ -469,7 +469,7 @@ impl Contacts {
             tile.padding = (mirror_rows + i) as u32;
         }
         crew.for_each(tiles, |i, tile| {
-            crate::lane::with_lanes!(lanes, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
+            crate::lane::with_lanes!(level, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
         });
         let overflow = &mut self.overflow;
         overflow.padding = (mirror_rows + wanted) as u32;

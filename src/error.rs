@@ -58,6 +58,14 @@ pub enum Error {
         #[source]
         error: Box<Error>,
     },
+    /// An instruction set that the processor lacks.
+    #[error("this processor has no {isa}; it has {available}")]
+    Isa {
+        /// The set that was asked for.
+        isa: &'static str,
+        /// The sets that it has, separated by commas.
+        available: String,
+    },
     /// The world cannot hold more bodies, links or hulls, because its indices cannot count more.
     #[error("a world holds at most {max} {kind}")]
     TooMany {

@@ -586,21 +586,21 @@ mod rows16 {
 /// Runs `$body` with the type `$lane` bound to the lane type of a width chosen at run time.
 macro_rules! with_lanes {
     ($lanes:expr, $lane:ident => $body:expr) => {
-        match $lanes {
-            $crate::settings::Lanes::One => {
+        match $lanes.isa() {
+            $crate::isa::Isa::Scalar => {
                 type $lane = f32;
                 $body
             }
-            $crate::settings::Lanes::Four => {
-                type $lane = $crate::lane::Four;
-                $body
-            }
-            $crate::settings::Lanes::Eight => {
+            $crate::isa::Isa::Avx2 => {
                 type $lane = $crate::lane::Eight;
                 $body
             }
-            $crate::settings::Lanes::Sixteen => {
+            $crate::isa::Isa::Avx512 => {
                 type $lane = $crate::lane::Sixteen;
+                $body
+            }
+            _ => {
+                type $lane = $crate::lane::Four;
                 $body
             }
         }

@@ -1,6 +1,7 @@
-//! The settings of a world: gravity, time step, solver, lanes.
+//! The settings of a world: gravity, time step, solver, instruction set.
 
 use crate::error::{Error, check_range, check_vec};
+use crate::isa::Isa;
 use crate::material::Mixing;
 use glam::Vec2;
 
@@ -11,39 +12,6 @@ pub enum Solver {
     Soft,
     /// Velocity iterations, then linear projection of positions: the classical impulse engine.
     Projection,
-}
-
-/// The number of contacts on which one instruction works. Every width gives the same result, bit for bit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lanes {
-    /// One contact: the scalar reference path.
-    One,
-    /// Four contacts: 128-bit vectors.
-    Four,
-    /// Eight contacts: 256-bit vectors.
-    Eight,
-    /// Sixteen contacts: 512-bit vectors, or pairs of 256-bit vectors.
-    Sixteen,
-}
-
-impl Lanes {
-    /// Every width, narrowest first.
-    pub const ALL: [Lanes; 4] = [Lanes::One, Lanes::Four, Lanes::Eight, Lanes::Sixteen];
-
-    /// The width as a number: 1, 4, 8 or 16.
-    pub const fn width(self) -> usize {
-        match self {
-            Lanes::One => 1,
-            Lanes::Four => 4,
-            Lanes::Eight => 8,
-            Lanes::Sixteen => 16,
-        }
-    }
-
-    /// The width for 1, 4, 8 or 16. `None` for any other number.
-    pub fn from_width(width: usize) -> Option<Lanes> {
-        Lanes::ALL.into_iter().find(|lanes| lanes.width() == width)
-    }
 }
 
 /// The settings of a world: everything that is not a body, link or hull. Lengths are in metres, times in seconds.
@@ -63,8 +31,8 @@ pub struct Settings {
     pub link_iterations: u32,
     /// The solver of contacts. Default [`Solver::Soft`].
     pub solver: Solver,
-    /// Lane width. Default [`Lanes::Eight`]. It has no effect on results.
-    pub lanes: Lanes,
+    /// The instruction set of the kernels. Default [`Isa::Auto`]: the best that the processor has. It has no effect on results.
+    pub isa: Isa,
     /// The rules that combine the coefficients of two materials.
     pub mixing: Mixing,
     /// Frequency of the soft contact as a fraction of the substep rate, in 1e-4..=¼. Default ⅙: 40 Hz at 4
@@ -100,7 +68,7 @@ impl Default for Settings {
             iterations: 1,
             link_iterations: 8,
             solver: Solver::Soft,
-            lanes: Lanes::Eight,
+            isa: Isa::Auto,
             mixing: Mixing::default(),
             contact_frequency_ratio: 1.0 / 6.0,
             damping_ratio: 10.0,
@@ -136,7 +104,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// The first field that is not finite or out of range.
+    /// The first field that is not finite or out of range. Whether the processor has the instruction set is not asked here, but when
+    /// a world takes the settings.
     pub fn validate(&self) -> Result<(), Error> {
         check_vec("gravity", self.gravity, 1.0e6)?;
         check_range("time_step", self.time_step, 1.0e-6, 1.0)?;

@@ -37,8 +37,9 @@ use crate::body::Bodies;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
+use crate::isa::Level;
 use crate::lane::{Row, with_lanes};
-use crate::settings::{Lanes, Settings, Solver};
+use crate::settings::{Settings, Solver};
 use hulls::HullSolver;
 use impulse::Pass;
 use mirror::Mirror;
@@ -158,7 +159,7 @@ impl ImpulseSolver {
         let linked = !links.is_empty() || !hulls.is_empty();
         plan(settings, load.any_restitution, linked, &mut self.plan);
         let mirror = &mut self.mirror;
-        let body_rows = mirror.bodies;
+        let (body_rows, level) = (mirror.bodies, mirror.level);
         // The large bodies are in no tile. If one of them moves, they all move with the overflow tile.
         let banded = contacts.tiles().last().map_or(0, |tile| tile.slots.end);
         // The kernels' contract requires these limits. The kernels do not check them.
@@ -169,19 +170,18 @@ impl ImpulseSolver {
         }
         let rows = Rows::new(mirror, settings, load);
         let Plan { passes, segment_ends } = &self.plan;
-        let lanes = settings.lanes;
-        let passes = Passes { passes, rows: &rows, large: banded..body_rows, lanes };
+        let passes = Passes { passes, rows: &rows, large: banded..body_rows, level };
         hulls.warm_start(&rows, bodies);
         let mut first = 0;
         for (segment, &end) in segment_ends.iter().enumerate() {
             if segment > 0 {
                 let what = if segment == 1 { Integrate::FirstPositions } else { Integrate::Positions };
-                integrate_all(&rows, body_rows, what, lanes, crew);
+                integrate_all(&rows, body_rows, what, level, crew);
                 if !links.is_empty() {
-                    links.solve(&rows, settings.link_iterations, lanes, crew);
+                    links.solve(&rows, settings.link_iterations, level, crew);
                 }
                 if !hulls.is_empty() {
-                    hulls.solve(&rows, bodies, settings, lanes, crew);
+                    hulls.solve(&rows, bodies, settings, level, crew);
                 }
             }
             let work = contacts.tiles().iter().map(Tile::work);
@@ -200,12 +200,12 @@ impl ImpulseSolver {
 }
 
 /// Integrates the rows of all bodies.
-fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, lanes: Lanes, crew: &Crew<'_>) {
+fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, level: Level, crew: &Crew<'_>) {
     crew.chunks(bodies, CHUNK, |range| {
         #[allow(unsafe_code)]
         // SAFETY: chunks are disjoint.
         unsafe {
-            with_lanes!(lanes, L => rows.integrate::<L>(range, what));
+            with_lanes!(level, L => rows.integrate::<L>(range, what));
         }
     });
 }
@@ -216,14 +216,14 @@ struct Passes<'a> {
     rows: &'a Rows<'a>,
     /// The large bodies.
     large: Range<usize>,
-    lanes: Lanes,
+    level: Level,
 }
 
 impl Passes<'_> {
     /// Runs the passes that the schedule was planned for, from pass `first` on.
     fn run(&self, first: usize, schedule: &Schedule, contacts: &mut Contacts, crew: &Crew<'_>) {
-        let Passes { passes, rows, large, lanes } = self;
-        let lanes = *lanes;
+        let Passes { passes, rows, large, level } = self;
+        let level = *level;
         let (tiles, overflow) = contacts.split_tiles();
         let tiles = SharedSlice::new(tiles);
         let overflow = SharedSlice::new(std::slice::from_mut(overflow));
@@ -241,12 +241,12 @@ impl Passes<'_> {
                         // SAFETY: the schedule gives this tile's bodies to this task alone.
                         unsafe {
                             let slots = tile.slots.start..tile.next_end;
-                            with_lanes!(lanes, L => rows.integrate::<L>(slots, integrate));
+                            with_lanes!(level, L => rows.integrate::<L>(slots, integrate));
                         }
                     }
                     // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
                     // bodies that move, and only rows that exist (`ImpulseSolver::solve` asserts it).
-                    unsafe { run_pass(lanes, tile, rows, pass, elapsed) };
+                    unsafe { run_pass(level, tile, rows, pass, elapsed) };
                 }
                 None => {
                     // The large bodies are integrated ahead, because the tiles' next pass reads them.
@@ -254,8 +254,8 @@ impl Passes<'_> {
                     // SAFETY: the overflow task runs alone. Its blocks name only rows that exist
                     // (`ImpulseSolver::solve` asserts it).
                     unsafe {
-                        run_pass(lanes, &mut overflow.range(0..1)[0], rows, pass, elapsed);
-                        with_lanes!(lanes, L => rows.integrate::<L>(large.clone(), next));
+                        run_pass(level, &mut overflow.range(0..1)[0], rows, pass, elapsed);
+                        with_lanes!(level, L => rows.integrate::<L>(large.clone(), next));
                     }
                 }
             }
@@ -263,13 +263,13 @@ impl Passes<'_> {
     }
 }
 
-/// Runs one pass over a tile's contacts, at this lane width.
+/// Runs one pass over a tile's contacts, with the kernels of this level.
 ///
 /// # Safety
 ///
 /// The same as for [`impulse::run`].
 #[allow(unsafe_code)]
-unsafe fn run_pass(lanes: Lanes, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
-    with_lanes!(lanes, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
+    with_lanes!(level, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
 }

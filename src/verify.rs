@@ -62,12 +62,12 @@ impl fmt::Display for Divergence {
 /// The first [`Divergence`]. The worlds stay as they are after that step.
 ///
 /// ```
-/// use granule::{Lanes, scene, verify};
+/// use granule::{Isa, scene, verify};
 ///
 /// let mut scene = scene::builtin("pile", 100, 1).expect("a built-in scene");
-/// scene.settings.lanes = Lanes::One;
+/// scene.settings.isa = Isa::Scalar;
 /// let mut scalar = scene.build()?;
-/// scene.settings.lanes = Lanes::Eight;
+/// scene.settings.isa = Isa::Auto;
 /// let mut wide = scene.build()?;
 /// let hash = verify::side_by_side(&mut scalar, &mut wide, 20, None, |_, world| world.step());
 /// assert!(hash.is_ok());

@@ -29,10 +29,11 @@ use crate::contacts::{Contacts, Tile, update};
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
 use crate::geometry::trig::wrap;
+use crate::isa::{Isa, Level};
 use crate::lane::with_lanes;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
-use crate::settings::{Lanes, Settings};
+use crate::settings::Settings;
 use crate::solver::hulls::HullSolver;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, StepLoad};
@@ -80,6 +81,8 @@ pub struct Quarantine {
 /// ```
 pub struct World {
     settings: Settings,
+    /// What `settings.isa` stands for.
+    level: Level,
 
     // State: it outlives a step and decides the next ones. A snapshot has to hold all of it.
     pub(crate) bodies: Bodies,
@@ -176,11 +179,13 @@ impl World {
     ///
     /// # Errors
     ///
-    /// Returns the error of the first setting that is out of range.
+    /// Returns the error of the first setting that is out of range, or [`Error::Isa`] for an instruction set that the processor
+    /// lacks.
     pub fn new(settings: Settings) -> Result<World, Error> {
         settings.validate()?;
         Ok(World {
             settings,
+            level: Level::of(settings.isa)?,
             bodies: Bodies::default(),
             broadphase: Broadphase::default(),
             contacts: Contacts::default(),
@@ -210,7 +215,7 @@ impl World {
     /// The threads of the rayon pool in which you call it share the work (`pool.install(|| world.step())`), at most one
     /// per core. The result does not depend on the number of threads.
     ///
-    /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and lane width.
+    /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and instruction set.
     /// It may allocate:
     ///
     /// - when the whole world has more than ever before: more bodies, or more pairs of neighbours, whose number grows
@@ -251,6 +256,7 @@ impl World {
         let tiles = self.contacts.tiles().len();
         let bands = &self.broadphase.bands;
         let planes = bands.banded..bands.large_end;
+        self.solver.mirror.level = self.level;
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
     }
 
@@ -269,11 +275,11 @@ impl World {
         if self.list != ListState::New {
             let list = list(&self.broadphase, &self.bodies, &self.settings);
             self.contacts.give_lanes(&list, crew, |tile, born| {
-                with_lanes!(self.settings.lanes, L => update::find_near::<L>(tile, &step, born));
+                with_lanes!(self.level, L => update::find_near::<L>(tile, &step, born));
             });
         }
         let renew = |tile: &mut Tile| {
-            with_lanes!(self.settings.lanes, L => update::update::<L>(tile, &step));
+            with_lanes!(self.level, L => update::update::<L>(tile, &step));
         };
         crew.for_each(self.contacts.tiles_mut(), |_, tile| renew(tile));
         renew(&mut self.contacts.overflow);
@@ -296,7 +302,7 @@ impl World {
             has_overflow: self.large_moves || self.contacts.overflow.is_active(),
         };
         let relinked = self.links.changed;
-        self.verlet.begin_step(&mut self.links, &self.bodies, self.settings.lanes, crew);
+        self.verlet.begin_step(&mut self.links, &self.bodies, self.level, crew);
         self.begin_hulls(relinked, impulse_ratio);
         let verlet = (&mut self.verlet, &mut self.hull_solver, &self.bodies);
         self.solver.solve(&mut self.contacts, &self.settings, &load, verlet, crew);
@@ -389,11 +395,13 @@ impl World {
     /// Returns the error of the first setting that is out of range; the world then keeps its old settings.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
         settings.validate()?;
+        let level = Level::of(settings.isa)?;
         let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());
         if list_settings(&settings) != list_settings(&self.settings) {
             self.list = ListState::Void;
         }
         self.settings = settings;
+        self.level = level;
         Ok(())
     }
 
@@ -415,9 +423,18 @@ impl World {
         self.set_settings(Settings { time_step, ..self.settings })
     }
 
-    /// Sets the lane width. It has no effect on results.
-    pub fn set_lanes(&mut self, lanes: Lanes) {
-        self.settings.lanes = lanes;
+    /// Sets the instruction set of the kernels. It has no effect on results.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Isa`] for a set that the processor lacks.
+    pub fn set_isa(&mut self, isa: Isa) -> Result<(), Error> {
+        self.set_settings(Settings { isa, ..self.settings })
+    }
+
+    /// The instruction set that the kernels of this world use: never [`Isa::Auto`].
+    pub fn isa(&self) -> Isa {
+        self.level.isa()
     }
 
     /// Takes as many steps as fit into the time that has passed, `elapsed` in s, and keeps the rest of the time for the

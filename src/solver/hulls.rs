@@ -45,11 +45,12 @@ use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::levels::Levels;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
+use crate::isa::Level;
 use crate::lane::{Row, with_lanes};
 use crate::narrowphase::hulls::{Around, LoopPair, LoopTouch, touch_loops, write_loop};
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
-use crate::settings::{Lanes, Settings};
+use crate::settings::Settings;
 use clusters::Clusters;
 use contact::State;
 use glam::Vec2;
@@ -402,7 +403,7 @@ impl HullSolver {
         rows: &Rows<'_>,
         bodies: &Bodies,
         settings: &Settings,
-        lanes: Lanes,
+        level: Level,
         crew: &Crew<'_>,
     ) {
         // The padding row is included.
@@ -412,7 +413,7 @@ impl HullSolver {
             let (pose, vel): (&[Row], &[Row]) =
                 unsafe { (rows.pose.range(all.clone()), rows.vel.range(all.clone())) };
             self.write_outlines(pose, vel, crew);
-            self.find_touches(pose, bodies, lanes, crew);
+            self.find_touches(pose, bodies, level, crew);
         }
         // SAFETY: this thread alone works on the mirror.
         let mut state = unsafe {
@@ -426,7 +427,7 @@ impl HullSolver {
         self.make_contacts(&mut state, rows, bodies, settings);
         self.find_sliding(&state);
         self.strike(&mut state, bodies, rows);
-        self.sweep(&mut state, rows, settings, lanes);
+        self.sweep(&mut state, rows, settings, level);
         self.apply_shifts(&mut state);
         let unnoted = self.contacts.iter_mut().filter(|contact| !contact.noted);
         let touching = unnoted.filter(|contact| contact.touches(settings.slop));
@@ -465,14 +466,14 @@ impl HullSolver {
     }
 
     #[allow(unsafe_code)]
-    fn find_touches(&mut self, pose: &[Row], bodies: &Bodies, lanes: Lanes, crew: &Crew<'_>) {
+    fn find_touches(&mut self, pose: &[Row], bodies: &Bodies, level: Level, crew: &Crew<'_>) {
         let HullSolver { hulls, loops, others, outlines, capacity, touches, .. } = self;
         let touches = SharedSlice::new(touches);
         // SAFETY: chunks are disjoint, and those of the others begin after those of the hulls.
         let touches = |range: Range<usize>| unsafe { touches.range(range) };
         crew.chunks(loops.len(), TASK, |range| {
             let touches = touches(range.clone());
-            with_lanes!(lanes, L => touch_loops::<L>(outlines, *capacity, &loops[range], touches));
+            with_lanes!(level, L => touch_loops::<L>(outlines, *capacity, &loops[range], touches));
         });
         crew.chunks(others.len(), TASK, |range| {
             let touches = touches(loops.len() + range.start..loops.len() + range.end);

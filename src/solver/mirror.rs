@@ -15,6 +15,7 @@ use crate::crew::{Crew, SharedSlice};
 use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::{sin_cos, wrap};
+use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
 use crate::settings::Settings;
 use std::ops::Range;
@@ -39,6 +40,8 @@ pub(crate) struct Mirror {
     pub damp: Vec<Row>,
     /// Slots that have rows.
     pub bodies: usize,
+    /// The level of the kernels of this step.
+    pub level: Level,
 }
 
 /// A padding lane's two bodies: unit masses, so that no kernel divides by zero, and never touched.
@@ -54,6 +57,7 @@ impl Mirror {
         planes: Range<usize>,
         crew: &Crew<'_>,
     ) {
+        let level = self.level;
         let len = bodies.len;
         let rows = len + tiles + 1;
         self.bodies = len;
@@ -84,10 +88,10 @@ impl Mirror {
                 // SAFETY: chunks are disjoint.
                 let frame = unsafe { frame.range(range.clone()) };
                 let rows = [&mut *shape, vel, accum];
-                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
-                with_lanes!(settings.lanes, L => fill_frames::<L>(bodies, range.clone(), shape, frame));
+                with_lanes!(level, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
+                with_lanes!(level, L => fill_frames::<L>(bodies, range.clone(), shape, frame));
             } else {
-                with_lanes!(settings.lanes, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
+                with_lanes!(level, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
             }
             if bodies.any_damping {
                 #[allow(unsafe_code)]
@@ -191,7 +195,7 @@ impl Mirror {
                 left,
                 limit,
             };
-            with_lanes!(settings.lanes, L => finish::<L>(&chunk, rows, columns, turns));
+            with_lanes!(self.level, L => finish::<L>(&chunk, rows, columns, turns));
             if any_force {
                 for force in &forces {
                     #[allow(unsafe_code)]

@@ -40,9 +40,9 @@ use crate::body::Bodies;
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
+use crate::isa::Level;
 use crate::lane::{HalfRow, Lane, MAX_WIDTH, Mask, pair, with_lanes};
 use crate::particles::links::Links;
-use crate::settings::Lanes;
 use glam::Vec2;
 use std::ops::Range;
 
@@ -168,7 +168,7 @@ impl Verlet {
     }
 
     /// Brings everything up to date at the start of a step.
-    pub(crate) fn begin_step(&mut self, links: &mut Links, bodies: &Bodies, lanes: Lanes, crew: &Crew<'_>) {
+    pub(crate) fn begin_step(&mut self, links: &mut Links, bodies: &Bodies, level: Level, crew: &Crew<'_>) {
         if std::mem::take(&mut links.changed) {
             self.build(links, bodies);
             self.slots_moved = true;
@@ -189,7 +189,7 @@ impl Verlet {
         }
         let base = &self.base;
         crew.for_each(&mut self.tiles, |_, tile| {
-            with_lanes!(lanes, L => tile.begin_step::<L>(base));
+            with_lanes!(level, L => tile.begin_step::<L>(base));
         });
         for tile in &mut self.tiles {
             for anchored in &mut tile.anchored {
@@ -206,7 +206,7 @@ impl Verlet {
 
     /// Solves all links once for a substep of length h, in `iterations`, and moves the bodies in the mirror.
     #[allow(unsafe_code)]
-    pub(crate) fn solve(&mut self, mirror: &Rows<'_>, iterations: u32, lanes: Lanes, crew: &Crew<'_>) {
+    pub(crate) fn solve(&mut self, mirror: &Rows<'_>, iterations: u32, level: Level, crew: &Crew<'_>) {
         let h = mirror.step;
         let len = self.nodes.len();
         let (nodes, radius) = (&self.nodes, &self.radius);
@@ -228,7 +228,7 @@ impl Verlet {
                 }
             });
         }
-        self.iterate(h, iterations, lanes, crew);
+        self.iterate(h, iterations, level, crew);
         let (nodes, radius, moved, turned) = (&self.nodes, &self.radius, &self.moved, &self.turned);
         let per_step = 1.0 / h;
         crew.chunks(len, CHUNK, |range| {
@@ -259,7 +259,7 @@ impl Verlet {
     }
 
     #[allow(unsafe_code)]
-    fn iterate(&mut self, h: f32, iterations: u32, lanes: Lanes, crew: &Crew<'_>) {
+    fn iterate(&mut self, h: f32, iterations: u32, level: Level, crew: &Crew<'_>) {
         let per_h2 = 1.0 / (h * h);
         let (pairs, odd) = (iterations as usize / 2, iterations % 2 == 1);
         let work = self.tiles.iter().map(LinkTile::work);
@@ -284,7 +284,7 @@ impl Verlet {
                 if pass == 0 {
                     tile.reset();
                 }
-                with_lanes!(lanes, L => {
+                with_lanes!(level, L => {
                     if back_first {
                         tile.solve_backward::<L>(nodes, per_h2);
                     }

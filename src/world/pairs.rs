@@ -95,7 +95,7 @@ impl World {
         let expects_bodies = self.expects_bodies();
         let last = LastList { pairs: self.contacts.pair_count(), contacts: self.contacts.contact_count() };
         self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, crew);
-        self.contacts.find(&self.broadphase, &self.bodies, self.settings.lanes, crew);
+        self.contacts.find(&self.broadphase, &self.bodies, self.level, crew);
         scatter(&mut self.bodies, self.contacts.crowded());
         // The rows of parts come after those of the bodies and the padding: see `solver/mirror.rs`.
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);

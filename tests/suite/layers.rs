@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the ground up. A module uses those before it, and itself.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
     "base",
     "error",
+    "isa",
     "material",
     "settings",
     "lane",

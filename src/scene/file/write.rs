@@ -22,7 +22,7 @@ impl SceneFile {
             iterations,
             link_iterations,
             solver,
-            lanes: _,
+            isa: _,
             mixing,
             contact_frequency_ratio,
             damping_ratio,

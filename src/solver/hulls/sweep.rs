@@ -14,8 +14,9 @@ use super::{CLOSING, Contact, HullSolver, PUSH, Surface, sweeps};
 use crate::base::room::resize;
 use crate::contacts::BLOCK;
 use crate::formula::coulomb;
+use crate::isa::Level;
 use crate::lane::{Lane, Row, RowOffset, with_lanes};
-use crate::settings::{Lanes, Settings};
+use crate::settings::Settings;
 use crate::solver::rows::Rows;
 use glam::Vec2;
 
@@ -185,7 +186,7 @@ impl HullSolver {
         state: &mut State<'_>,
         rows: &Rows<'_>,
         settings: &Settings,
-        lanes: Lanes,
+        level: Level,
     ) {
         let HullSolver { contacts, blocks, hulls, .. } = self;
         blocks.lay_out(contacts, state.vel, hulls.len(), rows.inv_step);
@@ -193,7 +194,7 @@ impl HullSolver {
         let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
         let Blocks { list, shifts, .. } = blocks;
         let mut solve = |block: &mut Block| {
-            with_lanes!(lanes, L => block.solve::<L>(state.vel, shifts, push));
+            with_lanes!(level, L => block.solve::<L>(state.vel, shifts, push));
         };
         for sweep in 0..sweeps {
             if sweep % 2 == 0 {
