@@ -233,25 +233,28 @@ impl Bounds {
         turned: Option<[L; 3]>,
         margins: &Margins,
     ) -> L::Mask {
-        let load = |column: &[f32]| L::load(&column[slot..]);
+        macro_rules! load {
+            ($column:ident) => {
+                L::load(&self.$column[slot..])
+            };
+        }
         let (age, time_step) = (L::splat(self.age), L::splat(margins.time_step));
-        let (frame_x, frame_y) = (load(&self.frame_x), load(&self.frame_y));
-        let moved_x = pos[0] - load(&self.built_x) - frame_x * age;
-        let moved_y = pos[1] - load(&self.built_y) - frame_y * age;
+        let (frame_x, frame_y) = (load!(frame_x), load!(frame_y));
+        let moved_x = pos[0] - load!(built_x) - frame_x * age;
+        let moved_y = pos[1] - load!(built_y) - frame_y * age;
         let next_x = moved_x + time_step * (vel[0] - frame_x);
         let next_y = moved_y + time_step * (vel[1] - frame_y);
-        let reach = load(&self.reach);
-        let next_reach = reach + L::splat(margins.speculative);
-        let (reach, next_reach) = turned.map_or((reach, next_reach), |[angle, omega, arm]| {
+        let mut reach = load!(reach);
+        let mut next_reach = reach + L::splat(margins.speculative);
+        if let Some([angle, omega, arm]) = turned {
             // The difference modulo a turn: both angles are within half a turn of 0.
             let (half, whole) = (L::splat(std::f32::consts::PI), L::splat(std::f32::consts::TAU));
-            let angle = angle - load(&self.built_angle);
+            let angle = angle - load!(built_angle);
             let angle = L::select(angle.gt(half), angle - whole, angle);
             let angle = L::select(angle.lt(-half), angle + whole, angle);
-            let used = arm * angle.abs();
-            let next_used = arm * (angle + time_step * omega).abs();
-            (reach - used, next_reach - next_used)
-        });
+            reach = reach - arm * angle.abs();
+            next_reach = next_reach - arm * (angle + time_step * omega).abs();
+        }
         let gone = (moved_x * moved_x + moved_y * moved_y)
             .gt(reach * reach)
             .or((next_x * next_x + next_y * next_y).gt(next_reach * next_reach));

@@ -39,9 +39,10 @@ mod validate;
 use crate::base::room::at_least;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::Broadphase;
-use crate::broadphase::sweep::{Found, Pair};
+use crate::broadphase::sweep::{Found, Pair, sweep};
 use crate::crew::Crew;
-use crate::lane::{Lane, MAX_WIDTH};
+use crate::isa::Level;
+use crate::lane::{Lane, MAX_WIDTH, with_lanes};
 use crate::material::Mixing;
 use crate::narrowphase::{KINDS, PairKind};
 pub(crate) use build::SERIAL;
@@ -447,13 +448,7 @@ impl Contacts {
     }
 
     /// Finds the pairs of every tile. `lanes` picks the width.
-    pub(crate) fn find(
-        &mut self,
-        broadphase: &Broadphase,
-        bodies: &Bodies,
-        level: crate::isa::Level,
-        crew: &Crew<'_>,
-    ) {
+    pub(crate) fn find(&mut self, broadphase: &Broadphase, bodies: &Bodies, level: Level, crew: &Crew<'_>) {
         let wanted = broadphase.tiles.len();
         let most = broadphase.most_tiles(bodies.len).max(wanted);
         if self.tiles.len() < most {
@@ -469,7 +464,7 @@ impl Contacts {
             tile.padding = (mirror_rows + i) as u32;
         }
         crew.for_each(tiles, |i, tile| {
-            crate::lane::with_lanes!(level, L => broadphase.sweep::<L>(bodies, &bands[i], &mut tile.found));
+            with_lanes!(level, L => sweep::<<L as Lane>::Narrow>(broadphase, bodies, &bands[i], &mut tile.found));
         });
         let overflow = &mut self.overflow;
         overflow.padding = (mirror_rows + wanted) as u32;

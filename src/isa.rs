@@ -181,6 +181,12 @@ impl Level {
         }
     }
 
+    /// All levels of this processor, for tests.
+    #[cfg(test)]
+    pub(crate) fn available() -> impl Iterator<Item = Level> {
+        Isa::available().map(Level)
+    }
+
     /// The set: one of [`Isa::available`].
     #[inline(always)]
     pub(crate) const fn isa(self) -> Isa {

@@ -205,7 +205,7 @@ fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, level: Level, 
         #[allow(unsafe_code)]
         // SAFETY: chunks are disjoint.
         unsafe {
-            with_lanes!(level, L => rows.integrate::<L>(range, what));
+            with_lanes!(level, L => rows::integrate::<L>(rows, range, what));
         }
     });
 }
@@ -241,7 +241,7 @@ impl Passes<'_> {
                         // SAFETY: the schedule gives this tile's bodies to this task alone.
                         unsafe {
                             let slots = tile.slots.start..tile.next_end;
-                            with_lanes!(level, L => rows.integrate::<L>(slots, integrate));
+                            with_lanes!(level, L => rows::integrate::<L>(rows, slots, integrate));
                         }
                     }
                     // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
@@ -255,7 +255,7 @@ impl Passes<'_> {
                     // (`ImpulseSolver::solve` asserts it).
                     unsafe {
                         run_pass(level, &mut overflow.range(0..1)[0], rows, pass, elapsed);
-                        with_lanes!(level, L => rows.integrate::<L>(large.clone(), next));
+                        with_lanes!(level, L => rows::integrate::<L>(rows, large.clone(), next));
                     }
                 }
             }

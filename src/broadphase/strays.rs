@@ -6,7 +6,7 @@
 //! The few bodies that are far out (struck, thrown, put elsewhere by hand) are tested one by one.
 
 use super::Bounds;
-use crate::lane::Lane;
+use crate::lane::{MAX_WIDTH, Values};
 
 /// So many bodies may be far out, and one more for each `SHARE` bodies of the world.
 const FEW: usize = 64;
@@ -101,22 +101,16 @@ impl Bounds {
 
     /// Notes which of these lanes are out of their bounds.
     #[cold]
-    pub(crate) fn note_strays<L: Lane>(
+    pub(crate) fn note_strays(
         &self,
         first: usize,
         lanes: u32,
-        [x, y]: [L; 2],
-        turned: Option<[L; 2]>,
+        [x, y]: [Values; 2],
+        turned: Option<[Values; 2]>,
         strays: &std::sync::Mutex<Strays>,
     ) {
-        let values = |v: L| {
-            let mut values = [0.0; crate::lane::MAX_WIDTH];
-            v.store(&mut values);
-            values
-        };
-        let (x, y, turned) = (values(x), values(y), turned.map(|turned| turned.map(values)));
-        let outs = (0..L::WIDTH).filter(|lane| lanes >> lane & 1 == 1).filter_map(|lane| {
-            let turned = turned.map(|turned| turned.map(|values| values[lane]));
+        let outs = (0..MAX_WIDTH).filter(|lane| lanes >> lane & 1 == 1).filter_map(|lane| {
+            let turned = turned.map(|[angle, arm]| [angle[lane], arm[lane]]);
             let out = self.excess(first + lane, [x[lane], y[lane]], turned);
             (out > 0.0).then_some((first + lane, out))
         });

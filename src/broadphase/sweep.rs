@@ -23,7 +23,7 @@ use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
-use crate::lane::{Lane, MAX_WIDTH, Mask};
+use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry};
 use crate::narrowphase::{PairKind, Touch, touch_one};
 use std::ops::Range;
 
@@ -228,6 +228,7 @@ struct Probe<'a, L: Lane> {
 }
 
 impl<'a, L: Lane> Probe<'a, L> {
+    #[inline(always)]
     fn new(broadphase: &'a Broadphase, i: usize) -> Self {
         let bounds = &broadphase.bounds;
         Probe {
@@ -303,9 +304,19 @@ impl<'a, L: Lane> Probe<'a, L> {
     }
 }
 
-impl Broadphase {
+lane_entry! {
     /// Finds the pairs of one tile.
-    pub(crate) fn sweep<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
+    pub(crate) fn sweep[][](broadphase: &Broadphase, bodies: &Bodies, tile: &TileBands, found: &mut Found) = sweep_lanes;
+}
+
+#[inline(always)]
+fn sweep_lanes<L: Lane>(broadphase: &Broadphase, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
+    broadphase.sweep::<L>(bodies, tile, found);
+}
+
+impl Broadphase {
+    #[inline(always)]
+    fn sweep<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         found.clear();
         self.sweep_large::<L>(bodies, tile, found);
         let Found { pairs, overflow, large, crowd, hits, tests, .. } = found;
@@ -356,6 +367,7 @@ impl Broadphase {
     }
 
     /// Finds the large bodies near each body of the tile.
+    #[inline(always)]
     fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         let Found { large, large_partners, crowd, tests, .. } = found;
         for &plane in &self.levels.planes {
@@ -447,6 +459,7 @@ impl Broadphase {
     }
 
     /// Visits the slots whose bounds come near the half-space in slot `plane`.
+    #[inline(always)]
     fn near_plane<L: Lane>(
         &self,
         bodies: &Bodies,

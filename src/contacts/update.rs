@@ -28,7 +28,7 @@ mod near;
 use super::candidates::CANDIDATE_KINDS;
 use super::{BlockInfo, Tile};
 use crate::base::prefetch::{AHEAD, prefetch};
-use crate::lane::{Lane, Mask, Row, RowOffset};
+use crate::lane::{Lane, Mask, Row, RowOffset, lane_entry};
 use crate::narrowphase::{EachKernel, Kernel, NO_CONTACT, Touch, each_kernel};
 use std::marker::PhantomData;
 
@@ -104,11 +104,16 @@ pub(crate) struct Step<'a> {
     pub speculative: f32,
 }
 
-/// # Safety
-///
-/// The step must have every row that the tile's blocks name: [`update`] asserts it.
+lane_entry! {
+    /// # Safety
+    ///
+    /// The step must have every row that the tile's blocks name: [`update`] asserts it.
+    unsafe fn update_kind[K: Kernel][K](tile: &mut Tile, step: &Step<'_>) = update_kind_lanes;
+}
+
 #[allow(unsafe_code)]
-unsafe fn update_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
+#[inline(always)]
+unsafe fn update_kind_lanes<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>) {
     let time_step = L::splat(step.time_step);
     let slop = L::splat(step.slop);
     let speculative = L::splat(step.speculative);

@@ -30,9 +30,11 @@ const QUARTER_TURN: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     let constant = L::splat;
     let angle = L::select(angle.abs().gt(constant(LARGEST)), constant(0.0), angle);
-    let round = |value: L| (value + constant(ROUND)) - constant(ROUND);
     let quarters = round(angle * constant(std::f32::consts::FRAC_2_PI));
-    let x = QUARTER_TURN.iter().fold(angle, |x, &part| x - quarters * constant(part));
+    let mut x = angle;
+    for part in QUARTER_TURN {
+        x = x - quarters * constant(part);
+    }
     let x2 = x * x;
     let sin = constant(8.332_161e-3) - x2 * constant(1.951_529_6e-4);
     let sin = x + x * x2 * (x2 * sin - constant(0.166_666_55));
@@ -49,10 +51,17 @@ pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     (L::select(half.or(backward), -sin, sin), L::select(half.or(forward), -cos, cos))
 }
 
+/// The nearest whole numbers.
+#[inline(always)]
+fn round<L: Lane>(value: L) -> L {
+    (value + L::splat(ROUND)) - L::splat(ROUND)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{sin_cos, wrap};
-    use crate::lane::{Eight, Lane};
+    use crate::isa::Level;
+    use crate::lane::{Lane, MAX_WIDTH, values, with_lanes};
     use proptest::prelude::*;
 
     proptest! {
@@ -85,18 +94,20 @@ mod tests {
             prop_assert!((f64::from(cos) - exact_cos).abs() < tolerance, "{cos} {exact_cos}");
         }
 
-        /// Contract: the bits are the same at every width, for any float.
+        /// Contract: the bits are the same at every level, for any float.
         #[test]
-        fn equal_at_every_width(bits: [u32; 8]) {
+        fn equal_at_every_level(bits: [u32; MAX_WIDTH]) {
             let angles = bits.map(f32::from_bits);
-            let (sin, cos) = sin_cos(Eight::load(&angles));
-            let (mut sins, mut coses) = ([0.0; 8], [0.0; 8]);
-            sin.store(&mut sins);
-            cos.store(&mut coses);
-            for i in 0..8 {
-                let (sin, cos) = sin_cos(angles[i]);
-                prop_assert!(sin.to_bits() == sins[i].to_bits() || sin.is_nan() && sins[i].is_nan());
-                prop_assert!(cos.to_bits() == coses[i].to_bits() || cos.is_nan() && coses[i].is_nan());
+            for level in Level::available() {
+                let (sins, coses, width) = with_lanes!(level, L => {
+                    let (sin, cos) = sin_cos(<L as Lane>::load(&angles));
+                    (values(sin), values(cos), <L as Lane>::WIDTH)
+                });
+                for i in 0..width {
+                    let (sin, cos) = sin_cos(angles[i]);
+                    prop_assert!(sin.to_bits() == sins[i].to_bits() || sin.is_nan() && sins[i].is_nan());
+                    prop_assert!(cos.to_bits() == coses[i].to_bits() || cos.is_nan() && coses[i].is_nan());
+                }
             }
         }
     }

@@ -23,6 +23,7 @@ pub(super) struct Chain<L: Lane> {
 
 impl<L: Lane> Chain<L> {
     /// The directions from the row `[before, after]`, in the segment's axes.
+    #[inline(always)]
     pub(super) fn new([before_x, before_y, after_x, after_y]: [L; 4]) -> Self {
         Chain {
             before: V::new(before_x, before_y),

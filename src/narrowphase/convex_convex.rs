@@ -59,20 +59,20 @@ impl<L: Lane> Face<L> {
         L::select(next.ge(count), L::splat(0.0), next)
     }
 
-    /// The face from which the other outline is furthest, among those that `allows` admits. `None` from `allows` admits all.
+    /// The face from which the other outline is furthest, among those for whose normals the segment of `chain` answers.
     #[inline(always)]
     fn furthest<const N: usize>(
         outline: &LaneOutline<L, N>,
         other: &LaneOutline<L, N>,
-        allows: impl Fn(V<L>) -> Option<L::Mask>,
+        chain: Option<&Chain<L>>,
     ) -> Self {
         let mut best = Face::of(outline, 0, L::splat(-NO_CONTACT));
         for i in 0..N {
             let normal = outline.normal[i];
             let separation = other.least_along(normal) - normal.dot(outline.vertex[i]);
             let mut better = separation.gt(best.separation);
-            if let Some(allowed) = allows(normal) {
-                better = better.and(allowed);
+            if let Some(chain) = chain {
+                better = better.and(chain.answers_for(normal.neg()));
             }
             best = Face::select(better, Face::of(outline, i, separation), best);
         }
@@ -94,8 +94,8 @@ impl<L: Lane> Face<L> {
 /// The manifold of two outlines. `b` is as seen from A's frame, and so is the manifold.
 #[inline(always)]
 pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, b: &LaneOutline<L, N>) -> Manifold<L> {
-    let of_a = Face::furthest(a, b, |_| None);
-    let of_b = Face::furthest(b, a, |_| None);
+    let of_a = Face::furthest(a, b, None);
+    let of_b = Face::furthest(b, a, None);
     clip(a, b, of_a, of_b, true)
 }
 
@@ -107,7 +107,7 @@ pub(super) fn touch_chain<L: Lane, const N: usize>(
     b: &LaneOutline<L, N>,
     chain: &Chain<L>,
 ) -> Manifold<L> {
-    let of_a = Face::furthest(a, b, |normal| Some(chain.answers_for(normal.neg())));
+    let of_a = Face::furthest(a, b, Some(chain));
     let front = Face::of(b, FRONT, L::splat(0.0));
     let separation = a.least_along(front.normal) - front.normal.dot(front.from);
     let mut manifold = clip(a, b, of_a, Face { separation, ..front }, false);
@@ -224,13 +224,11 @@ impl<L: Lane> Clipping<L> {
         let slope = (high_height - low_height) / length.max(L::splat(TOGETHER));
         let slope = L::select(upright, L::splat(0.0), slope);
         let start_height = L::select(upright, low_height.min(high_height), low_height);
-        let end = |along: L, [of_reference, of_incident]: [L; 2]| {
-            let above = start_height + slope * (along - incident_low);
-            self.point(along, above, self.feature(of_reference, of_incident))
-        };
+        let low = self.feature(self.reference_ends[0], self.incident_ends[1]);
+        let high = self.feature(self.reference_ends[1], self.incident_ends[0]);
         [
-            end(clipped_low, [self.reference_ends[0], self.incident_ends[1]]),
-            end(clipped_high, [self.reference_ends[1], self.incident_ends[0]]),
+            self.point(clipped_low, start_height + slope * (clipped_low - incident_low), low),
+            self.point(clipped_high, start_height + slope * (clipped_high - incident_low), high),
         ]
     }
 
@@ -248,8 +246,8 @@ impl<L: Lane> Clipping<L> {
         let all_beyond_high = incident_low.min(incident_high).gt(high);
         let beside = all_beyond_high.or(incident_low.max(incident_high).lt(low));
         let end = V::select(all_beyond_high, reference.to, reference.from);
-        let squared = |v: V<L>| v.dot(v);
-        let low_is_nearer = squared(incident.to.sub(end)).le(squared(incident.from.sub(end)));
+        let (to_low, to_high) = (incident.to.sub(end), incident.from.sub(end));
+        let low_is_nearer = to_low.dot(to_low).le(to_high.dot(to_high));
         let lower = L::select(beside, zero, high_height - low_height);
         let nearest_is_low = lower.gt(zero).or(lower.ge(zero).and(low_is_nearer));
         let nearest = V::select(nearest_is_low, incident.to, incident.from);

@@ -19,15 +19,17 @@ pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, normal: V<L>
     }
     let next = index + L::splat(1.0);
     let next = L::select(next.ge(a.count), L::splat(0.0), next);
-    let half = L::splat(0.5);
-    let at = |vertex: V<L>, feature: L| {
-        let separation = normal.dot(vertex) - offset - a.radius;
-        Point { place: vertex.sub(normal.scaled(a.radius + half * separation)), separation, feature }
-    };
-    let first = at(from, index);
-    let mut second = at(to, next);
+    let first = point(from, index, normal, offset, a.radius);
+    let mut second = point(to, next, normal, offset, a.radius);
     // An outline of one vertex gives one point.
     second.separation = L::select(a.count.lt(L::splat(1.5)), L::splat(NO_CONTACT), second.separation);
     let everywhere = first.separation.le(first.separation).or(first.separation.gt(first.separation));
     Manifold { normal: normal.neg(), points: [first, second], flat: everywhere }
+}
+
+/// The point midway between a rounded vertex and the plane.
+#[inline(always)]
+fn point<L: Lane>(vertex: V<L>, feature: L, normal: V<L>, offset: L, radius: L) -> Point<L> {
+    let separation = normal.dot(vertex) - offset - radius;
+    Point { place: vertex.sub(normal.scaled(radius + L::splat(0.5) * separation)), separation, feature }
 }

@@ -7,7 +7,7 @@ use super::chain::Chain;
 use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, V};
 use super::{NO_CONTACT, convex_convex, round_convex};
 use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
-use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
+use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
 use glam::Vec2;
 
 /// The manifold of a hull and another shape, which touch or nearly touch.
@@ -134,27 +134,33 @@ pub(crate) fn touch_loops<L: Lane>(
     touches: &mut [LoopTouch],
 ) {
     match capacity {
-        0..=2 => touch_all::<L, 2>(outlines, pairs, touches),
-        3..=4 => touch_all::<L, 4>(outlines, pairs, touches),
-        _ => touch_all::<L, 8>(outlines, pairs, touches),
+        0..=2 => touch_all::<L::Narrow, 2>(outlines, pairs, touches),
+        3..=4 => touch_all::<L::Narrow, 4>(outlines, pairs, touches),
+        _ => touch_all::<L::Narrow, 8>(outlines, pairs, touches),
     }
 }
 
-fn touch_all<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touches: &mut [LoopTouch]) {
+lane_entry! {
+    fn touch_all[const N: usize][N](outlines: &[Row], pairs: &[LoopPair], touches: &mut [LoopTouch]) = touch_all_lanes;
+}
+
+#[inline(always)]
+fn touch_all_lanes<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touches: &mut [LoopTouch]) {
     for (pairs, touches) in pairs.chunks(L::WIDTH).zip(touches.chunks_mut(L::WIDTH)) {
-        // Lanes without a pair get the first one of the chunk.
-        let pair = |lane: usize| pairs.get(lane).unwrap_or(&pairs[0]);
-        let offsets = |end: usize| -> [RowOffset; MAX_WIDTH] {
-            std::array::from_fn(|lane| pair(lane % L::WIDTH).rows[end])
-        };
-        let way_x: [f32; MAX_WIDTH] = std::array::from_fn(|lane| pair(lane % L::WIDTH).way.x);
-        let way_y: [f32; MAX_WIDTH] = std::array::from_fn(|lane| pair(lane % L::WIDTH).way.y);
-        let way = V::new(L::load(&way_x), L::load(&way_y));
-        let outline = |at: [RowOffset; MAX_WIDTH]| -> LaneOutline<L, N> {
-            OutlineRows::new(outlines, &at[..L::WIDTH]).outlines()
-        };
-        let (a, b) = (outline(offsets(0)), outline(offsets(1)));
-        let b = LaneOutline { vertex: b.vertex.map(|v| v.add(way)), ..b };
+        let mut offsets = [[RowOffset::of(0); MAX_WIDTH]; 2];
+        let mut ways = [[0.0; MAX_WIDTH]; 2];
+        for lane in 0..L::WIDTH {
+            // Lanes without a pair get the first one of the chunk.
+            let LoopPair { rows, way } = pairs.get(lane).unwrap_or(&pairs[0]);
+            (offsets[0][lane], offsets[1][lane]) = (rows[0], rows[1]);
+            (ways[0][lane], ways[1][lane]) = (way.x, way.y);
+        }
+        let way = V::new(L::load(&ways[0]), L::load(&ways[1]));
+        let a: LaneOutline<L, N> = OutlineRows::new(outlines, &offsets[0][..L::WIDTH]).outlines();
+        let mut b: LaneOutline<L, N> = OutlineRows::new(outlines, &offsets[1][..L::WIDTH]).outlines();
+        for vertex in &mut b.vertex {
+            *vertex = vertex.add(way);
+        }
         let manifold = convex_convex::touch(&a, &b);
         let mut columns = [[0.0; MAX_WIDTH]; 8];
         let [first, second] = &manifold.points;
@@ -172,11 +178,11 @@ fn touch_all<L: Lane, const N: usize>(outlines: &[Row], pairs: &[LoopPair], touc
             value.store(column);
         }
         for (lane, touch) in touches.iter_mut().enumerate() {
-            let [nx, ny, x0, y0, x1, y1, s0, s1] = columns.map(|column| column[lane]);
+            let [nx, ny, x0, y0, x1, y1, s0, s1] = &columns;
             *touch = LoopTouch {
-                normal: Vec2::new(nx, ny),
-                places: [Vec2::new(x0, y0), Vec2::new(x1, y1)],
-                separations: [s0, s1],
+                normal: Vec2::new(nx[lane], ny[lane]),
+                places: [Vec2::new(x0[lane], y0[lane]), Vec2::new(x1[lane], y1[lane])],
+                separations: [s0[lane], s1[lane]],
             };
         }
     }

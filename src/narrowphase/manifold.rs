@@ -208,6 +208,7 @@ impl<'a> OutlineRows<'a> {
         OutlineRows { rows, at }
     }
 
+    #[inline(always)]
     fn are_all_there(rows: &[Row], at: &[RowOffset]) -> bool {
         at.iter().all(|at| at.row() + OUTLINE_ROWS <= rows.len())
     }

@@ -35,7 +35,7 @@ use super::rows::Rows;
 use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
-use crate::lane::{Lane, Mask, RowOffset};
+use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use std::ops::Range;
 
 /// What a pass does to each contact.
@@ -94,11 +94,11 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
         // serial blocks are run at width 1.
         unsafe {
             match (kind.is_fixed(), kind.spin_factors()) {
-                (false, (2.0, 2.0)) => both::<L, false, true, true>(tile, run, rows, pass, elapsed),
-                (false, (2.0, _)) => both::<L, false, true, false>(tile, run, rows, pass, elapsed),
-                (false, _) => both::<L, false, false, false>(tile, run, rows, pass, elapsed),
-                (true, (2.0, _)) => both::<L, true, true, false>(tile, run, rows, pass, elapsed),
-                (true, _) => both::<L, true, false, false>(tile, run, rows, pass, elapsed),
+                (false, (2.0, 2.0)) => both::<L::Narrow, false, true, true>(tile, run, rows, pass, elapsed),
+                (false, (2.0, _)) => both::<L::Narrow, false, true, false>(tile, run, rows, pass, elapsed),
+                (false, _) => both::<L::Narrow, false, false, false>(tile, run, rows, pass, elapsed),
+                (true, (2.0, _)) => both::<L::Narrow, true, true, false>(tile, run, rows, pass, elapsed),
+                (true, _) => both::<L::Narrow, true, false, false>(tile, run, rows, pass, elapsed),
             }
         }
     }
@@ -157,28 +157,73 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     pass: Pass,
     elapsed: f32,
 ) {
-    // One loop for each pass: see `manifold.rs`.
-    macro_rules! each {
-        ($visit:expr) => {
-            // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
-            unsafe { sweep::<L, FIXED, SPIN_A, SPIN_B>(tile, range, rows, pass, elapsed, $visit) }
-        };
-    }
-    match pass {
-        Pass::WarmStart => each!(|kernel, friction, _, i| {
-            kernel.warm_start(friction, i);
-            false
-        }),
-        Pass::Solve if elapsed == 0.0 => each!(|kernel, _, bounce, i| kernel.solve::<false>(bounce, i)),
-        Pass::Solve => each!(|kernel, _, bounce, i| kernel.solve::<true>(bounce, i)),
-        Pass::Relax => each!(|kernel, friction, bounce, i| kernel.relax::<false>(friction, bounce, i)),
-        Pass::Bounce => each!(|kernel, friction, bounce, i| kernel.relax::<true>(friction, bounce, i)),
-        Pass::Project => each!(|kernel, _, _, _| {
-            kernel.project();
-            false
-        }),
+    // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
+    unsafe {
+        with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, SPIN_A, SPIN_B>(tile, range, rows, elapsed));
     }
 }
+
+/// A pass as a type: each has loops of its own. With a choice at each block `large_pyramid` took a fifth more time; with all
+/// passes in one function the compiler emitted 11 % more instructions for it (`benches/instructions`), and
+/// `granule run large_pyramid --threads 1` took 4 % more time.
+pub(super) trait SweepPass {
+    const PASS: Pass;
+    /// True if bodies may have moved in this step.
+    const MOVED: bool = true;
+}
+
+macro_rules! sweep_passes {
+    ($($name:ident => $pass:ident $($moved:literal)?;)*) => {
+        $(
+            pub(super) struct $name;
+            impl SweepPass for $name {
+                const PASS: Pass = Pass::$pass;
+                $(const MOVED: bool = $moved;)?
+            }
+        )*
+    };
+}
+sweep_passes! {
+    WarmStart => WarmStart;
+    SolveFirst => Solve false;
+    Solve => Solve;
+    Relax => Relax;
+    Bounce => Bounce;
+    Project => Project;
+}
+
+/// Runs `$body` with the type `$name` bound to the type of a pass.
+macro_rules! with_pass {
+    ($pass:expr, $elapsed:expr, $name:ident => $body:expr) => {
+        match $pass {
+            $crate::solver::impulse::Pass::WarmStart => {
+                type $name = $crate::solver::impulse::WarmStart;
+                $body
+            }
+            $crate::solver::impulse::Pass::Solve if $elapsed == 0.0 => {
+                type $name = $crate::solver::impulse::SolveFirst;
+                $body
+            }
+            $crate::solver::impulse::Pass::Solve => {
+                type $name = $crate::solver::impulse::Solve;
+                $body
+            }
+            $crate::solver::impulse::Pass::Relax => {
+                type $name = $crate::solver::impulse::Relax;
+                $body
+            }
+            $crate::solver::impulse::Pass::Bounce => {
+                type $name = $crate::solver::impulse::Bounce;
+                $body
+            }
+            $crate::solver::impulse::Pass::Project => {
+                type $name = $crate::solver::impulse::Project;
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_pass;
 
 /// Prepares the bounce data of a block with these impulses for a new step.
 #[inline(always)]
@@ -190,32 +235,32 @@ pub(super) fn begin_step(info: &mut BlockInfo, bounce: &mut BounceBlock, impulse
     }
 }
 
-/// Visits the active blocks, `WIDTH` contacts at a time. `visit` returns whether one of them is in an impact. Each pass
-/// gets a function of its own: with all passes in one function, the compiler emitted 11 % more instructions for
-/// `large_pyramid` (`benches/instructions`), and `granule run large_pyramid --threads 1` took 4 % more time.
-///
-/// # Safety
-///
-/// The same as for [`blocks`]. `visit` relies on this for the bodies and rows of its kernel.
+lane_entry! {
+    /// Does a pass over the active blocks, `WIDTH` contacts at a time.
+    ///
+    /// # Safety
+    ///
+    /// The same as for [`blocks`].
+    unsafe fn sweep[P: SweepPass, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool][P, FIXED, SPIN_A, SPIN_B](
+        tile: &mut Tile,
+        range: Range<usize>,
+        rows: &Rows<'_>,
+        elapsed: f32,
+    ) = sweep_lanes;
+}
+
 #[allow(unsafe_code)]
-#[inline(never)]
-unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+#[inline(always)]
+unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
     tile: &mut Tile,
     range: Range<usize>,
     rows: &Rows<'_>,
-    pass: Pass,
     elapsed: f32,
-    visit: impl Fn(
-        &mut ImpulseKernel<'_, L, FIXED, SPIN_A, SPIN_B>,
-        &mut FrictionBlock,
-        Option<&mut BounceBlock>,
-        usize,
-    ) -> bool,
 ) {
     for index in range {
         if tile.info.get(index + AHEAD).is_some_and(|info| info.active != 0) {
             prefetch(&tile.normal, index + AHEAD);
-            if matches!(pass, Pass::WarmStart | Pass::Relax | Pass::Bounce) {
+            if matches!(P::PASS, Pass::WarmStart | Pass::Relax | Pass::Bounce) {
                 prefetch(&tile.friction, index + AHEAD);
             }
         }
@@ -227,13 +272,14 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bo
         let normal = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
         let mut bounce = tile.bounce.get_mut(index);
-        if let Some(bounce) = bounce.as_deref_mut().filter(|_| pass == Pass::WarmStart) {
+        if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
             begin_step(info, bounce, [&normal.normal_impulse, &[0.0; BLOCK]]);
         }
         let mut impacts = false;
         for i in BlockInfo::vectors::<L>(info.active) {
             let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
-            impacts |= visit(&mut kernel, friction, bounce.as_deref_mut(), i);
+            // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
+            impacts |= unsafe { kernel.visit::<P>(friction, bounce.as_deref_mut(), i) };
         }
         info.bounced |= impacts;
     }
@@ -325,6 +371,28 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             normal_impulse: &mut block.normal_impulse[lanes.clone()],
             closing_speed: &mut block.closing_speed[lanes],
         }
+    }
+
+    /// Does one pass. Returns whether one of these contacts is in an impact.
+    #[inline(always)]
+    unsafe fn visit<P: SweepPass>(
+        &mut self,
+        friction: &mut FrictionBlock,
+        bounce: Option<&mut BounceBlock>,
+        i: usize,
+    ) -> bool {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe {
+            match P::PASS {
+                Pass::WarmStart => self.warm_start(friction, i),
+                Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
+                Pass::Solve => return self.solve::<false>(bounce, i),
+                Pass::Relax => return self.relax::<false>(friction, bounce, i),
+                Pass::Bounce => return self.relax::<true>(friction, bounce, i),
+                Pass::Project => self.project(),
+            }
+        }
+        false
     }
 
     #[inline(always)]

@@ -26,14 +26,14 @@
 mod friction;
 mod impact;
 
-use super::impulse::{Pass, Velocities, begin_step};
+use super::impulse::{Pass, SweepPass, Velocities, begin_step, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
 use crate::formula::{SoftBias, projection, soft_bias};
-use crate::lane::{Lane, Mask, RowOffset, pair};
+use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use friction::NormalLoad;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -55,48 +55,34 @@ pub(super) unsafe fn blocks<L: Lane, const FIXED: bool, const POINTS: usize>(
     pass: Pass,
     elapsed: f32,
 ) {
-    // One loop for each pass: a choice at each block cost a fifth of the time.
-    macro_rules! each {
-        ($visit:expr) => {
-            // SAFETY: the caller has these bodies to itself, and each named row exists.
-            unsafe { sweep::<L, FIXED, POINTS>(tile, range, rows, pass, elapsed, $visit) }
-        };
-    }
-    match pass {
-        Pass::WarmStart => each!(|kernel, rough, _| {
-            kernel.warm_start(rough);
-            false
-        }),
-        Pass::Solve if elapsed == 0.0 => {
-            each!(|kernel, rough, bounce| kernel.solve::<false>(rough.as_deref(), bounce))
-        }
-        Pass::Solve => each!(|kernel, rough, bounce| kernel.solve::<true>(rough.as_deref(), bounce)),
-        Pass::Relax => each!(|kernel, rough, bounce| kernel.relax::<false>(rough, bounce)),
-        Pass::Bounce => each!(|kernel, rough, bounce| kernel.relax::<true>(rough, bounce)),
-        Pass::Project => each!(|kernel, _, _| {
-            kernel.project();
-            false
-        }),
-    }
+    // SAFETY: the caller has these bodies to itself, and each named row exists.
+    unsafe { with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, POINTS>(tile, range, rows, elapsed)) }
 }
 
 /// The bounces of a block's contacts, in worlds where something bounces.
 type Bounce<'a> = Option<&'a mut BounceBlock>;
 
-/// Visits the active blocks, `WIDTH` contacts at a time. `visit` returns whether one of these is in an impact.
-///
-/// # Safety
-///
-/// The caller guarantees what [`blocks`] asks for: `visit` relies on the bodies and rows of the kernels that it gets.
+lane_entry! {
+    /// Does a pass over the active blocks, `WIDTH` contacts at a time.
+    ///
+    /// # Safety
+    ///
+    /// The same as for [`blocks`].
+    unsafe fn sweep[P: SweepPass, const FIXED: bool, const POINTS: usize][P, FIXED, POINTS](
+        tile: &mut Tile,
+        range: Range<usize>,
+        rows: &Rows<'_>,
+        elapsed: f32,
+    ) = sweep_lanes;
+}
+
 #[allow(unsafe_code)]
-#[inline(never)]
-unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
+#[inline(always)]
+unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: usize>(
     tile: &mut Tile,
-    range: impl Iterator<Item = usize>,
+    range: Range<usize>,
     rows: &Rows<'_>,
-    pass: Pass,
     elapsed: f32,
-    visit: impl Fn(&mut ManifoldKernel<'_, L, FIXED, POINTS>, Option<&mut RoughBlock>, Bounce<'_>) -> bool,
 ) {
     for index in range {
         let ahead = index + MANIFOLD_AHEAD;
@@ -113,7 +99,7 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
         let mut bounce = tile.bounce.get_mut(index);
         let (normal, friction) = (&mut tile.normal[index], &mut tile.friction[index]);
         let manifold = &mut tile.manifold[place];
-        if let Some(bounce) = bounce.as_deref_mut().filter(|_| pass == Pass::WarmStart) {
+        if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
             begin_step(info, bounce, [&normal.normal_impulse, &manifold.second.normal_impulse]);
         }
         let mut impacts = false;
@@ -131,7 +117,8 @@ unsafe fn sweep<L: Lane, const FIXED: bool, const POINTS: usize>(
                 i,
                 lanes: PhantomData,
             };
-            impacts |= visit(&mut kernel, rough.as_deref_mut(), bounce.as_deref_mut());
+            // SAFETY: the caller has these bodies to itself, and each named row exists.
+            impacts |= unsafe { kernel.visit::<P>(rough.as_deref_mut(), bounce.as_deref_mut()) };
         }
         info.bounced |= impacts;
     }
@@ -197,6 +184,23 @@ fn push<L: Lane, const FIXED: bool>(vel: &mut Velocities<L>, [x, y]: [L; 2], [tu
 /// alone. The methods that may start a bounce return whether a contact is in an impact.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, FIXED, POINTS> {
+    /// Does one pass. Returns whether one of these contacts is in an impact.
+    #[inline(always)]
+    unsafe fn visit<P: SweepPass>(&mut self, rough: Option<&mut RoughBlock>, bounce: Bounce<'_>) -> bool {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe {
+            match P::PASS {
+                Pass::WarmStart => self.warm_start(rough),
+                Pass::Solve if P::MOVED => return self.solve::<true>(rough.as_deref(), bounce),
+                Pass::Solve => return self.solve::<false>(rough.as_deref(), bounce),
+                Pass::Relax => return self.relax::<false>(rough, bounce),
+                Pass::Bounce => return self.relax::<true>(rough, bounce),
+                Pass::Project => self.project(),
+            }
+        }
+        false
+    }
+
     #[inline(always)]
     fn normal(&self) -> [L; 2] {
         [L::load(&self.normal.normal_x[self.i..]), L::load(&self.normal.normal_y[self.i..])]
@@ -292,7 +296,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let tangent_impulse = L::load(&self.friction.tangent_impulse[self.i..]) * ratio;
         tangent_impulse.store(&mut self.friction.tangent_impulse[self.i..]);
         let mut normal_sum = zero;
-        let mut turn = pair(|body| tangent_impulse * self.tangent_arms()[body]);
+        let mut turn = pair!(body => tangent_impulse * self.tangent_arms()[body]);
         for p in 0..POINTS {
             let normal_impulse = self.normal_impulse(p) * ratio;
             self.set_normal_impulse(p, normal_impulse);
@@ -346,14 +350,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
     fn apply_normal(&mut self, vel: &mut Velocities<L>, wanted: [L; 2], mass: [L; 2]) -> [L; 2] {
         let zero = L::splat(0.0);
         let old = self.normal_impulses();
-        let arms = pair(|p| self.normal_arms(p));
+        let arms = pair!(p => self.normal_arms(p));
         let mut new = [(old[0] + wanted[0]).max(zero), zero];
         if POINTS == 2 {
             let (one, two) = (L::splat(1.0), L::splat(2.0));
             let shared = vel.a[3] * (one + two * (arms[0][0] * arms[1][0]))
                 + vel.b[3] * (one + two * (arms[0][1] * arms[1][1]));
             // What an impulse at the other point takes off this one's.
-            let coupling = pair(|p| mass[p] * shared);
+            let coupling = pair!(p => mass[p] * shared);
             let determinant = one - coupling[0] * coupling[1];
             let per_determinant = one / determinant;
             let first = old[0] + (wanted[0] - coupling[0] * wanted[1]) * per_determinant;
@@ -369,7 +373,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
     /// Returns the impulses of the points; 0 for a point that does not exist.
     #[inline(always)]
     fn normal_impulses(&self) -> [L; 2] {
-        pair(|p| if p < POINTS { self.normal_impulse(p) } else { L::splat(0.0) })
+        pair!(p => if p < POINTS { self.normal_impulse(p) } else { L::splat(0.0) })
     }
 
     /// Changes the normal impulses from `old` to `new`, and the bodies' velocities with them.
@@ -526,7 +530,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             let noted = L::load(&bounce.approach[self.i..]).lt(zero);
             let noted = noted.and(L::load(&bounce.restitution[self.i..]).gt(zero));
             let noted = noted.and((new[0] + new[1]).le(zero));
-            let kept = pair(|p| L::select(noted, before[p], new[p]));
+            let kept = pair!(p => L::select(noted, before[p], new[p]));
             self.change_normal(vel, new, kept);
         }
         bounce.is_some_and(|bounce| {
@@ -551,7 +555,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             *wanted = projection(separation, self.rows.projection_slop, part);
         }
         // Each point by its own part, and not by the other's as well.
-        let alone = pair(|p| if p < POINTS { wanted[p] * self.normal_mass(p) } else { zero });
+        let alone = pair!(p => if p < POINTS { wanted[p] * self.normal_mass(p) } else { zero });
         let mut pushes = alone;
         if POINTS == 2 {
             let (together, sound) = self.weights(&vel).impulses_for(wanted);

@@ -25,14 +25,14 @@ impl Midpoint {
     #[inline(always)]
     pub(super) fn behind<L: Lane>(&self, follows: L, scale: L) -> [L; 2] {
         let by = L::splat(0.5 * self.substep) * follows.max(L::splat(0.0)) * scale;
-        self.gravity.map(|gravity| by * L::splat(gravity))
+        [by * L::splat(self.gravity[0]), by * L::splat(self.gravity[1])]
     }
 
     /// Returns the column `follows` after a step that changed the solver's velocity by `gained`.
     #[inline(always)]
     pub(super) fn follows<L: Lane>(&self, gained: [L; 2], follows: L, scale: L) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let [x, y] = self.gravity.map(|gravity| scale * L::splat(gravity));
+        let (x, y) = (scale * L::splat(self.gravity[0]), scale * L::splat(self.gravity[1]));
         let squared = x * x + y * y;
         // Without gravity there is nothing to follow, and no lag.
         let known = squared.gt(L::splat(1.0e-20)).and(follows.ge(zero));

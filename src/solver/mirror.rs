@@ -16,7 +16,7 @@ use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::{sin_cos, wrap};
 use crate::isa::Level;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, Values, lane_entry, values, with_lanes};
 use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -211,11 +211,18 @@ impl Mirror {
     }
 }
 
-/// Calls `wide` for each whole vector and `single` for each number that is left.
-fn for_lanes(len: usize, width: usize, mut wide: impl FnMut(usize), mut single: impl FnMut(usize)) {
-    let whole = len - len % width;
-    (0..whole).step_by(width).for_each(&mut wide);
-    (whole..len).for_each(&mut single);
+/// Calls a function over lanes for each index below `$len`: of whole vectors of `$lane` first, then of single numbers.
+macro_rules! for_lanes {
+    ($len:expr, $lane:ty, $function:ident($($before:expr),*; $index:ident $(, $after:expr)*)) => {
+        let len: usize = $len;
+        let whole = len - len % <$lane>::WIDTH;
+        for $index in (0..whole).step_by(<$lane>::WIDTH) {
+            $function::<$lane>($($before,)* $index $(, $after)*);
+        }
+        for $index in whole..len {
+            $function::<f32>($($before,)* $index $(, $after)*);
+        }
+    };
 }
 
 /// The offsets of neighbouring rows, for gather and scatter.
@@ -230,6 +237,7 @@ const NEXT: [RowOffset; MAX_WIDTH] = {
 };
 
 #[allow(unsafe_code)]
+#[inline(always)]
 fn store_rows<L: Lane>(rows: &mut [Row], columns: [L; 4]) {
     assert!(rows.len() >= L::WIDTH);
     // SAFETY: there are enough rows, and they are borrowed for writing.
@@ -237,6 +245,7 @@ fn store_rows<L: Lane>(rows: &mut [Row], columns: [L; 4]) {
 }
 
 #[allow(unsafe_code)]
+#[inline(always)]
 fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
     assert!(rows.len() >= L::WIDTH);
     // SAFETY: there are enough rows, and they are borrowed.
@@ -249,37 +258,27 @@ fn midpoint(settings: &Settings) -> Midpoint {
     Midpoint { gravity: gravity.to_array(), time_step, substep: settings.substep() }
 }
 
-/// Fills the rows of a range of slots from the columns.
-fn fill<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], midpoint: &Midpoint) {
-    let [shape, vel, accum] = rows;
-    let mut fill = Fill { bodies, first: range.start, shape, vel, accum, midpoint };
-    let fill = std::cell::RefCell::new(&mut fill);
-    for_lanes(
-        range.len(),
-        L::WIDTH,
-        |i| fill.borrow_mut().lanes::<L>(i),
-        |i| fill.borrow_mut().lanes::<f32>(i),
-    );
+lane_entry! {
+    /// Fills the rows of a range of slots from the columns.
+    fn fill[][](bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], midpoint: &Midpoint) = fill_range;
 }
 
-/// Fills the rotations of a range of slots, and the half extents of those that turn.
-fn fill_frames<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) {
+#[inline(always)]
+fn fill_range<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 3], midpoint: &Midpoint) {
+    let [shape, vel, accum] = rows;
+    let mut fill = Fill { bodies, first: range.start, shape, vel, accum, midpoint };
+    for_lanes!(range.len(), L, fill_lanes(&mut fill; i));
+}
+
+lane_entry! {
+    /// Fills the rotations of a range of slots, and the half extents of those that turn.
+    fn fill_frames[][](bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) = fill_frames_range;
+}
+
+#[inline(always)]
+fn fill_frames_range<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) {
     let c = &bodies.columns;
-    let frame = std::cell::RefCell::new(frame);
-    fn lanes<L: Lane>(bodies: &Bodies, slot: usize, frame: &mut [Row]) {
-        let c = &bodies.columns;
-        // What does not turn has no arm, and may have an angle all the same.
-        let turns = L::load(&c.furthest[slot..]).gt(L::splat(0.0));
-        let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
-        let (sin, cos) = sin_cos(angle);
-        store_rows(frame, [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
-    }
-    for_lanes(
-        range.len(),
-        L::WIDTH,
-        |i| lanes::<L>(bodies, range.start + i, &mut frame.borrow_mut()[i..]),
-        |i| lanes::<f32>(bodies, range.start + i, &mut frame.borrow_mut()[i..]),
-    );
+    for_lanes!(range.len(), L, frame_lanes(bodies, range.start; i, frame));
     for (row, slot) in shape.iter_mut().zip(range) {
         let kind = c.kind[slot].shape();
         if kind.turns() && kind != ShapeKind::Compound {
@@ -287,6 +286,17 @@ fn fill_frames<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row],
             (row.0[2], row.0[3]) = (half_x, half_y);
         }
     }
+}
+
+/// Fills the rotations of `WIDTH` slots, from place `i` of `frame` on.
+#[inline(always)]
+fn frame_lanes<L: Lane>(bodies: &Bodies, first: usize, i: usize, frame: &mut [Row]) {
+    let (c, slot) = (&bodies.columns, first + i);
+    // What does not turn has no arm, and may have an angle all the same.
+    let turns = L::load(&c.furthest[slot..]).gt(L::splat(0.0));
+    let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
+    let (sin, cos) = sin_cos(angle);
+    store_rows(&mut frame[i..], [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
 }
 
 struct Fill<'a> {
@@ -298,31 +308,34 @@ struct Fill<'a> {
     midpoint: &'a Midpoint,
 }
 
-impl Fill<'_> {
-    #[inline(always)]
-    fn lanes<L: Lane>(&mut self, i: usize) {
-        let c = &self.bodies.columns;
-        let slot = self.first + i;
-        let load = |column: &[f32]| L::load(&column[slot..]);
-        let (zero, h) = (L::splat(0.0), L::splat(self.midpoint.substep));
-        let (inv_mass, radius) = (load(&c.inv_mass), load(&c.radius));
-        let scale = L::select(inv_mass.gt(zero), h * load(&c.gravity_scale), zero);
-        let [gravity_x, gravity_y] = self.midpoint.gravity;
-        let mut add = [scale * L::splat(gravity_x), scale * L::splat(gravity_y), zero, zero];
-        if self.bodies.any_force {
-            add[0] = add[0] + h * (load(&c.force_x) * inv_mass);
-            add[1] = add[1] + h * (load(&c.force_y) * inv_mass);
-            add[2] = h * (load(&c.torque) * load(&c.inv_inertia) * radius);
-        }
-        store_rows(&mut self.shape[i..], [load(&c.pos_x), load(&c.pos_y), load(&c.ext_x), load(&c.ext_y)]);
-        let mut vel = [load(&c.vel_x), load(&c.vel_y)];
-        if self.bodies.particle_count > 0 {
-            let behind = self.midpoint.behind(load(&c.follows), load(&c.gravity_scale));
-            vel = [vel[0] - behind[0], vel[1] - behind[1]];
-        }
-        store_rows(&mut self.vel[i..], [vel[0], vel[1], load(&c.omega) * radius, inv_mass]);
-        store_rows(&mut self.accum[i..], add);
+/// Fills the rows of `WIDTH` slots.
+#[inline(always)]
+fn fill_lanes<L: Lane>(fill: &mut Fill<'_>, i: usize) {
+    let Fill { bodies, first, shape, vel, accum, midpoint } = fill;
+    let (c, slot) = (&bodies.columns, *first + i);
+    macro_rules! load {
+        ($column:ident) => {
+            L::load(&c.$column[slot..])
+        };
     }
+    let (zero, h) = (L::splat(0.0), L::splat(midpoint.substep));
+    let (inv_mass, radius) = (load!(inv_mass), load!(radius));
+    let scale = L::select(inv_mass.gt(zero), h * load!(gravity_scale), zero);
+    let [gravity_x, gravity_y] = midpoint.gravity;
+    let mut add = [scale * L::splat(gravity_x), scale * L::splat(gravity_y), zero, zero];
+    if bodies.any_force {
+        add[0] = add[0] + h * (load!(force_x) * inv_mass);
+        add[1] = add[1] + h * (load!(force_y) * inv_mass);
+        add[2] = h * (load!(torque) * load!(inv_inertia) * radius);
+    }
+    store_rows(&mut shape[i..], [load!(pos_x), load!(pos_y), load!(ext_x), load!(ext_y)]);
+    let mut velocity = [load!(vel_x), load!(vel_y)];
+    if bodies.particle_count > 0 {
+        let behind = midpoint.behind(load!(follows), load!(gravity_scale));
+        velocity = [velocity[0] - behind[0], velocity[1] - behind[1]];
+    }
+    store_rows(&mut vel[i..], [velocity[0], velocity[1], load!(omega) * radius, inv_mass]);
+    store_rows(&mut accum[i..], add);
 }
 
 /// The inputs of copying back a range of slots, besides the rows.
@@ -344,21 +357,24 @@ struct Chunk<'a> {
     limit: usize,
 }
 
-/// Copies the rows of a range of slots back to the columns.
-fn finish<L: Lane>(chunk: &Chunk<'_>, rows: (&[Row], &[Row]), columns: [&mut [f32]; 7], turns: &mut [i32]) {
-    let columns = std::cell::RefCell::new((columns, turns));
-    for_lanes(
-        chunk.range.len(),
-        L::WIDTH,
-        |i| {
-            let (columns, turns) = &mut *columns.borrow_mut();
-            finish_lanes::<L>(chunk, rows, columns, turns, i);
-        },
-        |i| {
-            let (columns, turns) = &mut *columns.borrow_mut();
-            finish_lanes::<f32>(chunk, rows, columns, turns, i);
-        },
-    );
+lane_entry! {
+    /// Copies the rows of a range of slots back to the columns.
+    fn finish[][](
+        chunk: &Chunk<'_>,
+        rows: (&[Row], &[Row]),
+        columns: [&mut [f32]; 7],
+        turns: &mut [i32],
+    ) = finish_range;
+}
+
+#[inline(always)]
+fn finish_range<L: Lane>(
+    chunk: &Chunk<'_>,
+    rows: (&[Row], &[Row]),
+    mut columns: [&mut [f32]; 7],
+    turns: &mut [i32],
+) {
+    for_lanes!(chunk.range.len(), L, finish_lanes(chunk, rows, &mut columns, turns; i));
 }
 
 #[inline(always)]
@@ -373,10 +389,10 @@ fn finish_lanes<L: Lane>(
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let [moved_x, moved_y, turned, _] = load_rows::<L>(&pose[i..]);
     let [vel_x, vel_y, spin, _] = load_rows::<L>(&vel[i..]);
-    // One by one: a `map` over the columns became a call, for 2 % of `packed` in `benches/instructions/instructions.rs`.
-    let old = |column: usize| L::load(&columns[column][i..]);
-    let [old_x, old_y, old_angle] = [old(0), old(1), old(2)];
-    let [old_vel_x, old_vel_y, old_omega] = [old(3), old(4), old(5)];
+    let [old_x, old_y, old_angle] =
+        [L::load(&columns[0][i..]), L::load(&columns[1][i..]), L::load(&columns[2][i..])];
+    let [old_vel_x, old_vel_y, old_omega] =
+        [L::load(&columns[3][i..]), L::load(&columns[4][i..]), L::load(&columns[5][i..])];
     let radius = L::load(&chunk.radius[slot..]);
     let round = radius.gt(zero);
     let divisor = L::select(round, radius, one);
@@ -386,16 +402,16 @@ fn finish_lanes<L: Lane>(
     // Only what was gained, so that a free body keeps its spin to the last bit.
     let omega = old_omega + (spin - old_omega * radius) / divisor;
 
-    let within = |v: L, limit: f32| v.abs().le(L::splat(limit));
-    let good = within(x, MAX_COORDINATE)
-        .and(within(y, MAX_COORDINATE))
-        .and(within(vel_x, RUNAWAY_SPEED))
-        .and(within(vel_y, RUNAWAY_SPEED))
-        .and(within(omega, RUNAWAY_SPEED))
-        .and(within(angle, f32::MAX));
+    let (furthest, fastest) = (L::splat(MAX_COORDINATE), L::splat(RUNAWAY_SPEED));
+    let good = (x.abs().le(furthest))
+        .and(y.abs().le(furthest))
+        .and(vel_x.abs().le(fastest))
+        .and(vel_y.abs().le(fastest))
+        .and(omega.abs().le(fastest))
+        .and(angle.abs().le(L::splat(f32::MAX)));
     let (mut end_x, mut end_y) = (vel_x, vel_y);
     if let Some(midpoint) = &chunk.midpoint {
-        let (follows, scale) = (old(6), L::load(&chunk.scale[slot..]));
+        let (follows, scale) = (L::load(&columns[6][i..]), L::load(&chunk.scale[slot..]));
         let behind = midpoint.behind(follows, scale);
         let gained = [vel_x - (old_vel_x - behind[0]), vel_y - (old_vel_y - behind[1])];
         let follows = L::select(good, midpoint.follows(gained, follows, scale), follows);
@@ -418,34 +434,52 @@ fn finish_lanes<L: Lane>(
     }
     let wound = new[2].abs().gt(L::splat(std::f32::consts::PI)).bits();
     if wound != 0 {
-        wind::<L>(old_angle, turned, wound, &mut columns[2][i..], &mut turns[i..]);
+        wind([values(old_angle), values(turned)], wound, &mut columns[2][i..], &mut turns[i..]);
     }
-    let slots_of =
-        |bits: u32| (0..L::WIDTH).filter(move |lane| bits >> lane & 1 == 1).map(move |lane| slot + lane);
     let all = ((1u64 << L::WIDTH) - 1) as u32;
     if good.bits() != all {
-        chunk.bad.lock().expect("no worker panicked").extend(slots_of(good.bits() ^ all));
+        note_bad(chunk, slot, good.bits() ^ all);
     }
     let angle = L::load(&columns[2][i..]);
-    let turned = chunk.arm.map(|arm| [angle, new[5], L::load(&arm[slot..])]);
+    let mut turned = None;
+    if let Some(arm) = chunk.arm {
+        turned = Some([angle, new[5], L::load(&arm[slot..])]);
+    }
     let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins).bits();
     if left != 0 {
-        let of_turn = turned.map(|[angle, _, arm]| [angle, arm]);
-        chunk.bounds.note_strays::<L>(slot, left, [new[0], new[1]], of_turn, chunk.strays);
-        let mut slots = chunk.left.lock().expect("no worker panicked");
-        let room = chunk.limit.saturating_sub(slots.len());
-        slots.extend(slots_of(left).map(|slot| slot as u32).take(room));
+        let mut of_turn = None;
+        if let Some([angle, _, arm]) = turned {
+            of_turn = Some([values(angle), values(arm)]);
+        }
+        note_left(chunk, slot, left, [values(new[0]), values(new[1])], of_turn);
     }
+}
+
+/// The slots of these lanes, of which lane 0 is slot `first`.
+fn slots_of(first: usize, lanes: u32) -> impl Iterator<Item = usize> {
+    (0..MAX_WIDTH).filter(move |lane| lanes >> lane & 1 == 1).map(move |lane| first + lane)
+}
+
+/// Notes lanes that went bad.
+#[cold]
+fn note_bad(chunk: &Chunk<'_>, first: usize, lanes: u32) {
+    chunk.bad.lock().expect("no worker panicked").extend(slots_of(first, lanes));
+}
+
+/// Notes lanes that left their margin.
+#[inline(never)]
+fn note_left(chunk: &Chunk<'_>, first: usize, lanes: u32, pos: [Values; 2], turned: Option<[Values; 2]>) {
+    chunk.bounds.note_strays(first, lanes, pos, turned, chunk.strays);
+    let mut slots = chunk.left.lock().expect("no worker panicked");
+    let room = chunk.limit.saturating_sub(slots.len());
+    slots.extend(slots_of(first, lanes).map(|slot| slot as u32).take(room));
 }
 
 /// Takes whole turns off the angles of these lanes, one by one: few bodies pass half a turn in a step. Computes in f64, so that
 /// the turn of a step is rounded once.
 #[cold]
-fn wind<L: Lane>(old: L, turned: L, lanes: u32, angles: &mut [f32], turns: &mut [i32]) {
-    let (mut olds, mut ways) = ([0.0; MAX_WIDTH], [0.0; MAX_WIDTH]);
-    old.store(&mut olds);
-    turned.store(&mut ways);
-    for lane in (0..L::WIDTH).filter(|lane| lanes >> lane & 1 == 1) {
+fn wind([olds, ways]: [Values; 2], lanes: u32, angles: &mut [f32], turns: &mut [i32]) {
+    for lane in slots_of(0, lanes) {
         let (angle, more) = wrap(f64::from(olds[lane]) + f64::from(ways[lane]));
         angles[lane] = angle;
         turns[lane] = turns[lane].wrapping_add(more);

@@ -5,7 +5,7 @@ use super::mirror::Mirror;
 use super::{Integrate, StepLoad};
 use crate::crew::SharedSlice;
 use crate::formula::Softness;
-use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset};
+use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
 use crate::settings::Settings;
 use std::ops::Range;
 
@@ -141,55 +141,69 @@ impl<'a> Rows<'a> {
             L::scatter(self.accum.as_ptr(), at, last);
         }
     }
+}
 
-    /// Integrates rows as a flat run of numbers: whole vectors first, then single numbers. (Loops over `[f32; 4]` were
-    /// compiled to single stores, for which a vector load then waited: the solver took 3.5 ms instead of 2.1 for a gas of
-    /// 50,000.)
+lane_entry! {
+    /// Integrates rows as a flat run of numbers: whole vectors first, then single numbers. (Loops over `[f32; 4]` were compiled to
+    /// single stores, for which a vector load then waited: the solver took 3.5 ms instead of 2.1 for a gas of 50,000.)
     ///
     /// # Safety
     ///
     /// No other task has any of these bodies.
-    #[allow(unsafe_code)]
-    pub(crate) unsafe fn integrate<L: Lane>(&self, slots: Range<usize>, what: Integrate) {
-        // SAFETY: no other task has these bodies.
-        let [vel, accum, pose] = unsafe {
-            [&self.vel, &self.accum, &self.pose]
-                .map(|rows| bytemuck::cast_slice_mut::<Row, f32>(rows.range(slots.clone())))
-        };
-        let whole = vel.len() - vel.len() % L::WIDTH;
-        match what {
-            Integrate::Nothing => {}
-            Integrate::FirstPositions | Integrate::Positions => {
-                let first = what == Integrate::FirstPositions;
-                // A row more than the widest lane, for the offsets of narrow ones.
-                let step: [f32; MAX_WIDTH + 4] =
-                    std::array::from_fn(|i| if i % 4 == 3 { 0.0 } else { self.step });
-                let chunks = vel.chunks_exact(L::WIDTH).zip(pose.chunks_exact_mut(L::WIDTH));
-                for (i, (vel, pose)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
-                    let moved = L::load(&step[i % 4..]) * L::load(vel);
-                    let now = if first { moved } else { L::load(pose) + moved };
-                    now.store(pose);
-                }
-                for i in whole..vel.len() {
-                    let moved = step[i % 4] * vel[i];
-                    pose[i] = if first { moved } else { pose[i] + moved };
-                }
+    pub(crate) unsafe fn integrate[][](rows: &Rows<'_>, slots: Range<usize>, what: Integrate) = integrate_lanes;
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn integrate_lanes<L: Lane>(rows: &Rows<'_>, slots: Range<usize>, what: Integrate) {
+    // SAFETY: no other task has these bodies.
+    let [vel, accum, pose] = unsafe {
+        [
+            bytemuck::cast_slice_mut::<Row, f32>(rows.vel.range(slots.clone())),
+            bytemuck::cast_slice_mut::<Row, f32>(rows.accum.range(slots.clone())),
+            bytemuck::cast_slice_mut::<Row, f32>(rows.pose.range(slots.clone())),
+        ]
+    };
+    let whole = vel.len() - vel.len() % L::WIDTH;
+    match what {
+        Integrate::Nothing => {}
+        Integrate::FirstPositions | Integrate::Positions => {
+            let first = what == Integrate::FirstPositions;
+            // A row more than the widest lane, for the offsets of narrow ones.
+            let step: [f32; MAX_WIDTH + 4] = steps(rows.step);
+            let chunks = vel.chunks_exact(L::WIDTH).zip(pose.chunks_exact_mut(L::WIDTH));
+            for (i, (vel, pose)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
+                let moved = L::load(&step[i % 4..]) * L::load(vel);
+                let now = if first { moved } else { L::load(pose) + moved };
+                now.store(pose);
             }
-            Integrate::FirstVelocities | Integrate::Velocities => {
-                let update = what == Integrate::Velocities;
-                let damp: Option<&[f32]> = self.any_damping.then(|| bytemuck::cast_slice(&self.damp[slots]));
-                // By chunks, as the compiler does not always see otherwise that the lengths are looked at already (+2 % of the
-                // instructions of a step of `packed`).
-                let chunks = vel.chunks_exact_mut(L::WIDTH).zip(accum.chunks_exact_mut(L::WIDTH));
-                for (i, (vel, accum)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
-                    velocity::<L>(vel, accum, damp.map(|d| &d[i..]), update);
-                }
-                for i in whole..vel.len() {
-                    velocity::<f32>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
-                }
+            for i in whole..vel.len() {
+                let moved = step[i % 4] * vel[i];
+                pose[i] = if first { moved } else { pose[i] + moved };
+            }
+        }
+        Integrate::FirstVelocities | Integrate::Velocities => {
+            let update = what == Integrate::Velocities;
+            let damp: Option<&[f32]> = rows.any_damping.then(|| bytemuck::cast_slice(&rows.damp[slots]));
+            // By chunks, as the compiler does not always see otherwise that the lengths are looked at already (+2 % of the
+            // instructions of a step of `packed`).
+            let chunks = vel.chunks_exact_mut(L::WIDTH).zip(accum.chunks_exact_mut(L::WIDTH));
+            for (i, (vel, accum)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
+                velocity::<L>(vel, accum, damp.map(|d| &d[i..]), update);
+            }
+            for i in whole..vel.len() {
+                velocity::<f32>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
             }
         }
     }
+}
+
+/// The length of the substep at the places of x, y and angle of each row, and 0 at the fourth.
+#[inline(always)]
+fn steps(step: f32) -> [f32; MAX_WIDTH + 4] {
+    let mut steps = [step; MAX_WIDTH + 4];
+    steps.iter_mut().skip(3).step_by(4).for_each(|fourth| *fourth = 0.0);
+    steps
 }
 
 /// Computes v' = v·damp + w. In the first substep the warm start w is `accum`. Afterwards w is what v has gained since
@@ -199,7 +213,11 @@ fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, u
     let v = L::load(vel);
     let last = L::load(accum);
     v.store(accum);
-    let damped = |v: L| damp.map_or(v, |damp| v * L::load(damp));
-    let warm_start = if update { v - damped(last) } else { last };
-    (damped(v) + warm_start).store(vel);
+    let (mut damped, mut damped_last) = (v, last);
+    if let Some(damp) = damp {
+        let damp = L::load(damp);
+        (damped, damped_last) = (v * damp, last * damp);
+    }
+    let warm_start = if update { v - damped_last } else { last };
+    (damped + warm_start).store(vel);
 }

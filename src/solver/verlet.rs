@@ -41,7 +41,7 @@ use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
-use crate::lane::{HalfRow, Lane, MAX_WIDTH, Mask, pair, with_lanes};
+use crate::lane::{HalfRow, Lane, MAX_WIDTH, Mask, lane_entry, pair, with_lanes};
 use crate::particles::links::Links;
 use glam::Vec2;
 use std::ops::Range;
@@ -334,37 +334,11 @@ impl Verlet {
 impl LinkTile {
     /// Notes the ways between the bodies at the start of a step.
     fn begin_step<L: Lane>(&mut self, base: &[HalfRow]) {
-        /// # Safety
-        ///
-        /// The caller guarantees that the places are below the number of bases.
-        #[allow(unsafe_code)]
-        unsafe fn ways<L: Lane>(
-            base: &[HalfRow],
-            a: &[u32; BLOCK],
-            b: &[u32; BLOCK],
-            x: &mut [f32; BLOCK],
-            y: &mut [f32; BLOCK],
-        ) {
-            for i in (0..BLOCK).step_by(L::WIDTH) {
-                debug_assert!(a.iter().chain(b).all(|&at| (at as usize) < base.len()));
-                let base = base.as_ptr();
-                // SAFETY: the caller has these nodes to itself, and each named node exists.
-                let (a, b) =
-                    unsafe { (L::gather_half_rows(base, &a[i..]), L::gather_half_rows(base, &b[i..])) };
-                (b[0] - a[0]).store(&mut x[i..]);
-                (b[1] - a[1]).store(&mut y[i..]);
-            }
-        }
         assert!(self.places <= base.len());
         #[allow(unsafe_code)]
         // SAFETY: asserted above; nothing but `lay_out` writes places.
         unsafe {
-            for RigidBlock { a, b, way_x, way_y, .. } in &mut self.rigid {
-                ways::<L>(base, a, b, way_x, way_y);
-            }
-            for SoftBlock { a, b, way_x, way_y, .. } in &mut self.soft {
-                ways::<L>(base, a, b, way_x, way_y);
-            }
+            note_ways::<L::Narrow>(&mut self.rigid, &mut self.soft, base);
         }
     }
 
@@ -384,23 +358,17 @@ impl LinkTile {
     /// As for [`LinkTile::solve`].
     #[allow(unsafe_code)]
     unsafe fn solve_backward<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
-        // SAFETY: the caller has these nodes to itself, and each named node exists.
+        let (rigid, rigid_serial) = self.rigid.split_at(self.rigid_serial);
+        let (soft, soft_serial) = self.soft.split_at_mut(self.soft_serial);
+        // SAFETY: the caller has these nodes to itself. Lanes of a coloured block share no body; the rest is done at width 1.
         unsafe {
             for link in self.anchored.iter_mut().rev() {
                 link.solve(nodes, per_h2);
             }
-            for block in self.soft[self.soft_serial..].iter_mut().rev() {
-                soft::<f32>(block, nodes, per_h2, true);
-            }
-            for block in self.soft[..self.soft_serial].iter_mut().rev() {
-                soft::<L>(block, nodes, per_h2, true);
-            }
-            for block in self.rigid[self.rigid_serial..].iter().rev() {
-                rigid::<f32>(block, nodes, true);
-            }
-            for block in self.rigid[..self.rigid_serial].iter().rev() {
-                rigid::<L>(block, nodes, true);
-            }
+            sweep_soft::<f32, true>(soft_serial, nodes, per_h2);
+            sweep_soft::<L::Narrow, true>(soft, nodes, per_h2);
+            sweep_rigid::<f32, true>(rigid_serial, nodes);
+            sweep_rigid::<L::Narrow, true>(rigid, nodes);
         }
     }
 
@@ -411,20 +379,14 @@ impl LinkTile {
     /// The caller guarantees that there is a node for every place in the blocks, and that no other thread uses these nodes.
     #[allow(unsafe_code)]
     unsafe fn solve<L: Lane>(&mut self, nodes: Nodes, per_h2: f32) {
+        let (rigid, rigid_serial) = self.rigid.split_at(self.rigid_serial);
+        let (soft, soft_serial) = self.soft.split_at_mut(self.soft_serial);
         // SAFETY: the caller has these nodes to itself. Lanes of a coloured block share no body; the rest is done at width 1.
         unsafe {
-            for block in &self.rigid[..self.rigid_serial] {
-                rigid::<L>(block, nodes, false);
-            }
-            for block in &self.rigid[self.rigid_serial..] {
-                rigid::<f32>(block, nodes, false);
-            }
-            for block in &mut self.soft[..self.soft_serial] {
-                soft::<L>(block, nodes, per_h2, false);
-            }
-            for block in &mut self.soft[self.soft_serial..] {
-                soft::<f32>(block, nodes, per_h2, false);
-            }
+            sweep_rigid::<L::Narrow, false>(rigid, nodes);
+            sweep_rigid::<f32, false>(rigid_serial, nodes);
+            sweep_soft::<L::Narrow, false>(soft, nodes, per_h2);
+            sweep_soft::<f32, false>(soft_serial, nodes, per_h2);
             for link in &mut self.anchored {
                 link.solve(nodes, per_h2);
             }
@@ -442,6 +404,94 @@ impl LinkTile {
 struct Nodes {
     moved: *mut HalfRow,
     turned: *mut f32,
+}
+
+lane_entry! {
+    /// Notes the ways between the bodies of links.
+    ///
+    /// # Safety
+    ///
+    /// The places of the blocks are below the number of bases.
+    unsafe fn note_ways[][](rigid: &mut [RigidBlock], soft: &mut [SoftBlock], base: &[HalfRow]) = note_ways_lanes;
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn note_ways_lanes<L: Lane>(rigid: &mut [RigidBlock], soft: &mut [SoftBlock], base: &[HalfRow]) {
+    // SAFETY: the caller guarantees that the places are below the number of bases.
+    unsafe {
+        for RigidBlock { a, b, way_x, way_y, .. } in rigid {
+            ways::<L>(base, a, b, way_x, way_y);
+        }
+        for SoftBlock { a, b, way_x, way_y, .. } in soft {
+            ways::<L>(base, a, b, way_x, way_y);
+        }
+    }
+}
+
+/// # Safety
+///
+/// The caller guarantees that the places are below the number of bases.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn ways<L: Lane>(
+    base: &[HalfRow],
+    a: &[u32; BLOCK],
+    b: &[u32; BLOCK],
+    x: &mut [f32; BLOCK],
+    y: &mut [f32; BLOCK],
+) {
+    for i in (0..BLOCK).step_by(L::WIDTH) {
+        debug_assert!(a.iter().chain(b).all(|&at| (at as usize) < base.len()));
+        let base = base.as_ptr();
+        // SAFETY: the caller guarantees that the places are below the number of bases.
+        let (a, b) = unsafe { (L::gather_half_rows(base, &a[i..]), L::gather_half_rows(base, &b[i..])) };
+        (b[0] - a[0]).store(&mut x[i..]);
+        (b[1] - a[1]).store(&mut y[i..]);
+    }
+}
+
+lane_entry! {
+    /// Solves blocks of rigid links, in order or in the opposite order.
+    ///
+    /// # Safety
+    ///
+    /// As for [`rigid`].
+    unsafe fn sweep_rigid[const BACKWARD: bool][BACKWARD](blocks: &[RigidBlock], nodes: Nodes) = sweep_rigid_lanes;
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn sweep_rigid_lanes<L: Lane, const BACKWARD: bool>(blocks: &[RigidBlock], nodes: Nodes) {
+    for i in 0..blocks.len() {
+        let block = &blocks[if BACKWARD { blocks.len() - 1 - i } else { i }];
+        // SAFETY: the caller guarantees what `rigid` asks for.
+        unsafe { rigid::<L>(block, nodes, BACKWARD) };
+    }
+}
+
+lane_entry! {
+    /// Solves blocks of soft links, in order or in the opposite order.
+    ///
+    /// # Safety
+    ///
+    /// As for [`rigid`].
+    unsafe fn sweep_soft[const BACKWARD: bool][BACKWARD](blocks: &mut [SoftBlock], nodes: Nodes, per_h2: f32) = sweep_soft_lanes;
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn sweep_soft_lanes<L: Lane, const BACKWARD: bool>(
+    blocks: &mut [SoftBlock],
+    nodes: Nodes,
+    per_h2: f32,
+) {
+    let len = blocks.len();
+    for i in 0..len {
+        let block = &mut blocks[if BACKWARD { len - 1 - i } else { i }];
+        // SAFETY: the caller guarantees what `soft` asks for.
+        unsafe { soft::<L>(block, nodes, per_h2, BACKWARD) };
+    }
 }
 
 /// Solves rigid links: x_A += by_a·s·d, x_B −= by_b·s·d with d from A to B and s = 1 − length/|d|.
@@ -530,16 +580,17 @@ impl Anchored {
         // SAFETY: the caller has these nodes to itself; where there are anchors, each node's turn is there too.
         let (mut centres, mut turned) = unsafe {
             (
-                pair(|end| Vec2::from_array((*nodes.moved.add(self.nodes[end] as usize)).0)),
-                pair(|end| *nodes.turned.add(self.nodes[end] as usize)),
+                pair!(end => Vec2::from_array((*nodes.moved.add(self.nodes[end] as usize)).0)),
+                pair!(end => *nodes.turned.add(self.nodes[end] as usize)),
             )
         };
-        let levers = pair(|end| {
+        let levers = pair!(end => {
             if self.anchors[end] == Vec2::ZERO {
-                return Vec2::ZERO;
+                Vec2::ZERO
+            } else {
+                let (sin, cos) = sin_cos(self.angles[end] + turned[end]);
+                Vec2::new(cos, sin).rotate(self.anchors[end])
             }
-            let (sin, cos) = sin_cos(self.angles[end] + turned[end]);
-            Vec2::new(cos, sin).rotate(self.anchors[end])
         });
         let way = self.way + (centres[1] - centres[0]) + (levers[1] - levers[0]);
         let distance = (way.x * way.x + way.y * way.y).sqrt();
@@ -547,7 +598,7 @@ impl Anchored {
             return;
         }
         let normal = way / distance;
-        let arms = pair(|end| levers[end].x * normal.y - levers[end].y * normal.x);
+        let arms = pair!(end => levers[end].x * normal.y - levers[end].y * normal.x);
         let compliance = self.compliance * per_h2;
         let weight = |end: usize| self.inv_masses[end] + arms[end] * arms[end] * self.inv_inertias[end];
         let denominator = weight(0) + weight(1) + compliance;

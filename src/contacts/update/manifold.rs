@@ -16,7 +16,7 @@ use super::{Step, gather};
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
 use crate::formula::point_inv_mass;
-use crate::lane::{Lane, Mask, RowOffset, pair};
+use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use crate::narrowphase::manifold::{Frame, Manifold, OutlineRows, Point, V};
 use crate::narrowphase::shapes::{FromExtents, FromRows, NO_FEATURE, OutlineSource, Shapes, touch};
 use crate::narrowphase::{NO_CONTACT, PairKind};
@@ -66,11 +66,21 @@ struct Weights<L: Lane> {
     inv_spin: [L; 2],
 }
 
-/// # Safety
-///
-/// The conditions of [`update`] must hold.
+lane_entry! {
+    /// # Safety
+    ///
+    /// The conditions of [`update`] must hold.
+    unsafe fn update_block[F: OutlineSource<N>, const N: usize][F, N](
+        tile: &mut Tile,
+        step: &Step<'_>,
+        kind: PairKind,
+        index: usize,
+    ) = update_block_lanes;
+}
+
 #[allow(unsafe_code)]
-unsafe fn update_block<L: Lane, F: OutlineSource<N>, const N: usize>(
+#[inline(always)]
+unsafe fn update_block_lanes<L: Lane, F: OutlineSource<N>, const N: usize>(
     tile: &mut Tile,
     step: &Step<'_>,
     kind: PairKind,
@@ -186,7 +196,9 @@ impl Update<'_> {
         }
         let (of_a, of_b) = (&of_block.outline_a[i..i + L::WIDTH], &of_block.outline_b[i..i + L::WIDTH]);
         // SAFETY: the caller guarantees that the step has every row that the blocks name.
-        let [of_a, of_b] = [of_a, of_b].map(|at| unsafe { OutlineRows::new_unchecked(step.outlines, at) });
+        let (of_a, of_b) = unsafe {
+            (OutlineRows::new_unchecked(step.outlines, of_a), OutlineRows::new_unchecked(step.outlines, of_b))
+        };
         let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
         let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
@@ -317,34 +329,33 @@ impl<L: Lane> Weights<L> {
     #[inline(always)]
     fn approach(&self, vel_a: &[L; 4], vel_b: &[L; 4], reach: L) -> L {
         let omega = [vel_a[2] * self.inv_spin[0], vel_b[2] * self.inv_spin[1]];
-        let at_centre = |vel: &[L; 4], body: usize| {
-            V::new(vel[0], vel[1]).add(self.offset[body].left().scaled(omega[body]))
-        };
-        let relative = at_centre(vel_b, 1).sub(at_centre(vel_a, 0));
+        let vel = [vel_a, vel_b];
+        let [of_a, of_b] = pair!(body => {
+            V::new(vel[body][0], vel[body][1]).add(self.offset[body].left().scaled(omega[body]))
+        });
+        let relative = of_b.sub(of_a);
         relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
     }
 
     /// Returns the vectors from both bodies' centres to a point. `place` counts from the centre of A's shape.
     #[inline(always)]
     fn levers(&self, place: V<L>) -> [V<L>; 2] {
-        self.offset.map(|offset| place.add(offset))
+        pair!(body => place.add(self.offset[body]))
     }
 
     /// Returns the arms of an impulse along `direction`, a unit vector.
     #[inline(always)]
     fn along(&self, levers: &[V<L>; 2], direction: V<L>) -> [L; 2] {
-        let arm = |body: usize| {
-            let lever = levers[body];
-            (lever.x * direction.y - lever.y * direction.x) * self.inv_spin[body]
-        };
-        [arm(0), arm(1)]
+        pair!(body => {
+            (levers[body].x * direction.y - levers[body].y * direction.x) * self.inv_spin[body]
+        })
     }
 
     /// Returns the effective mass of an impulse with these arms.
     #[inline(always)]
     fn mass(&self, arms: [L; 2]) -> L {
-        let weight = |body: usize| point_inv_mass(self.inv_mass[body], arms[body]);
-        L::splat(1.0) / (weight(0) + weight(1))
+        let weights = pair!(body => point_inv_mass(self.inv_mass[body], arms[body]));
+        L::splat(1.0) / (weights[0] + weights[1])
     }
 }
 
@@ -352,12 +363,11 @@ impl<L: Lane> Weights<L> {
 #[inline(always)]
 fn tangent_arm<L: Lane>(arms: [[L; 2]; 2], near: [L::Mask; 2]) -> [L; 2] {
     let half = L::splat(0.5);
-    let of_body = |body: usize| {
+    pair!(body => {
         let (first, second) = (arms[0][body], arms[1][body]);
         let with_second = L::select(near[0], half * (first + second), second);
         L::select(near[1], with_second, first)
-    };
-    [of_body(0), of_body(1)]
+    })
 }
 
 /// Moves each point's impulse to where the point is now. Points are recognised by their features.
@@ -370,9 +380,8 @@ fn keep_impulses<L: Lane>(
     i: usize,
 ) {
     let zero = L::splat(0.0);
-    let old = pair(|p| L::load(&of_block.feature[p][i..]));
-    let new = pair(|p| manifold.points[p].feature);
-    let equal = |a: L, b: L| a.le(b).and(a.ge(b));
+    let old = pair!(p => L::load(&of_block.feature[p][i..]));
+    let new = pair!(p => manifold.points[p].feature);
     let same = equal(old[0], new[0]).and(equal(old[1], new[1]));
     if same.bits() == ((1u64 << L::WIDTH) - 1) as u32 {
         return;
@@ -384,8 +393,12 @@ fn keep_impulses<L: Lane>(
         L::select(equal(old[p], new[p]), impulses[p], crossed).store(&mut to[i..]);
     }
     // A point that does not exist has `NO_FEATURE`, which is negative, and keeps no friction.
-    let there = |feature: L| feature.ge(zero);
-    let stays = |p: usize| there(new[p]).and(equal(old[0], new[p]).or(equal(old[1], new[p])));
+    let stays = pair!(p => new[p].ge(zero).and(equal(old[0], new[p]).or(equal(old[1], new[p]))));
     let tangent = L::load(&tangent_impulse[i..]);
-    L::select(stays(0).or(stays(1)), tangent, zero).store(&mut tangent_impulse[i..]);
+    L::select(stays[0].or(stays[1]), tangent, zero).store(&mut tangent_impulse[i..]);
+}
+
+#[inline(always)]
+fn equal<L: Lane>(a: L, b: L) -> L::Mask {
+    a.le(b).and(a.ge(b))
 }

@@ -6,7 +6,7 @@
 
 use super::{Step, gather};
 use crate::contacts::{BLOCK, Tile};
-use crate::lane::{Lane, Mask, RowOffset};
+use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use crate::narrowphase::{Kernel, PairKind};
 
 /// Appends the candidates of this kind that are near to `born`, in order, and removes them from the candidates.
@@ -40,13 +40,18 @@ unsafe fn near<L: Lane>(
     }
 }
 
-/// Finds the near candidates of a kind whose shapes do not turn.
-///
-/// # Safety
-///
-/// The conditions of [`near`] must hold.
+lane_entry! {
+    /// Finds the near candidates of a kind whose shapes do not turn.
+    ///
+    /// # Safety
+    ///
+    /// The conditions of [`near`] must hold.
+    pub(super) unsafe fn near_kind[K: Kernel][K](tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) = near_kind_lanes;
+}
+
 #[allow(unsafe_code)]
-pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
+#[inline(always)]
+unsafe fn near_kind_lanes<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
     // SAFETY: the caller guarantees that the step has every row that the candidates name.
     unsafe {
         near::<L>(tile, step, K::KIND, born, |a, b| {
@@ -55,13 +60,18 @@ pub(super) unsafe fn near_kind<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<
     }
 }
 
-/// Finds the near candidates of the kinds with manifolds.
-///
-/// # Safety
-///
-/// The conditions of [`near`] must hold.
+lane_entry! {
+    /// Finds the near candidates of the kinds with manifolds.
+    ///
+    /// # Safety
+    ///
+    /// The conditions of [`near`] must hold.
+    pub(super) unsafe fn near_shapes[][](tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) = near_shapes_lanes;
+}
+
 #[allow(unsafe_code)]
-pub(super) unsafe fn near_shapes<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
+#[inline(always)]
+unsafe fn near_shapes_lanes<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Vec<u32>) {
     for kind in [PairKind::RoundRound, PairKind::RoundConvex, PairKind::ConvexConvex] {
         // SAFETY: the caller guarantees that the step has every row that the candidates name.
         unsafe { near::<L>(tile, step, kind, born, |a, b| gap::<L>(step, a, b)) };

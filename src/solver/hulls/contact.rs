@@ -27,7 +27,7 @@ impl Side {
     /// Returns the speed of the point along a direction; `arm` is that of this direction.
     #[inline(always)]
     pub(super) fn along(&self, rows: &[Row], direction: Vec2, arm: f32) -> f32 {
-        let [first, second] = pair(|end| rows[self.slots[end] as usize].0);
+        let [first, second] = pair!(end => rows[self.slots[end] as usize].0);
         let at = |row: [f32; 4]| direction.x * row[0] + direction.y * row[1];
         self.shares[0] * at(first) + self.shares[1] * at(second) + arm * first[2]
     }
@@ -35,14 +35,14 @@ impl Side {
     /// Returns the point's inverse mass.
     #[inline(always)]
     pub(super) fn weight(&self, vel: &[Row], arm: f32) -> f32 {
-        let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
-        let [by_first, by_second] = pair(|end| self.shares[end] * self.shares[end]);
+        let [first, second] = pair!(end => vel[self.slots[end] as usize].0[3]);
+        let [by_first, by_second] = pair!(end => self.shares[end] * self.shares[end]);
         first * (by_first + 2.0 * arm * arm) + second * by_second
     }
 
     /// Returns the least value for the point's inverse mass, see [`HUNG`].
     fn least_weight(&self, vel: &[Row]) -> f32 {
-        let [first, second] = pair(|end| vel[self.slots[end] as usize].0[3]);
+        let [first, second] = pair!(end => vel[self.slots[end] as usize].0[3]);
         match (first > 0.0, second > 0.0) {
             (true, false) => HUNG * self.shares[0] * first,
             (false, true) => HUNG * self.shares[1] * second,
@@ -59,7 +59,7 @@ impl Side {
         arm: f32,
         impulse: f32,
     ) -> [(usize, [f32; 3]); 2] {
-        pair(|end| {
+        pair!(end => {
             let slot = self.slots[end] as usize;
             let inv_mass = vel[slot].0[3];
             let by = self.shares[end] * impulse * inv_mass;
@@ -121,7 +121,7 @@ impl Contact {
             return None;
         }
         let least = sides[0].least_weight(state.vel).max(sides[1].least_weight(state.vel));
-        contact.masses = pair(|axis| {
+        contact.masses = pair!(axis => {
             let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
             let weight = weight.max(least);
             if weight > 0.0 { 1.0 / weight } else { 0.0 }

@@ -15,7 +15,7 @@ use crate::base::room::resize;
 use crate::contacts::BLOCK;
 use crate::formula::coulomb;
 use crate::isa::Level;
-use crate::lane::{Lane, Row, RowOffset, with_lanes};
+use crate::lane::{Lane, Row, RowOffset, lane_entry, load_each, pair, with_lanes};
 use crate::settings::Settings;
 use crate::solver::rows::Rows;
 use glam::Vec2;
@@ -194,7 +194,7 @@ impl HullSolver {
         let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
         let Blocks { list, shifts, .. } = blocks;
         let mut solve = |block: &mut Block| {
-            with_lanes!(level, L => block.solve::<L>(state.vel, shifts, push));
+            with_lanes!(level, L => solve_block::<<L as Lane>::Narrow>(block, state.vel, shifts, push));
         };
         for sweep in 0..sweeps {
             if sweep % 2 == 0 {
@@ -249,15 +249,24 @@ struct Push {
     most: f32,
 }
 
-impl Block {
+lane_entry! {
     /// Solves the contacts of the block once (sequential impulses).
+    fn solve_block[][](block: &mut Block, vel: &mut [Row], shifts: &mut [Row], push: Push) = solve_lanes;
+}
+
+#[inline(always)]
+fn solve_lanes<L: Lane>(block: &mut Block, vel: &mut [Row], shifts: &mut [Row], push: Push) {
+    block.solve::<L>(vel, shifts, push);
+}
+
+impl Block {
     #[allow(unsafe_code)]
+    #[inline(always)]
     fn solve<L: Lane>(&mut self, vel: &mut [Row], shifts: &mut [Row], push: Push) {
         let (vel, shifts) = (vel.as_mut_ptr(), shifts.as_mut_ptr());
         for i in (0..BLOCK).step_by(L::WIDTH) {
-            let load = |column: &[f32; BLOCK]| L::load(&column[i..]);
-            let at = self.slots.each_ref().map(|slots| &slots[i..]);
-            let shift_at = self.shifts.each_ref().map(|rows| &rows[i..]);
+            let at = [&self.slots[0][i..], &self.slots[1][i..], &self.slots[2][i..], &self.slots[3][i..]];
+            let shift_at = [&self.shifts[0][i..], &self.shifts[1][i..]];
             // SAFETY: the rows are there: `set` has looked, and the padding row is one of them. They are this thread's.
             let (mut rows, mut moved) = unsafe {
                 (
@@ -270,50 +279,48 @@ impl Block {
                     [L::gather(shifts, shift_at[0]), L::gather(shifts, shift_at[1])],
                 )
             };
-            let shares = self.shares.each_ref().map(load);
-            let arms = self.arms.each_ref().map(|arms| arms.each_ref().map(load));
-            let [nx, ny] = self.normal.each_ref().map(load);
-            let relative = |rows: &[[L; 4]; 4]| {
-                let sum = |axis: usize| {
-                    (shares[0] * rows[0][axis] + shares[1] * rows[1][axis])
-                        + (shares[2] * rows[2][axis] + shares[3] * rows[3][axis])
-                };
-                let (x, y) = (sum(0), sum(1));
-                let spin = |axis: usize| arms[0][axis] * rows[0][2] + arms[1][axis] * rows[2][2];
-                [nx * x + ny * y + spin(0), nx * y - ny * x + spin(1)]
-            };
-            let shift_arms = self.shift_arms.each_ref().map(load);
-            let way = |axis: usize| moved[1][axis] - moved[0][axis];
+            let shares: [L; 4] = load_each(&self.shares, i);
+            let arms: [[L; 2]; 2] = pair!(side => load_each(&self.arms[side], i));
+            let [nx, ny]: [L; 2] = load_each(&self.normal, i);
+            let [x, y] = pair!(axis => {
+                (shares[0] * rows[0][axis] + shares[1] * rows[1][axis])
+                    + (shares[2] * rows[2][axis] + shares[3] * rows[3][axis])
+            });
+            let spin = pair!(axis => arms[0][axis] * rows[0][2] + arms[1][axis] * rows[2][2]);
+            let normal_speed = nx * x + ny * y + spin[0];
+            let tangent_speed = nx * y - ny * x + spin[1];
+            let shift_arms: [L; 2] = load_each(&self.shift_arms, i);
+            let way = pair!(axis => moved[1][axis] - moved[0][axis]);
             let turned = shift_arms[0] * moved[0][2] + shift_arms[1] * moved[1][2];
-            let separation = load(&self.separation) + ((nx * way(0) + ny * way(1)) + turned);
-            let [normal_speed, tangent_speed] = relative(&rows);
-            let [normal_mass, tangent_mass] = self.masses.each_ref().map(load);
-            let [normal_before, tangent_before] = self.impulses.each_ref().map(load);
+            let separation = L::load(&self.separation[i..]) + ((nx * way[0] + ny * way[1]) + turned);
+            let [normal_mass, tangent_mass]: [L; 2] = load_each(&self.masses, i);
+            let [normal_before, tangent_before]: [L; 2] = load_each(&self.impulses, i);
 
             let zero = L::splat(0.0);
-            let target = zero - load(&self.closing) * separation.max(zero);
+            let target = zero - L::load(&self.closing[i..]) * separation.max(zero);
             let normal = (normal_before + (target - normal_speed) * normal_mass).max(zero);
             let pressed = normal - normal_before;
 
-            let tangent_speed = tangent_speed + load(&self.coupling) * pressed;
+            let tangent_speed = tangent_speed + L::load(&self.coupling[i..]) * pressed;
             let wanted = tangent_before - tangent_speed * tangent_mass;
-            let [hold, most] = self.friction.each_ref().map(|coefficient| load(coefficient) * normal);
-            let tangent = coulomb(wanted, hold, most);
+            let [hold, most]: [L; 2] = load_each(&self.friction, i);
+            let tangent = coulomb(wanted, hold * normal, most * normal);
             let rubbed = tangent - tangent_before;
 
             let (x, y) = (pressed * nx - rubbed * ny, pressed * ny + rubbed * nx);
             // A row that nothing moves is shared by lanes. It is written back unchanged, even if another lane went bad.
-            let moves = rows.each_ref().map(|row| row[3].gt(zero));
-            for ((row, share), moves) in rows.iter_mut().zip(shares).zip(moves) {
+            let two = L::splat(2.0);
+            for (index, (row, share)) in rows.iter_mut().zip(shares).enumerate() {
+                let moves = row[3].gt(zero);
                 let by = share * row[3];
                 row[0] = L::select(moves, row[0] + by * x, row[0]);
                 row[1] = L::select(moves, row[1] + by * y, row[1]);
-            }
-            let two = L::splat(2.0);
-            for (side, arms) in arms.into_iter().enumerate() {
-                let row = &mut rows[2 * side];
-                let spun = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
-                row[2] = L::select(moves[2 * side], spun, row[2]);
+                // The first row of each side is the one that turns.
+                if index % 2 == 0 {
+                    let arms = arms[index / 2];
+                    let spun = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
+                    row[2] = L::select(moves, spun, row[2]);
+                }
             }
             self.push_apart(i, push, separation, &mut moved);
             // SAFETY: `set` has looked at these rows, and they are this thread's.
@@ -332,12 +339,11 @@ impl Block {
     /// Pushes overlapping bodies apart.
     #[inline(always)]
     fn push_apart<L: Lane>(&self, i: usize, push: Push, separation: L, moved: &mut [[L; 4]; 2]) {
-        let load = |column: &[f32; BLOCK]| L::load(&column[i..]);
         let zero = L::splat(0.0);
-        let [nx, ny] = self.normal.each_ref().map(load);
+        let [nx, ny] = load_each(&self.normal, i);
         let overlap = (zero - separation - L::splat(push.slop)).max(zero);
         let by = (L::splat(PUSH) * overlap).min(L::splat(push.most));
-        let (moves, turns) = (self.moves.each_ref().map(load), self.turns.each_ref().map(load));
+        let (moves, turns): ([L; 2], [L; 2]) = (load_each(&self.moves, i), load_each(&self.turns, i));
         for (row, (moves, turns)) in moved.iter_mut().zip(moves.into_iter().zip(turns)) {
             let along = by * moves;
             row[0] = row[0] + along * nx;

@@ -31,7 +31,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         new.store(&mut self.friction.tangent_impulse[i..]);
         let change = new - old;
         let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
+        push::<L, FIXED>(vel, impulse, pair!(body => arms[body] * change));
     }
 
     /// Solves friction and rolling resistance under the present normal impulses.
@@ -106,11 +106,11 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
             .and(new[0].gt(zero).and(new[1].gt(zero)))
             .and(normal[0].gt(zero).and(normal[1].gt(zero)));
         L::select(together, old + change, old).store(&mut self.friction.tangent_impulse[i..]);
-        let new = pair(|p| L::select(together, new[p], normal[p]));
+        let new = pair!(p => L::select(together, new[p], normal[p]));
         let before = *vel;
         self.change_normal(vel, normal, new);
         let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, pair(|body| arms[body] * change));
+        push::<L, FIXED>(vel, impulse, pair!(body => arms[body] * change));
         vel.keep_where(together, &before);
         together
     }
@@ -161,7 +161,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let new = (old - mass * rolling).min(most).max(-most);
         new.store(&mut rough.rolling_impulse[i..]);
         let change = new - old;
-        push::<L, FIXED>(vel, [zero; 2], pair(|body| inv_spin[body] * change));
+        push::<L, FIXED>(vel, [zero; 2], pair!(body => inv_spin[body] * change));
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::friction::Coupling;
 use super::{Bounce, ManifoldKernel, push};
-use crate::contacts::{BLOCK, BounceBlock};
+use crate::contacts::BounceBlock;
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
@@ -16,8 +16,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     #[inline(always)]
     fn struck(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
         let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
-        let of = |p: usize| L::load(&bounce.resting[p][self.i..]).le(zero).and(from[p].lt(threshold));
-        if POINTS == 2 { of(0).or(of(1)) } else { of(0) }
+        let of = pair!(p => L::load(&bounce.resting[p][self.i..]).le(zero).and(from[p].lt(threshold)));
+        if POINTS == 2 { of[0].or(of[1]) } else { of[0] }
     }
 
     /// Tells whether a jammed point that has borne a load is struck faster than bodies are pushed apart.
@@ -25,11 +25,11 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     fn struck_jammed(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
         let hard = L::splat(-self.rows.restitution_threshold.max(self.rows.push_out_speed));
         let depth = L::splat(-self.rows.jammed_depth);
-        let of = |p: usize| {
+        let of = pair!(p => {
             let loaded = L::load(&bounce.resting[p][self.i..]).gt(L::splat(0.0));
             loaded.and(from[p].lt(hard)).and(self.separation(p).lt(depth))
-        };
-        if POINTS == 2 { of(0).or(of(1)) } else { of(0) }
+        });
+        if POINTS == 2 { of[0].or(of[1]) } else { of[0] }
     }
 
     /// Notes the compression, as `ImpulseKernel::note_compression` of `impulse.rs` does, for all points together: from their
@@ -70,15 +70,15 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     #[inline(always)]
     fn stopped_at_start(&self, from: [L; 2], poses: &Option<([L; 4], [L; 4])>) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let of = |p: usize| {
+        let of = pair!(p => {
             let mut gap = self.separation(p);
             if let Some((a, b)) = poses {
                 gap = gap + self.along_normal(a, b, self.normal_arms(p));
             }
             let gap_speed = gap.max(zero) * L::splat(self.rows.inv_step);
             (one - gap_speed / (-from[p]).max(L::splat(f32::MIN_POSITIVE))).max(zero)
-        };
-        if POINTS == 2 { of(0).max(of(1)) } else { of(0) }
+        });
+        if POINTS == 2 { of[0].max(of[1]) } else { of[0] }
     }
 
     /// Moves the arms of contacts that are about to bounce to where the bodies now are.
@@ -109,38 +109,33 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
         let restitution = L::load(&bounce.restitution[i..]);
         let ahead = L::splat(self.rows.step) * (one - at_start / (one + restitution));
-        let way = pair(|axis| {
-            let moved = poses.as_ref().map_or(zero, |(a, b)| b[axis] - a[axis]);
+        let way = pair!(axis => {
+            let moved = if let Some((a, b)) = poses { b[axis] - a[axis] } else { zero };
             moved + ahead * (vel.b[axis] - vel.a[axis])
         });
         let [normal_x, normal_y] = self.normal();
         let due = [way[0] * normal_y - way[1] * normal_x, way[0] * normal_x + way[1] * normal_y];
         // What touches is no further away than the shapes reach.
         let reach = L::load(&self.manifold.reach[i..]);
-        let due = pair(|axis| due[axis].min(reach).max(-reach));
-        let [across, along] = pair(|axis| {
+        let due = pair!(axis => due[axis].min(reach).max(-reach));
+        let [across, along] = pair!(axis => {
             let done = L::load(&bounce.shift[axis][i..]);
             L::select(impact, due[axis], done).store(&mut bounce.shift[axis][i..]);
             due[axis] - done
         });
         let inv_masses = [vel.a[3], vel.b[3]];
-        let weight = |body: usize, arm: L| point_inv_mass(inv_masses[body], arm);
         let (mut masses, mut tangent_mass) = ([zero; 2], zero);
         let inv_spins = self.inv_spins();
         for (body, sign) in [one, -one].into_iter().enumerate() {
             let share = sign * L::select(inv_spins[1 - body].gt(zero), half, one);
-            let shift = |arms: &mut [f32; BLOCK], by: L| {
-                let arm = L::load(&arms[i..]);
-                let shifted = L::select(impact, arm + share * (by * inv_spins[body]), arm);
-                shifted.store(&mut arms[i..]);
-                shifted
-            };
+            let (by_normal, by_tangent) =
+                (share * (across * inv_spins[body]), share * (along * inv_spins[body]));
             for (p, mass) in masses.iter_mut().enumerate().take(POINTS) {
-                let arm = shift(&mut self.manifold.arms.normal[p][body], across);
-                *mass = *mass + weight(body, arm);
+                let arm = shift(&mut self.manifold.arms.normal[p][body][i..], impact, by_normal);
+                *mass = *mass + point_inv_mass(inv_masses[body], arm);
             }
-            let arm = shift(&mut self.manifold.arms.tangent[body], along);
-            tangent_mass = tangent_mass + weight(body, arm);
+            let arm = shift(&mut self.manifold.arms.tangent[body][i..], impact, by_tangent);
+            tangent_mass = tangent_mass + point_inv_mass(inv_masses[body], arm);
         }
         // With the mass at the old arms friction did more than stop what slides: a pebble of 3 g between the floor and a boulder of 4 kg at
         // 150 m/s left with 10⁵ times its energy.
@@ -164,10 +159,10 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
             let alone = [old[0] + taken[0] * tangent, old[1] + taken[1] * tangent];
             let both = old[0].gt(zero).and(old[1].gt(zero)).and(alone[0].gt(zero)).and(alone[1].gt(zero));
             let shifted = both.and(sound);
-            impulses = pair(|p| L::select(shifted, alone[p], old[p]));
+            impulses = pair!(p => L::select(shifted, alone[p], old[p]));
         }
         let sum = impulses[0] + impulses[1];
-        pair(|p| impulses[p] / sum)
+        pair!(p => impulses[p] / sum)
     }
 
     /// Retires the impulses of contacts that were struck while jammed.
@@ -202,7 +197,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let (absorbed, restitution) = (L::load(&bounce.absorbed[i..]), L::load(&bounce.restitution[i..]));
         let impulse = rebound(absorbed, restitution, speed, inv_mass);
         let impulse = impulse.max(-sum);
-        let new = pair(|p| {
+        let new = pair!(p => {
             // The shares are not those of `old`, so that what is taken back may be more than a point has.
             L::select(bounces, (old[p] + share[p] * impulse).max(zero), old[p])
         });
@@ -218,16 +213,11 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     #[inline(always)]
     pub(super) unsafe fn retire(&mut self, vel: &Velocities<L>, retired: L::Mask, bounce: Bounce<'_>) {
         let (i, zero) = (self.i, L::splat(0.0));
-        let take = |from: &mut [f32; BLOCK]| {
-            let impulse = L::load(&from[i..]);
-            L::select(retired, zero, impulse).store(&mut from[i..]);
-            L::select(retired, impulse, zero)
-        };
         let mut turn = [zero; 2];
-        let tangent = take(&mut self.friction.tangent_impulse);
+        let tangent = take(&mut self.friction.tangent_impulse[i..], retired);
         let normal = [
-            take(&mut self.normal.normal_impulse),
-            if POINTS == 2 { take(&mut self.manifold.second.normal_impulse) } else { zero },
+            take(&mut self.normal.normal_impulse[i..], retired),
+            if POINTS == 2 { take(&mut self.manifold.second.normal_impulse[i..], retired) } else { zero },
         ];
         if let Some(bounce) = bounce {
             let [first, second] = &mut bounce.normal_impulse;
@@ -259,4 +249,21 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
             }
         }
     }
+}
+
+/// Moves the arms of these lanes, which are the first of `arms`, and returns them.
+#[inline(always)]
+fn shift<L: Lane>(arms: &mut [f32], lanes: L::Mask, by: L) -> L {
+    let arm = L::load(arms);
+    let shifted = L::select(lanes, arm + by, arm);
+    shifted.store(arms);
+    shifted
+}
+
+/// Takes the impulses of these lanes away, and returns them; 0 for the other lanes.
+#[inline(always)]
+fn take<L: Lane>(from: &mut [f32], lanes: L::Mask) -> L {
+    let (zero, impulse) = (L::splat(0.0), L::load(from));
+    L::select(lanes, zero, impulse).store(from);
+    L::select(lanes, impulse, zero)
 }
