@@ -2,7 +2,7 @@
 #![cfg(feature = "parallel")]
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
-use granule::{BodyDesc, Lanes, Material, Settings, Shape, Vec2, World, scene, step_many};
+use granule::{BodyDesc, Isa, Material, Settings, Shape, Vec2, World, scene, step_many};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -185,7 +185,7 @@ fn many_worlds_allocate_nothing() {
 }
 
 /// Once warm, a step allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion, and when the time step or the
-/// lane width changes. And what was removed is not held.
+/// instruction set changes. And what was removed is not held.
 ///
 /// The only test of this file: the counter is the process's.
 #[test]
@@ -199,7 +199,7 @@ fn warm_steps_allocate_nothing() {
         let times = [1.0 / 60.0, 1.0 / 50.0, 1.0 / 90.0];
         world.set_time_step(times[step % 3]).unwrap();
     });
-    moving_worlds_allocate_nothing("lanes", 120, 180, |world, step| {
-        world.set_lanes(Lanes::ALL[step % 4]);
+    moving_worlds_allocate_nothing("instruction set", 120, 180, |world, step| {
+        world.set_isa(Isa::available().cycle().nth(step % 12).unwrap()).unwrap();
     });
 }

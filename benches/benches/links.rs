@@ -8,14 +8,14 @@
 //! cancels out. Configurations take their steps in turns of one; medians.
 
 use granule::scene::{self, Scene};
-use granule::{Assembly, BodyDesc, Lanes, Shape, Vec2, World};
+use granule::{Assembly, BodyDesc, Isa, Shape, Vec2, World};
 
 const FEW: u32 = 4;
 const MANY: u32 = 20;
 
-fn net(side: usize, lanes: Lanes, substeps: u32, iterations: u32) -> World {
+fn net(side: usize, isa: Isa, substeps: u32, iterations: u32) -> World {
     let mut net: Scene = scene::builtin("cloth", side * side, 1).expect("a built-in scene");
-    net.settings.lanes = lanes;
+    net.settings.isa = isa;
     net.settings.substeps = substeps;
     net.settings.link_iterations = iterations;
     net.build().expect("built-in scenes are valid")
@@ -48,11 +48,11 @@ impl Run {
 }
 
 /// ns per link and iteration of (lanes, threads), measured in turns.
-fn cost(side: usize, steps: usize, configurations: &[(Lanes, usize)]) -> (usize, Vec<f64>) {
+fn cost(side: usize, steps: usize, configurations: &[(Isa, usize)]) -> (usize, Vec<f64>) {
     const WARMUP: usize = 3;
     let mut runs: Vec<[Run; 2]> = configurations
         .iter()
-        .map(|&(lanes, threads)| [FEW, MANY].map(|it| Run::new(net(side, lanes, 1, it), threads)))
+        .map(|&(isa, threads)| [FEW, MANY].map(|it| Run::new(net(side, isa, 1, it), threads)))
         .collect();
     for _ in 0..steps + WARMUP {
         runs.iter_mut().flatten().for_each(Run::step);
@@ -67,13 +67,13 @@ fn cost(side: usize, steps: usize, configurations: &[(Lanes, usize)]) -> (usize,
 fn sizes(quick: bool) {
     println!("## Cost of a link and iteration\n");
     println!("Nets with structural, shear and bend links.\n");
-    println!("| net | links | ns, lanes 8 | lanes 1 | lanes 8 : 1 | 2 threads | speed-up | to 64 × 64 |");
+    println!("| net | links | ns, isa 8 | isa 1 | isa 8 : 1 | 2 threads | speed-up | to 64 × 64 |");
     println!("|---|---|---|---|---|---|---|---|");
     let mut first = None;
     let sides: &[(usize, usize)] =
         if quick { &[(16, 3)] } else { &[(64, 101), (128, 51), (256, 21), (512, 9), (1024, 5)] };
     for &(side, steps) in sides {
-        let (links, ns) = cost(side, steps, &[(Lanes::Eight, 1), (Lanes::One, 1), (Lanes::Eight, 2)]);
+        let (links, ns) = cost(side, steps, &[(Isa::Auto, 1), (Isa::Scalar, 1), (Isa::Auto, 2)]);
         let [eight, one, two] = ns[..] else { unreachable!("three configurations") };
         let first = *first.get_or_insert(eight);
         println!(
@@ -90,7 +90,7 @@ fn stretch(quick: bool) {
     let (side, steps) = if quick { (16, 20) } else { (64, 300) };
     println!("## Stretch of a hanging net against time\n");
     println!(
-        "{side} × {side} particles, the top row pinned, after {steps} steps, one thread, lanes 8. Stretch is the \
+        "{side} × {side} particles, the top row pinned, after {steps} steps, one thread, isa 8. Stretch is the \
          violation over the length, of the worst link and of all on average.\n"
     );
     println!("| substeps | iterations | ms per step | mean stretch, % | max stretch, % |");
@@ -100,7 +100,7 @@ fn stretch(quick: bool) {
             if !(8..=128).contains(&(substeps * iterations)) {
                 continue;
             }
-            let mut run = Run::new(net(side, Lanes::Eight, substeps, iterations), 1);
+            let mut run = Run::new(net(side, Isa::Auto, substeps, iterations), 1);
             let mut times = Vec::new();
             for _ in 0..steps {
                 run.step();

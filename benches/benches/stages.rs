@@ -7,15 +7,15 @@
 mod profiler;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use granule::{Lanes, Timings, World, scene};
+use granule::{Isa, Timings, World, scene};
 use std::time::{Duration, Instant};
 
 const BODIES: usize = 10_000;
 
 /// A scene's world, past its first, unusual steps.
-fn settled(name: &str, lanes: Lanes, warmup: usize) -> World {
+fn settled(name: &str, isa: Isa, warmup: usize) -> World {
     let mut world = scene::builtin(name, BODIES, 1).unwrap().build().unwrap();
-    world.set_lanes(lanes);
+    world.set_isa(isa).unwrap();
     (0..warmup).for_each(|_| world.step());
     world
 }
@@ -41,10 +41,10 @@ fn spoil_pair_list(world: &mut World) {
 fn stages(criterion: &mut Criterion) {
     // One kind of pair, and all of them.
     for (name, warmup) in [("packed", 120), ("pile", 300)] {
-        let mut worlds = [Lanes::One, Lanes::Eight].map(|lanes| (lanes, settled(name, lanes, warmup)));
+        let mut worlds = [Isa::Scalar, Isa::Auto].map(|isa| (isa, settled(name, isa, warmup)));
         for (stage, share, rebuild) in STAGES {
             let mut group = criterion.benchmark_group(format!("{stage}/{name}"));
-            for (lanes, world) in &mut worlds {
+            for (isa, world) in &mut worlds {
                 let mut run = |count: u64| {
                     let mut seconds = 0.0;
                     for _ in 0..count {
@@ -62,7 +62,7 @@ fn stages(criterion: &mut Criterion) {
                 let fraction = (run(20) / start.elapsed().as_secs_f64()).clamp(1e-4, 1.0);
                 group.warm_up_time(Duration::from_secs_f64(0.5 * fraction));
                 group.measurement_time(Duration::from_secs_f64(2.0 * fraction));
-                group.bench_function(format!("lanes {}", lanes.width()), |bencher| {
+                group.bench_function(format!("{}", isa), |bencher| {
                     bencher.iter_custom(|count| Duration::from_secs_f64(run(count)));
                 });
             }

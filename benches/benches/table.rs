@@ -7,7 +7,7 @@
 //! turns of a few, so that a machine whose speed drifts slows them all. Medians of the steps; stages by
 //! their sums over steps that did the same work, as all four do.
 
-use granule::{Lanes, Timings, World, scene};
+use granule::{Isa, Timings, World, scene};
 use std::fmt::Write as _;
 
 const SCENES: [&str; 3] = ["packed", "pile", "gas"];
@@ -27,7 +27,7 @@ const SIZES: [Size; 3] = [
 
 /// One lane width on one number of threads.
 struct Run {
-    lanes: Lanes,
+    isa: Isa,
     threads: usize,
     pool: rayon::ThreadPool,
     world: World,
@@ -35,12 +35,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(name: &str, size: &Size, lanes: Lanes, threads: usize) -> Run {
+    fn new(name: &str, size: &Size, isa: Isa, threads: usize) -> Run {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let mut scene = scene::builtin(name, size.bodies, 1).expect("a built-in scene");
-        scene.settings.lanes = lanes;
+        scene.settings.isa = isa;
         let world = scene.build().expect("built-in scenes are valid");
-        Run { lanes, threads, pool, world, times: Vec::with_capacity(size.steps) }
+        Run { isa, threads, pool, world, times: Vec::with_capacity(size.steps) }
     }
 
     fn step(&mut self, steps: usize, measured: bool) {
@@ -70,8 +70,8 @@ impl Run {
 }
 
 fn measure(name: &str, size: &Size) -> [Run; 3] {
-    let mut runs = [(Lanes::Eight, 1), (Lanes::Eight, 2), (Lanes::One, 1)]
-        .map(|(lanes, threads)| Run::new(name, size, lanes, threads));
+    let mut runs = [(Isa::Auto, 1), (Isa::Auto, 2), (Isa::Scalar, 1)]
+        .map(|(isa, threads)| Run::new(name, size, isa, threads));
     for run in &mut runs {
         run.step(size.warmup, false);
     }
@@ -87,7 +87,7 @@ fn measure(name: &str, size: &Size) -> [Run; 3] {
 
 fn row(name: &str, runs: &[Run; 3]) -> String {
     let [eight, two, one] = runs;
-    debug_assert_eq!((two.threads, one.lanes), (2, Lanes::One));
+    debug_assert_eq!((two.threads, one.isa), (2, Isa::Scalar));
     let bodies = eight.world.body_count();
     let per_body = |run: &Run| run.quantile(0.5) * 1.0e9 / bodies as f64;
     let ratio = |stage: fn(&Timings) -> f64| one.median_of(stage) / eight.median_of(stage);
@@ -127,7 +127,7 @@ fn main() {
     );
     println!(
         "| scene | bodies | contacts | ns/body, 1 thread | 2 threads | speed-up | ms p50, 1 thread | ms p95 | \
-         ns/body, scalar | lanes 8 : 1, solver | narrowphase |"
+         ns/body, scalar | isa 8 : 1, solver | narrowphase |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for name in SCENES {

@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use granule::{
-    Assembly, BodyDesc, BodyType, Cloth, Filter, Lanes, LinkKind, Material, Mix, Mixing, Part, Polygon,
+    Assembly, BodyDesc, BodyType, Cloth, Filter, Isa, LinkKind, Material, Mix, Mixing, Part, Polygon,
     Settings, Shape, Solver, Vec2,
 };
 
@@ -55,9 +55,9 @@ pub fn settings(bytes: &mut Bytes) -> Settings {
     settings
 }
 
-/// A width that is not 1.
-pub fn wide(byte: u8) -> Lanes {
-    Lanes::ALL[1 + usize::from(byte) % 3]
+/// An instruction set of this processor that is not the scalar one.
+pub fn wide(byte: u8) -> Isa {
+    Isa::available().skip(1).cycle().nth(usize::from(byte)).expect("a portable set")
 }
 
 /// What many worlds stand on.

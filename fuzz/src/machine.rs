@@ -1,11 +1,11 @@
-//! Two worlds, one of them at lanes 1, and everything that a host can do to them.
+//! Two worlds, one of them on the scalar path, and everything that a host can do to them.
 
 use super::bytes::Bytes;
 use super::laws::{Before, Rest};
 use super::read::{compare, read, validate};
 use super::{describe, known};
 use granule::{
-    BodyDesc, BodyHandle, ContactEvent, Error, HullHandle, Lanes, LinkDesc, LinkHandle, Settings, Vec2, World,
+    BodyDesc, BodyHandle, ContactEvent, Error, HullHandle, Isa, LinkDesc, LinkHandle, Settings, Vec2, World,
 };
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -16,7 +16,7 @@ const MOST_LINKS: usize = 40;
 const MOST_STEPS: usize = 10;
 const MOST_OPERATIONS: usize = 48;
 
-/// Bytes → a world and what a host does to it, at lanes 1 and at another width: the same bits after every step. After
+/// Bytes → a world and what a host does to it, on the scalar path and with another instruction set: the same bits after every step. After
 /// every call the world is valid (`World::validate`), and what was refused has changed nothing; every step
 /// keeps the laws of mechanics (`laws.rs`); and every public function of a world is called.
 pub fn worlds(data: &[u8]) {
@@ -40,7 +40,7 @@ pub struct Body {
 }
 
 struct Machine {
-    /// At lanes 1, and wider.
+    /// The scalar path, and a wider set.
     worlds: [World; 2],
     /// All that were ever added: stale handles must be refused.
     bodies: Vec<Body>,
@@ -58,13 +58,13 @@ struct Machine {
 
 impl Machine {
     fn new(bytes: &mut Bytes) -> Machine {
-        let (start, lanes) = (bytes.byte(), bytes.byte());
+        let (start, isa) = (bytes.byte(), bytes.byte());
         let usual = Settings { substeps: 2, link_iterations: 4, ..Settings::default() };
         let settings = if start & 1 == 0 { usual } else { describe::settings(bytes) };
         let settings = settings.validate().map_or(Settings::default(), |()| settings);
-        let world = |lanes| World::new(Settings { lanes, ..settings }).expect("settings in range");
+        let world = |isa| World::new(Settings { isa, ..settings }).expect("settings in range");
         let mut machine = Machine {
-            worlds: [world(Lanes::One), world(describe::wide(lanes))],
+            worlds: [world(Isa::Scalar), world(describe::wide(isa))],
             bodies: Vec::new(),
             links: Vec::new(),
             hulls: Vec::new(),
@@ -205,8 +205,8 @@ impl Machine {
             39 | 40 => self.change(bytes),
             41 => {
                 let settings = describe::settings(bytes);
-                // Each keeps its own width.
-                self.both(|world| world.set_settings(Settings { lanes: world.settings().lanes, ..settings }));
+                // Each keeps its own instruction set.
+                self.both(|world| world.set_settings(Settings { isa: world.settings().isa, ..settings }));
             }
             42 => {
                 let gravity = bytes.vector();
@@ -216,7 +216,7 @@ impl Machine {
                 let step = bytes.number().abs() / 240.0;
                 self.both(|world| world.set_time_step(step));
             }
-            44 => self.worlds[1].set_lanes(describe::wide(bytes.byte())),
+            44 => self.worlds[1].set_isa(describe::wide(bytes.byte())).expect("an available set"),
             45 => self.query(bytes),
             46 => {
                 let on = bytes.byte() & 1 == 0;
@@ -421,7 +421,7 @@ impl Machine {
         }
     }
 
-    /// Queries find the same at both widths; those that are told to stop do.
+    /// Queries find the same with both sets; those that are told to stop do.
     fn query(&self, bytes: &mut Bytes) {
         let (at, size) = (bytes.vector(), bytes.number());
         let visited = |world: &World, most: usize| {

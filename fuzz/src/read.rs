@@ -146,10 +146,10 @@ fn links(world: &World) {
     );
 }
 
-/// Holds that two worlds whose lanes differ are the same.
+/// Holds that two worlds whose instruction sets differ are the same.
 pub fn compare(scalar: &World, wide: &World) {
     if let Some(difference) = scalar.first_difference(wide) {
-        panic!("step {}, lanes {:?}: {difference}", scalar.step_count(), wide.settings().lanes);
+        panic!("step {}, {}: {difference}", scalar.step_count(), wide.isa());
     }
     assert_eq!(scalar.state_hash(), wide.state_hash(), "the hashes differ, and nothing else");
     assert_eq!(scalar.begin_events(), wide.begin_events());

@@ -4,7 +4,7 @@
 mod quality;
 
 use granule::{
-    BodyDesc, BodyHandle, BodyState, BodyType, Error, Filter, Lanes, Material, Part, Settings, Shape, Solver,
+    BodyDesc, BodyHandle, BodyState, BodyType, Error, Filter, Isa, Material, Part, Settings, Shape, Solver,
     Vec2, World,
 };
 use proptest::prelude::*;
@@ -336,8 +336,8 @@ fn setters_take_effect() {
 #[test]
 fn a_body_that_goes_bad_is_quarantined() {
     for solver in [Settings::default(), Settings::projection()] {
-        for lanes in [Lanes::One, Lanes::Eight] {
-            let mut world = World::new(Settings { lanes, ..solver }).unwrap();
+        for isa in [Isa::Scalar, Isa::Auto] {
+            let mut world = World::new(Settings { isa, ..solver }).unwrap();
             world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
             let bodies: Vec<_> =
                 (0..9).map(|i| world.add_body(&ball(Vec2::new(1.2 * i as f32, 0.6))).unwrap()).collect();
@@ -505,8 +505,8 @@ proptest! {
 #[test]
 fn empty_worlds_step() {
     for solver in [Solver::Soft, Solver::Projection] {
-        for lanes in Lanes::ALL {
-            let mut world = World::new(Settings { solver, lanes, ..Settings::default() }).unwrap();
+        for isa in Isa::available() {
+            let mut world = World::new(Settings { solver, isa, ..Settings::default() }).unwrap();
             world.step();
             world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
             world.step();
@@ -695,8 +695,8 @@ proptest! {
 /// A plank that is set spinning a metre above the floor does not sweep through it.
 #[test]
 fn a_spin_set_by_hand_is_stopped_by_the_floor() {
-    for lanes in [Lanes::One, Lanes::Eight] {
-        let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+    for isa in [Isa::Scalar, Isa::Auto] {
+        let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
         world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
         let plank =
             world.add_body(&BodyDesc::dynamic(Shape::oriented_box(5.0, 0.1), Vec2::new(0.0, 1.1))).unwrap();

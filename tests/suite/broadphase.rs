@@ -1,14 +1,14 @@
 //! The broadphase's cost is bounded: by what is near, where large bodies are many, and by the number of bodies, where
 //! they lie in a heap. That it finds all pairs is for `oracle.rs`.
 
-use granule::{BodyDesc, BodyHandle, BodyType, Lanes, Material, Settings, Shape, Vec2, World};
+use granule::{BodyDesc, BodyHandle, BodyType, Isa, Material, Settings, Shape, Vec2, World};
 
 /// Bounds that may be looked at for a new list, per body and pair. The lanes of a vector count each, and the binary
 /// searches do not.
 const TESTS_PER_BODY: u64 = 40;
 
-fn world(lanes: Lanes, bodies: &[BodyDesc]) -> World {
-    let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+fn world(isa: Isa, bodies: &[BodyDesc]) -> World {
+    let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
     world.add_bodies(bodies).unwrap();
     world
 }
@@ -69,7 +69,7 @@ fn a_step_looks_at_what_is_near() {
         ("boulders on a comb", comb(400, 1_000).into_iter().chain(boulders).collect()),
     ];
     for (name, bodies) in scenes {
-        let mut world = world(Lanes::Eight, &bodies);
+        let mut world = world(Isa::Auto, &bodies);
         for step in 0..30 {
             world.step();
             let most = TESTS_PER_BODY * (bodies.len() + world.pair_count()) as u64;
@@ -96,7 +96,7 @@ fn heap(bodies: usize, disc: f32) -> Vec<BodyDesc> {
 fn a_heap_has_bounded_pairs() {
     const BODIES: usize = 10_000;
     for disc in [0.0, 0.1] {
-        let mut world = world(Lanes::Eight, &heap(BODIES, disc));
+        let mut world = world(Isa::Auto, &heap(BODIES, disc));
         for step in 0..3 {
             world.step();
             let (pairs, tests) = (world.pair_count(), world.candidate_tests());
@@ -108,14 +108,14 @@ fn a_heap_has_bounded_pairs() {
     }
 }
 
-/// A heap at one point, or in a disc of 0.1 m, comes apart in the plane, finite, and with the same bits at any lane
-/// width; the crowd is then over.
+/// A heap at one point, or in a disc of 0.1 m, comes apart in the plane, finite, and with the same bits on any
+/// instruction set; the crowd is then over.
 #[test]
 fn a_heap_comes_apart() {
     const BODIES: usize = 1_000;
     for disc in [0.0, 0.1] {
-        let hashes = [Lanes::One, Lanes::Eight].map(|lanes| {
-            let mut world = world(lanes, &heap(BODIES, disc));
+        let hashes = [Isa::Scalar, Isa::Auto].map(|isa| {
+            let mut world = world(isa, &heap(BODIES, disc));
             world.set_gravity(Vec2::ZERO).unwrap();
             (0..300).for_each(|_| world.step());
             assert!(world.quarantined().is_empty(), "disc {disc}");
@@ -143,7 +143,7 @@ fn a_boulder_touches_all_its_pebbles() {
     let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
     let plate = BodyDesc::dynamic(Shape::aabb(105.0, 1.0), Vec2::new(100.0, 1.02));
     let bodies: Vec<_> = (0..10_000).map(pebble).chain([floor, plate]).collect();
-    let mut world = world(Lanes::Eight, &bodies);
+    let mut world = world(Isa::Auto, &bodies);
     world.step();
     assert_eq!(world.crowded_count(), 0);
     let handles: Vec<_> = world.handles().collect();
@@ -161,7 +161,7 @@ fn boulders_among_pebbles_are_no_crowd() {
         (0..count).map(move |i| ball(radius, 2.0 * radius * (i as f32 - 0.5 * count as f32), y))
     };
     let bodies: Vec<_> = row(1_200, 0.01, 0.0).chain(row(1_300, 3.0, 3.011)).collect();
-    let mut world = world(Lanes::Eight, &bodies);
+    let mut world = world(Isa::Auto, &bodies);
     world.step();
     assert_eq!(world.crowded_count(), 0);
     assert!(world.pair_count() > 2_500, "{} pairs", world.pair_count());
@@ -181,7 +181,7 @@ fn boulders_among_pebbles_collide() {
         bodies.extend((0..pebbles[1]).map(|i| dust(BodyType::Dynamic, i)));
         // Against these the pebbles are as large as boulders.
         bodies.extend((0..800).map(|i| ball(0.01, 100.0 + 0.1 * i as f32, 0.0)));
-        let mut world = world(Lanes::Eight, &bodies);
+        let mut world = world(Isa::Auto, &bodies);
         world.step();
         assert_eq!(world.crowded_count(), 0, "{pebbles:?}");
         let handles: Vec<_> = world.handles().collect();
@@ -198,7 +198,7 @@ fn crowds_that_meet_collide() {
     let shapes =
         [Shape::circle(0.2), Shape::aabb(0.2, 0.2), Shape::oriented_box(0.2, 0.2), Shape::capsule(0.1, 0.1)];
     for (number, shape) in shapes.into_iter().enumerate() {
-        for lanes in [Lanes::One, Lanes::Eight] {
+        for isa in [Isa::Scalar, Isa::Auto] {
             let mut bodies = Vec::new();
             for side in [-1.0f32, 1.0] {
                 for i in 0..12 * 12 {
@@ -211,7 +211,7 @@ fn crowds_that_meet_collide() {
                     });
                 }
             }
-            let settings = Settings { lanes, gravity: Vec2::ZERO, ..Settings::default() };
+            let settings = Settings { isa, gravity: Vec2::ZERO, ..Settings::default() };
             let mut world = World::new(settings).unwrap();
             let bodies = world.add_bodies(&bodies).unwrap();
             let mut deepest = 0.0f64;
@@ -292,10 +292,10 @@ fn tumbling_bodies_are_paired_anew() {
     const STEPS: usize = 60;
     // With pairs in the far tile alone, and so no more than a few such bodies, it was 48 and 30 lists.
     for (name, bodies, most) in [("tumbler", 1_000, 40), ("junkyard", 1_500, 27)] {
-        let mut worlds = [Lanes::Eight, Lanes::One].map(|lanes| {
+        let mut worlds = [Isa::Auto, Isa::Scalar].map(|isa| {
             let scene = granule::scene::builtin(name, bodies, 1).unwrap();
             let mut world = scene.build().unwrap();
-            world.set_lanes(lanes);
+            world.set_isa(isa).unwrap();
             world
         });
         let mut lists = 0;
@@ -316,7 +316,7 @@ fn tumbling_bodies_are_paired_anew() {
 #[test]
 fn fast_bodies_are_no_heap() {
     for (speed, halves) in [(1_000.0, true), (300.0, false)] {
-        let settings = Settings { gravity: Vec2::ZERO, lanes: Lanes::Eight, ..Settings::default() };
+        let settings = Settings { gravity: Vec2::ZERO, isa: Isa::Auto, ..Settings::default() };
         let mut world = World::new(settings).unwrap();
         let flights: Vec<_> = (0..2_500)
             .map(|i| {
@@ -349,7 +349,7 @@ fn fast_bodies_are_no_heap() {
 #[test]
 fn lists_of_one_step_miss_nothing() {
     const SIDE: usize = 16;
-    let settings = Settings { gravity: Vec2::ZERO, lanes: Lanes::Eight, ..Settings::default() };
+    let settings = Settings { gravity: Vec2::ZERO, isa: Isa::Auto, ..Settings::default() };
     for pegs in [9, 400] {
         let mut world = World::new(settings).unwrap();
         let half = SIDE as f32 + 1.0;

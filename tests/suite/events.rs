@@ -1,9 +1,9 @@
 //! Contract: begin and end events are of pairs of bodies. A pair begins when the first two of their shapes touch and ends
 //! when the last two have ceased to, whatever happens to the pair list, the parts, the filters and the bodies meanwhile;
-//! the same events in the same order at every lane width.
+//! the same events in the same order on every instruction set.
 
 use granule::{
-    BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Lanes, Part, Settings, Shape, Vec2, World,
+    BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Isa, Part, Settings, Shape, Vec2, World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -86,8 +86,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(lanes: Lanes, starts: &[(usize, Vec2, f32)]) -> Scene {
-        let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+    fn new(isa: Isa, starts: &[(usize, Vec2, f32)]) -> Scene {
+        let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
         world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
         let fixed = BodyDesc::fixed(Shape::circle(1.0), Vec2::new(-5.0, 1.0));
         add(&mut world, 4, &fixed);
@@ -204,7 +204,7 @@ proptest! {
             (0usize..7, (-4.0f32..4.0, 0.3f32..6.0).prop_map(Vec2::from), -3.0f32..3.0), 1..20),
         edits in prop::collection::vec(edit(), 1..60),
     ) {
-        let mut scenes = [Lanes::One, Lanes::Eight].map(|lanes| Scene::new(lanes, &starts));
+        let mut scenes = [Isa::Scalar, Isa::Auto].map(|isa| Scene::new(isa, &starts));
         for (number, edit) in edits.iter().enumerate() {
             for scene in &mut scenes {
                 scene.edit(edit);
@@ -232,8 +232,8 @@ proptest! {
 /// one that is removed ends once.
 #[test]
 fn a_dumbbell_touches_once() {
-    for lanes in [Lanes::One, Lanes::Eight] {
-        let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+    for isa in [Isa::Scalar, Isa::Auto] {
+        let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
         let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
         world.add_body(&floor).unwrap();
         let ball = Shape::circle(0.5);

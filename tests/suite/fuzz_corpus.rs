@@ -40,7 +40,7 @@ fn scene_files_replay() {
     assert!(replay("scene_file", targets::scene_file) >= 10);
 }
 
-/// Every world of the corpus is valid after every call, keeps the laws, and is the same at every lane width.
+/// Every world of the corpus is valid after every call, keeps the laws, and is the same on every instruction set.
 #[test]
 fn worlds_replay() {
     assert!(replay("worlds", targets::worlds) >= 10);

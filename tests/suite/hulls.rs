@@ -5,14 +5,14 @@ mod held;
 mod impacts;
 mod reports;
 
-use granule::{Assembly, BodyDesc, BodyHandle, Error, Lanes, Material, Settings, Shape, Vec2, World, scene};
+use granule::{Assembly, BodyDesc, BodyHandle, Error, Isa, Material, Settings, Shape, Vec2, World, scene};
 
-const WIDTHS: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 /// Of the corners of the boxes below.
 const RADIUS: f32 = 0.05;
 
-fn world(lanes: Lanes, gravity: Vec2) -> World {
-    World::new(Settings { lanes, gravity, ..Settings::default() }).unwrap()
+fn world(isa: Isa, gravity: Vec2) -> World {
+    World::new(Settings { isa, gravity, ..Settings::default() }).unwrap()
 }
 
 fn down() -> Vec2 {
@@ -58,9 +58,9 @@ fn sides_carry() {
         (hexagon, 0.3 * 0.75_f32.sqrt()),
         (Shape::particle(0.2), 0.2),
     ];
-    for lanes in WIDTHS {
+    for isa in SETS {
         for (shape, height) in shapes {
-            let mut world = world(lanes, down());
+            let mut world = world(isa, down());
             floor(&mut world);
             soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::new(6.0, 1.0), 10.0, 1);
             let density = Material { density: 1.0, ..Material::default() };
@@ -70,8 +70,8 @@ fn sides_carry() {
             steps(&mut world, 300);
             let state = world.body(body).unwrap();
             let above = state.position.y - height;
-            assert!((above - 1.0).abs() < 0.03, "{lanes:?} {shape:?} rests at {above}");
-            assert!(state.velocity.length() < 0.05, "{lanes:?} {shape:?} moves at {:?}", state.velocity);
+            assert!((above - 1.0).abs() < 0.03, "{isa:?} {shape:?} rests at {above}");
+            assert!(state.velocity.length() < 0.05, "{isa:?} {shape:?} moves at {:?}", state.velocity);
         }
     }
 }
@@ -79,8 +79,8 @@ fn sides_carry() {
 /// Contract: two soft boxes that meet corner into side do not pass through each other.
 #[test]
 fn corner_lands_on_side() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, down());
+    for isa in SETS {
+        let mut world = world(isa, down());
         floor(&mut world);
         soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::new(6.0, 1.0), 10.0, 1);
         let turned = std::f32::consts::FRAC_PI_4;
@@ -90,18 +90,18 @@ fn corner_lands_on_side() {
         for step in 0..400 {
             world.step();
             let lowest = corners.iter().map(|&c| position(&world, c).y).fold(f32::MAX, f32::min);
-            assert!(lowest > 0.95 + RADIUS, "{lanes:?}, step {step}: {lowest}");
+            assert!(lowest > 0.95 + RADIUS, "{isa:?}, step {step}: {lowest}");
         }
         let middle: Vec2 = corners.iter().map(|&corner| position(&world, corner)).sum::<Vec2>() / 4.0;
-        assert!((middle.y - 1.5).abs() < 0.05, "{lanes:?}: it lies at {middle}");
+        assert!((middle.y - 1.5).abs() < 0.05, "{isa:?}: it lies at {middle}");
     }
 }
 
 /// Contract: limbs of two points cross nowhere: a falling bar comes to lie across a fixed one.
 #[test]
 fn limbs_do_not_cross() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, down());
+    for isa in SETS {
+        let mut world = world(isa, down());
         let mut limb = |from: Vec2, to: Vec2, pinned: bool, group: u32| {
             let mut bar = Assembly::rope(from, to, 1, 0.5).grouped(group);
             for body in &mut bar.bodies {
@@ -116,7 +116,7 @@ fn limbs_do_not_cross() {
         steps(&mut world, 300);
         for &end in &falling {
             let height = position(&world, end).y + 1.0;
-            assert!((height - 2.0 * RADIUS).abs() < 0.02, "{lanes:?}: {height}");
+            assert!((height - 2.0 * RADIUS).abs() < 0.02, "{isa:?}: {height}");
         }
     }
 }
@@ -125,8 +125,8 @@ fn limbs_do_not_cross() {
 /// their centres part no faster than they met.
 #[test]
 fn momentum_is_kept() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, Vec2::ZERO);
+    for isa in SETS {
+        let mut world = world(isa, Vec2::ZERO);
         let a = soft_box(&mut world, Vec2::new(-1.2, 0.0), Vec2::new(1.0, 2.0), 3.0, 1);
         let b = soft_box(&mut world, Vec2::new(0.4, 0.9), Vec2::new(1.0, 1.0), 1.0, 2);
         for &corner in &a {
@@ -135,20 +135,20 @@ fn momentum_is_kept() {
         for _ in 0..120 {
             world.step();
             let [x, y] = world.quality().momentum;
-            assert!((x - 6.0).abs() < 6.0e-5 && y.abs() < 6.0e-5, "{lanes:?}: {x} {y}");
+            assert!((x - 6.0).abs() < 6.0e-5 && y.abs() < 6.0e-5, "{isa:?}: {x} {y}");
         }
         let speed = |points: &[BodyHandle]| {
             points.iter().map(|&p| world.body(p).unwrap().velocity.x).sum::<f32>() / 4.0
         };
-        assert!(speed(&b) > 0.5 && speed(&b) < 4.0, "{lanes:?}: b was hit: {}", speed(&b));
-        assert!(speed(&b) - speed(&a) < 2.0, "{lanes:?}: {} {}", speed(&a), speed(&b));
+        assert!(speed(&b) > 0.5 && speed(&b) < 4.0, "{isa:?}: b was hit: {}", speed(&b));
+        assert!(speed(&b) - speed(&a) < 2.0, "{isa:?}: {} {}", speed(&a), speed(&b));
     }
 }
 
 /// Contract: hulls of one group, or that share a particle, do not touch each other.
 #[test]
 fn filters_hold() {
-    let mut world = world(Lanes::Eight, Vec2::ZERO);
+    let mut world = world(Isa::Auto, Vec2::ZERO);
     let a = soft_box(&mut world, Vec2::ZERO, Vec2::ONE, 1.0, 7);
     let b = soft_box(&mut world, Vec2::new(0.3, 0.2), Vec2::ONE, 1.0, 7);
     let before: Vec<Vec2> = a.iter().chain(&b).map(|&point| position(&world, point)).collect();
@@ -231,7 +231,7 @@ fn nearest(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
 /// Contract: bad hulls are refused with what is wrong, and nothing is added; a hull that loses a particle is gone.
 #[test]
 fn bad_hulls_are_refused() {
-    let mut world = world(Lanes::Eight, Vec2::ZERO);
+    let mut world = world(Isa::Auto, Vec2::ZERO);
     let at = |x: f32, y: f32| BodyDesc::particle(Vec2::new(x, y), 1.0);
     let list = [at(0.0, 0.0), at(1.0, 0.0), at(1.0, 1.0), at(0.0, 1.0), at(0.6, 0.3)];
     let p = world.add_bodies(&list).unwrap();

@@ -78,7 +78,7 @@ mod weights;
 use crate::common::{state, steps, weightless, world};
 use forms::Form;
 use granule::{
-    BodyDesc, BodyHandle, BodyState, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Vec2, World,
+    BodyDesc, BodyHandle, BodyState, Filter, Isa, Material, Mix, Mixing, Settings, Shape, Vec2, World,
 };
 
 const G: f32 = 10.0;

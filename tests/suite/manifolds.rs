@@ -7,7 +7,7 @@ use crate::reference::clip::{self, Manifold, core_separation, manifolds, separat
 use crate::reference::hull::{self, Form, Hull, dvec};
 use glam::DVec2;
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Filter, Lanes, Part, Polygon, Settings, Shape, ShapeKind, Vec2, World,
+    BodyDesc, BodyHandle, BodyType, Filter, Isa, Part, Polygon, Settings, Shape, ShapeKind, Vec2, World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -231,12 +231,12 @@ fn pair() -> impl Strategy<Value = [BodyDesc; 2]> {
 
 // ---- The engine's answer ----------------------------------------------------------------------
 
-fn settings(lanes: Lanes) -> Settings {
-    Settings { lanes, gravity: Vec2::ZERO, time_step: 1e-4, ..Settings::default() }
+fn settings(isa: Isa) -> Settings {
+    Settings { isa, gravity: Vec2::ZERO, time_step: 1e-4, ..Settings::default() }
 }
 
-fn any_lanes() -> impl Strategy<Value = Lanes> {
-    prop::sample::select(Lanes::ALL.to_vec())
+fn any_isa() -> impl Strategy<Value = Isa> {
+    prop::sample::select(Isa::available().collect::<Vec<_>>())
 }
 
 /// A contact as the oracle speaks of it: the normal from the first body asked for to the second.
@@ -352,8 +352,8 @@ fn check(a: &Form, b: &Form, seen: &[Seen]) -> Result<(), String> {
 }
 
 /// All pairs in one world, each in a layer of its own, so that they fill lanes together.
-fn layered(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> (World, Vec<[BodyHandle; 2]>) {
-    let mut world = World::new(settings(lanes)).unwrap();
+fn layered(pairs: &[[BodyDesc; 2]], isa: Isa) -> (World, Vec<[BodyHandle; 2]>) {
+    let mut world = World::new(settings(isa)).unwrap();
     let mut handles = Vec::new();
     for (layer, pair) in pairs.iter().enumerate() {
         let filter = Filter { category: 1 << layer, mask: 1 << layer, group: 0 };
@@ -363,8 +363,8 @@ fn layered(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> (World, Vec<[BodyHandle; 2]
 }
 
 /// Holds every pair against the oracle over some steps.
-fn check_pairs(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
-    let (mut world, handles) = layered(pairs, lanes);
+fn check_pairs(pairs: &[[BodyDesc; 2]], isa: Isa) -> Result<(), String> {
+    let (mut world, handles) = layered(pairs, isa);
     for step in 0..3 {
         let before: Vec<_> = handles.iter().map(|pair| pair.map(|body| form(&world, body))).collect();
         world.step();
@@ -372,7 +372,7 @@ fn check_pairs(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
         for (i, ([a, b], forms)) in handles.iter().zip(&before).enumerate() {
             check(&forms[0], &forms[1], &seen(&world, *a, *b)).map_err(|error| {
                 let kinds = pairs[i].map(|desc| desc.shape.kind());
-                format!("step {step}, pair {i}, {kinds:?}, {lanes:?}: {error}\n{:#?}", pairs[i])
+                format!("step {step}, pair {i}, {kinds:?}, {isa:?}: {error}\n{:#?}", pairs[i])
             })?;
         }
     }
@@ -383,22 +383,22 @@ proptest! {
     #![proptest_config(config(512))]
 
     /// The contacts of any two shapes are the oracle's: normals, separations and points, with none missed and
-    /// none invented, at every lane width.
+    /// none invented, on every instruction set.
     #[test]
     fn contacts_are_those_of_the_oracle(
         pairs in prop::collection::vec(pair(), 1..24),
-        lanes in any_lanes(),
+        isa in any_isa(),
     ) {
-        let outcome = check_pairs(&pairs, lanes);
+        let outcome = check_pairs(&pairs, isa);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
     /// The order in which two bodies are added changes nothing but the sign, unless two manifolds are as
     /// good.
     #[test]
-    fn contacts_do_not_depend_on_the_order([first, second] in pair(), lanes in any_lanes()) {
+    fn contacts_do_not_depend_on_the_order([first, second] in pair(), isa in any_isa()) {
         let contacts = |descs: [BodyDesc; 2]| {
-            let mut world = World::new(settings(lanes)).unwrap();
+            let mut world = World::new(settings(isa)).unwrap();
             let handles = descs.map(|desc| world.add_body(&desc).unwrap());
             let forms = handles.map(|body| form(&world, body));
             world.step();
@@ -440,11 +440,11 @@ proptest! {
         at in (between(-2.5, 2.5), between(-2.5, 2.5)),
         angles in (between(-PI, PI), between(-PI, PI)),
         fixed in any::<bool>(),
-        lanes in any_lanes(),
+        isa in any_isa(),
     ) {
         let plane = probe.kind() == ShapeKind::HalfSpace;
         let kind = if fixed && !plane { BodyType::Static } else { BodyType::Dynamic };
-        let mut whole = World::new(settings(lanes)).unwrap();
+        let mut whole = World::new(settings(isa)).unwrap();
         // The first of the parts that has a mass begins; segments have none.
         let massive = shapes.iter().position(|(shape, ..)| shape.area() > 0.0);
         let Some(first) = massive else { return Ok(()) };
@@ -459,7 +459,7 @@ proptest! {
         }
         let probe_type = if plane { BodyType::Static } else { BodyType::Dynamic };
         let probe = body(probe, probe_type, Vec2::from(at), angles.1);
-        let mut apart = World::new(settings(lanes)).unwrap();
+        let mut apart = World::new(settings(isa)).unwrap();
         let probes = [whole.add_body(&probe).unwrap(), apart.add_body(&probe).unwrap()];
 
         let now = whole.body(compound).unwrap();
@@ -679,13 +679,13 @@ fn round_ends_meet_corners() {
     let wall = Shape::oriented_box(0.4, 0.1);
     let angle = 35.0f32.to_radians();
     let (half, radius) = (0.55f32, 0.6f32);
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for direction in [57.0f32, 65.0, 75.0, 85.0] {
             for gap in [0.01f32, 0.0, -0.05, -0.2] {
                 // From the box's lower right corner to the upper end of the capsule's core.
                 let end = Vec2::new(0.4, -0.1) + (radius + gap) * Vec2::from_angle(-direction.to_radians());
                 let at = end - half * Vec2::from_angle(angle);
-                let mut world = World::new(settings(lanes)).unwrap();
+                let mut world = World::new(settings(isa)).unwrap();
                 let a = world.add_body(&body(wall, BodyType::Static, Vec2::ZERO, 0.0)).unwrap();
                 let b = world
                     .add_body(&body(Shape::capsule(half, radius), BodyType::Dynamic, at, angle))
@@ -704,8 +704,8 @@ fn round_ends_meet_corners() {
 }
 
 /// The contacts of two bodies at rest, the first one static, and what the oracle says to them.
-fn touch(lanes: Lanes, a: (Shape, Vec2, f32), b: (Shape, Vec2, f32)) -> Vec<Seen> {
-    let mut world = World::new(settings(lanes)).unwrap();
+fn touch(isa: Isa, a: (Shape, Vec2, f32), b: (Shape, Vec2, f32)) -> Vec<Seen> {
+    let mut world = World::new(settings(isa)).unwrap();
     let a = world.add_body(&body(a.0, BodyType::Static, a.1, a.2)).unwrap();
     let b = world.add_body(&body(b.0, BodyType::Dynamic, b.1, b.2)).unwrap();
     let forms = [form(&world, a), form(&world, b)];
@@ -718,7 +718,7 @@ fn touch(lanes: Lanes, a: (Shape, Vec2, f32), b: (Shape, Vec2, f32)) -> Vec<Seen
 /// What lies in line with a capsule or a segment touches its end, and not its flank, however far away it is.
 #[test]
 fn ends_are_touched_in_line() {
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for angle in [0.0f32, 0.5 * PI, 0.3, -2.0] {
             let axis = Vec2::from_angle(angle);
             for shape in [Shape::circle(0.25), Shape::capsule(0.4, 0.25)] {
@@ -726,13 +726,13 @@ fn ends_are_touched_in_line() {
                 for (rod, radius) in [(Shape::capsule(0.5, 0.25), 0.25f32), (Shape::segment(0.5), 0.0)] {
                     for gap in [0.01f32, 0.0, -0.1] {
                         let at = axis * (0.5 + half + radius + 0.25 + gap);
-                        let contacts = touch(lanes, (rod, Vec2::ZERO, angle), (shape, at, angle));
+                        let contacts = touch(isa, (rod, Vec2::ZERO, angle), (shape, at, angle));
                         assert_eq!(contacts.len(), 1, "{contacts:?}");
                         assert!((contacts[0].normal - dvec(axis)).length() < 1e-5, "{contacts:?}");
                         assert!((contacts[0].separation - f64::from(gap)).abs() < 1e-6, "{contacts:?}");
                     }
                     let far = axis * 2.0;
-                    assert_eq!(touch(lanes, (rod, Vec2::ZERO, angle), (shape, far, angle)).len(), 0);
+                    assert_eq!(touch(isa, (rod, Vec2::ZERO, angle), (shape, far, angle)).len(), 0);
                 }
             }
         }
@@ -742,7 +742,7 @@ fn ends_are_touched_in_line() {
 /// A capsule or a segment that stands upright on a face, sunk into it or not, touches it with its lower end.
 #[test]
 fn rods_stand_upright() {
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for turned in [0.0f32, 0.7, -1.9, PI] {
             let up = Vec2::from_angle(turned + 0.5 * PI);
             for upright in [0.5f32, -0.5] {
@@ -755,7 +755,7 @@ fn rods_stand_upright() {
                         for gap in [0.01f32, 0.0, -0.1, -0.3] {
                             let at = up * (0.5 + end + gap) + 0.1 * up.perp();
                             let rod = (rod, at, turned + upright * PI);
-                            let contacts = touch(lanes, (ground, Vec2::ZERO, tilt), rod);
+                            let contacts = touch(isa, (ground, Vec2::ZERO, tilt), rod);
                             let lower =
                                 contacts.iter().map(|contact| contact.separation).fold(f64::MAX, f64::min);
                             assert!(

@@ -3,7 +3,7 @@
 
 use crate::reference::engine::{self as oracle, dvec};
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Error, Filter, Lanes, Material, Mix, Mixing, Settings, Shape, Vec2, World,
+    BodyDesc, BodyHandle, BodyType, Error, Filter, Isa, Material, Mix, Mixing, Settings, Shape, Vec2, World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -16,8 +16,8 @@ fn config(cases: u32) -> ProptestConfig {
 
 // ---- Random scenes ----------------------------------------------------------------------------
 
-fn any_lanes() -> impl Strategy<Value = Lanes> {
-    prop::sample::select(Lanes::ALL.to_vec())
+fn any_isa() -> impl Strategy<Value = Isa> {
+    prop::sample::select(Isa::available().collect::<Vec<_>>())
 }
 
 /// Coordinates anywhere, or on a grid of ½, where shapes touch exactly and centres coincide.
@@ -247,9 +247,9 @@ proptest! {
     /// The contacts of a random scene are the oracle's, by pair, with its
     /// separations and normals: at the first step, and while bodies move on and the pair list lives.
     #[test]
-    fn contacts_are_those_of_all_pairs(descs in scene(60), lanes in any_lanes(), projection in any::<bool>()) {
+    fn contacts_are_those_of_all_pairs(descs in scene(60), isa in any_isa(), projection in any::<bool>()) {
         let base = if projection { Settings::projection() } else { Settings::default() };
-        let outcome = check_steps(Settings { lanes, ..base }, &descs, 12);
+        let outcome = check_steps(Settings { isa, ..base }, &descs, 12);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
@@ -258,10 +258,10 @@ proptest! {
     #[test]
     fn contacts_among_crowds_of_large_bodies(
         (large, small) in crowd(),
-        lanes in any_lanes(),
+        isa in any_isa(),
     ) {
         let descs: Vec<_> = small.into_iter().chain(large).collect();
-        let outcome = check_steps(Settings { lanes, ..Settings::default() }, &descs, 6);
+        let outcome = check_steps(Settings { isa, ..Settings::default() }, &descs, 6);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
@@ -270,9 +270,9 @@ proptest! {
     fn contacts_follow_edits(
         descs in scene(40),
         edits in prop::collection::vec((0u8..6, any::<prop::sample::Index>(), body(6.0, 40.0)), 1..20),
-        lanes in any_lanes(),
+        isa in any_isa(),
     ) {
-        let (mut world, mut bodies) = build(Settings { lanes, ..Settings::default() }, &descs);
+        let (mut world, mut bodies) = build(Settings { isa, ..Settings::default() }, &descs);
         let mut follows = Follows::new();
         for (what, which, desc) in edits {
             match what {
@@ -312,13 +312,13 @@ proptest! {
 
 // ---- Degenerate scenes ------------------------------------------------------------------------
 
-/// Runs a hand-made scene through `check_steps` at every width and with both solvers.
+/// Runs a hand-made scene through `check_steps` on every instruction set and both solvers.
 #[track_caller]
 fn check_everywhere(descs: &[BodyDesc], steps: usize) {
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for base in [Settings::default(), Settings::projection()] {
-            if let Err(error) = check_steps(Settings { lanes, ..base }, descs, steps) {
-                panic!("lanes {}, {:?}: {error}", lanes.width(), base.solver);
+            if let Err(error) = check_steps(Settings { isa, ..base }, descs, steps) {
+                panic!("{}, {:?}: {error}", isa, base.solver);
             }
         }
     }
@@ -333,8 +333,8 @@ fn cube(half: f32, x: f32, y: f32) -> BodyDesc {
 }
 
 /// The one contact of a two-body scene after one step.
-fn only_contact(a: BodyDesc, b: BodyDesc, lanes: Lanes) -> (granule::Contact, [BodyHandle; 2]) {
-    let (mut world, bodies) = build(Settings { lanes, ..Settings::default() }, &[a, b]);
+fn only_contact(a: BodyDesc, b: BodyDesc, isa: Isa) -> (granule::Contact, [BodyHandle; 2]) {
+    let (mut world, bodies) = build(Settings { isa, ..Settings::default() }, &[a, b]);
     world.step();
     let contacts: Vec<_> = world.contacts().collect();
     assert_eq!(contacts.len(), 1, "{contacts:?}");
@@ -344,8 +344,8 @@ fn only_contact(a: BodyDesc, b: BodyDesc, lanes: Lanes) -> (granule::Contact, [B
 /// Coincident circle centres touch along (1, 0) and are pushed apart, finite.
 #[test]
 fn coincident_centres() {
-    for lanes in Lanes::ALL {
-        let (contact, _) = only_contact(ball(0.5, 3.0, 4.0), ball(0.25, 3.0, 4.0), lanes);
+    for isa in Isa::available() {
+        let (contact, _) = only_contact(ball(0.5, 3.0, 4.0), ball(0.25, 3.0, 4.0), isa);
         assert_eq!(contact.normal, Vec2::X);
         assert_eq!(contact.separation, -0.75);
     }
@@ -363,9 +363,9 @@ fn circle_centre_inside_a_box() {
         (Vec2::new(0.1, 0.8), Vec2::Y),
         (Vec2::new(0.1, -0.8), Vec2::NEG_Y),
     ];
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for (at, outward) in faces {
-            let (contact, [circle, _]) = only_contact(ball(0.3, at.x, at.y), cube(1.0, 0.0, 0.0), lanes);
+            let (contact, [circle, _]) = only_contact(ball(0.3, at.x, at.y), cube(1.0, 0.0, 0.0), isa);
             let from_box = if contact.a == circle { -contact.normal } else { contact.normal };
             assert!((from_box - outward).length() < 1e-6, "{at}: {contact:?}");
             assert!((contact.separation + 0.5).abs() < 1e-6, "{at}: {contact:?}");
@@ -388,16 +388,16 @@ fn touching_exactly() {
             [BodyDesc::fixed(Shape::half_space(Vec2::X, -1.0), Vec2::X), cube(0.5, 0.5 + gap, 0.0)],
         ]
     };
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for [a, b] in pairs(0.0) {
-            assert_eq!(only_contact(a, b, lanes).0.separation, 0.0, "{a:?} {b:?}");
+            assert_eq!(only_contact(a, b, isa).0.separation, 0.0, "{a:?} {b:?}");
         }
         for [a, b] in pairs(0.019) {
-            let separation = only_contact(a, b, lanes).0.separation;
+            let separation = only_contact(a, b, isa).0.separation;
             assert!((separation - 0.019).abs() < 1e-6, "{a:?} {b:?}: {separation}");
         }
         for [a, b] in pairs(0.021) {
-            let (mut world, _) = build(Settings { lanes, ..Settings::default() }, &[a, b]);
+            let (mut world, _) = build(Settings { isa, ..Settings::default() }, &[a, b]);
             world.step();
             assert_eq!(world.contacts().count(), 0, "{a:?} {b:?}");
         }
@@ -408,10 +408,10 @@ fn touching_exactly() {
 #[test]
 fn corner_contacts_point_along_the_diagonal() {
     let side = 0.5 + 0.5 * std::f32::consts::FRAC_1_SQRT_2;
-    for lanes in Lanes::ALL {
+    for isa in Isa::available() {
         for (sx, sy) in [(1.0f32, 1.0f32), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
             let (contact, [circle, _]) =
-                only_contact(ball(0.5, sx * side, sy * side), cube(0.5, 0.0, 0.0), lanes);
+                only_contact(ball(0.5, sx * side, sy * side), cube(0.5, 0.0, 0.0), isa);
             let from_box = if contact.a == circle { -contact.normal } else { contact.normal };
             let diagonal = Vec2::new(sx, sy) * std::f32::consts::FRAC_1_SQRT_2;
             assert!((from_box - diagonal).length() < 1e-5, "{contact:?}");
@@ -483,8 +483,8 @@ fn a_row_of_ten_thousand() {
             .map(|i| along * (0.984_375 * i as f32))
             .map(|at| BodyDesc::dynamic(Shape::circle(0.5), at))
             .collect();
-        for lanes in [Lanes::One, Lanes::Eight] {
-            let (mut world, bodies) = build(Settings { lanes, ..Settings::default() }, &descs);
+        for isa in [Isa::Scalar, Isa::Auto] {
+            let (mut world, bodies) = build(Settings { isa, ..Settings::default() }, &descs);
             for _ in 0..3 {
                 let before = observe(&world, &bodies);
                 world.step();
@@ -640,10 +640,10 @@ proptest! {
     #[test]
     fn one_sweep_is_the_soft_step(
         couples in prop::collection::vec(couple(), 1..24),
-        lanes in any_lanes(),
+        isa in any_isa(),
         mixing in any_mixing(),
     ) {
-        let settings = Settings { substeps: 1, iterations: 1, lanes, mixing, ..Settings::default() };
+        let settings = Settings { substeps: 1, iterations: 1, isa, mixing, ..Settings::default() };
         let outcome = check_couples(settings, &couples, 1);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
@@ -652,13 +652,13 @@ proptest! {
     #[test]
     fn steps_of_pairs_follow_the_soft_step(
         couples in prop::collection::vec(couple(), 1..24),
-        lanes in any_lanes(),
+        isa in any_isa(),
         substeps in 1u32..6,
         frequency in 0.03f32..0.25,
         damping_ratio in 0.5f32..12.0,
     ) {
         let contact_frequency_ratio = frequency;
-        let settings = Settings { substeps, lanes, contact_frequency_ratio, damping_ratio, ..Settings::default() };
+        let settings = Settings { substeps, isa, contact_frequency_ratio, damping_ratio, ..Settings::default() };
         let outcome = check_couples(settings, &couples, 4);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
@@ -667,12 +667,12 @@ proptest! {
     #[test]
     fn steps_of_pairs_follow_the_projection(
         couples in prop::collection::vec(couple(), 1..24),
-        lanes in any_lanes(),
+        isa in any_isa(),
         substeps in 1u32..4,
         iterations in 1u32..6,
         projection_percent in 0.0f32..1.0,
     ) {
-        let settings = Settings { substeps, iterations, lanes, projection_percent, ..Settings::projection() };
+        let settings = Settings { substeps, iterations, isa, projection_percent, ..Settings::projection() };
         let outcome = check_couples(settings, &couples, 4);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
@@ -735,9 +735,9 @@ proptest! {
         descs in scene(60),
         edits in prop::collection::vec((0u8..4, any::<prop::sample::Index>(), body(6.0, 12.0)), 0..12),
         places in prop::collection::vec((point(8.0), 0.0f32..3.0, 0.0f32..3.0), 1..8),
-        lanes in any_lanes(),
+        isa in any_isa(),
     ) {
-        let (mut world, mut bodies) = build(Settings { lanes, ..Settings::default() }, &descs);
+        let (mut world, mut bodies) = build(Settings { isa, ..Settings::default() }, &descs);
         let check = |world: &World, bodies: &[(BodyHandle, BodyDesc)]| {
             for (at, half_x, half_y) in &places {
                 let outcome = check_queries(world, bodies, *at, Vec2::new(*half_x, *half_y));

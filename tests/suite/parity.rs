@@ -1,19 +1,19 @@
-//! One result: the state after N steps is the same, bit for bit, at every lane width and thread count;
+//! One result: the state after N steps is the same, bit for bit, on every instruction set and thread count;
 //! and where two runs do differ, the first difference is named.
 #![cfg(feature = "parallel")]
 
 use granule::verify::{Fault, Side, side_by_side};
-use granule::{BodyDesc, Lanes, Settings, Shape, Solver, Stage, Vec2, World, scene};
+use granule::{BodyDesc, Isa, Settings, Shape, Solver, Stage, Vec2, World, scene};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 const BODIES: usize = 2_000;
 const STEPS: usize = 200;
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
-fn build(name: &str, lanes: Lanes, solver: Solver) -> World {
+fn build(name: &str, isa: Isa, solver: Solver) -> World {
     let scene = scene::builtin(name, BODIES, 7).unwrap();
     let mut world = scene.build().unwrap();
-    let settings = Settings { lanes, ..*world.settings() };
+    let settings = Settings { isa, ..*world.settings() };
     let settings = match solver {
         Solver::Soft => settings,
         Solver::Projection => {
@@ -32,9 +32,9 @@ fn pool(threads: usize) -> ThreadPool {
 }
 
 /// Steps the scene in two configurations side by side, to say where they part.
-fn where_they_part(name: &str, solver: Solver, lanes: Lanes, threads: usize) -> String {
-    let mut reference = build(name, Lanes::One, solver);
-    let mut other = build(name, lanes, solver);
+fn where_they_part(name: &str, solver: Solver, isa: Isa, threads: usize) -> String {
+    let mut reference = build(name, Isa::Scalar, solver);
+    let mut other = build(name, isa, solver);
     let pool = pool(threads);
     let outcome = side_by_side(&mut reference, &mut other, STEPS as u64, None, |side, world| match side {
         Side::A => world.step(),
@@ -43,9 +43,9 @@ fn where_they_part(name: &str, solver: Solver, lanes: Lanes, threads: usize) -> 
     outcome.map_or_else(|divergence| divergence.to_string(), |_| "nowhere, on a second run".into())
 }
 
-/// Holds one scene to one hash over every lane width and thread count.
+/// Holds one scene to one hash over every instruction set and thread count.
 fn check(name: &str, solver: Solver) {
-    let mut reference = build(name, Lanes::One, solver);
+    let mut reference = build(name, Isa::Scalar, solver);
     let start = reference.state_hash();
     for _ in 0..STEPS {
         reference.step();
@@ -55,15 +55,14 @@ fn check(name: &str, solver: Solver) {
     assert!(reference.quarantined().is_empty());
     for threads in THREADS {
         let pool = pool(threads);
-        for lanes in Lanes::ALL {
-            let mut world = build(name, lanes, solver);
-            assert_eq!(world.state_hash(), start, "{name}: built differently at lanes {}", lanes.width());
+        for isa in Isa::available() {
+            let mut world = build(name, isa, solver);
+            assert_eq!(world.state_hash(), start, "{name}: built differently with {isa}");
             pool.install(|| (0..STEPS).for_each(|_| world.step()));
             assert!(
                 world.state_hash() == expected,
-                "{name}, {solver:?}: lanes {} and {threads} threads part from the scalar path at {}",
-                lanes.width(),
-                where_they_part(name, solver, lanes, threads)
+                "{name}, {solver:?}: {isa} and {threads} threads part from the scalar path at {}",
+                where_they_part(name, solver, isa, threads)
             );
         }
     }
@@ -91,7 +90,7 @@ fn small_scenes_on_four_threads() {
 macro_rules! one_result {
     ($($test:ident: $scene:literal, $solver:ident;)*) => {
         $(
-            /// One hash at lanes 1, 4, 8, 16 and threads 1, 2, 3, 8.
+            /// One hash on every instruction set and threads 1, 2, 3, 8.
             #[test]
             fn $test() {
                 check($scene, Solver::$solver);
@@ -140,14 +139,14 @@ one_result! {
     mixed_shapes: "mixed_shapes", Soft;
 }
 
-/// The lane width may change from step to step: the state goes on as if it had not.
+/// The instruction set may change from step to step: the state goes on as if it had not.
 #[test]
-fn lanes_can_change_on_the_way() {
-    let mut reference = build("pile", Lanes::One, Solver::Soft);
-    let mut mixed = build("pile", Lanes::One, Solver::Soft);
-    for step in 0..60 {
+fn sets_can_change_on_the_way() {
+    let mut reference = build("pile", Isa::Scalar, Solver::Soft);
+    let mut mixed = build("pile", Isa::Scalar, Solver::Soft);
+    for (step, isa) in Isa::available().cycle().take(60).enumerate() {
         reference.step();
-        mixed.set_lanes(Lanes::ALL[step % 4]);
+        mixed.set_isa(isa).unwrap();
         mixed.step();
         assert_eq!(reference.state_hash(), mixed.state_hash(), "step {step}");
     }
@@ -170,8 +169,8 @@ fn hash_tells_scenes_apart() {
 fn a_planted_difference_is_named() {
     for stage in Stage::ALL {
         for (step, ulps) in [(1, 1), (40, 5), (41, -2)] {
-            let mut a = build("packed", Lanes::One, Solver::Soft);
-            let mut b = build("packed", Lanes::Eight, Solver::Soft);
+            let mut a = build("packed", Isa::Scalar, Solver::Soft);
+            let mut b = build("packed", Isa::Auto, Solver::Soft);
             let body = a.handles().nth(1_000).unwrap();
             let fault = Fault { step, stage, body, ulps };
             let outcome = side_by_side(&mut a, &mut b, 60, Some(fault), |_, world| world.step());
@@ -192,8 +191,8 @@ fn a_planted_difference_is_named() {
 /// Without a planted difference, the same comparison finds none and returns the hash that both have.
 #[test]
 fn equal_runs_are_the_same_to_the_end() {
-    let mut a = build("packed", Lanes::One, Solver::Soft);
-    let mut b = build("packed", Lanes::Eight, Solver::Soft);
+    let mut a = build("packed", Isa::Scalar, Solver::Soft);
+    let mut b = build("packed", Isa::Auto, Solver::Soft);
     let hash = side_by_side(&mut a, &mut b, 60, None, |_, world| world.step()).unwrap();
     assert_eq!(hash, a.state_hash());
     assert_eq!(hash, b.state_hash());
@@ -202,8 +201,8 @@ fn equal_runs_are_the_same_to_the_end() {
 /// Two equal worlds differ in nothing, also before their first step and when bodies were added since the last.
 #[test]
 fn equal_worlds_have_no_difference() {
-    let mut worlds = [Lanes::One, Lanes::Eight]
-        .map(|lanes| World::new(Settings { lanes, ..Settings::default() }).expect("default settings"));
+    let mut worlds = [Isa::Scalar, Isa::Auto]
+        .map(|isa| World::new(Settings { isa, ..Settings::default() }).expect("default settings"));
     for round in 0..3 {
         for world in &mut worlds {
             for place in 0..20 {

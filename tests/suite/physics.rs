@@ -1,5 +1,5 @@
 //! The engine against mechanics: every scene here has a closed form, and each test holds it at the
-//! scalar path and at eight lanes, and with both solvers where both make the claim.
+//! scalar path and on the best instruction set, and with both solvers where both make the claim.
 
 mod collisions;
 mod friction;
@@ -9,24 +9,24 @@ mod world;
 
 use crate::common::{state, steps, weightless, world};
 use granule::{
-    BodyDesc, Filter, Lanes, Material, Mix, Mixing, Part, Settings, Shape, Solver, Vec2, World, scene,
+    BodyDesc, Filter, Isa, Material, Mix, Mixing, Part, Settings, Shape, Solver, Vec2, World, scene,
 };
 
 const G: f32 = 10.0;
-const LANES: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 
-/// Runs `check` with the soft solver at both lane widths.
-fn at_both_lanes(check: impl Fn(Settings)) {
-    for lanes in LANES {
-        check(Settings { lanes, ..Settings::default() });
+/// Runs `check` with the soft solver on both instruction sets.
+fn on_both_sets(check: impl Fn(Settings)) {
+    for isa in SETS {
+        check(Settings { isa, ..Settings::default() });
     }
 }
 
-/// Runs `check` with both solvers at both lane widths.
-fn at_both_lanes_and_solvers(check: impl Fn(Settings)) {
-    for lanes in LANES {
-        check(Settings { lanes, ..Settings::default() });
-        check(Settings { lanes, ..Settings::projection() });
+/// Runs `check` with both solvers on both instruction sets.
+fn on_both_sets_and_solvers(check: impl Fn(Settings)) {
+    for isa in SETS {
+        check(Settings { isa, ..Settings::default() });
+        check(Settings { isa, ..Settings::projection() });
     }
 }
 
@@ -35,8 +35,8 @@ fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings
     let error = (actual - expected).abs();
     assert!(
         error <= tolerance,
-        "{what}: {actual}, expected {expected} ± {tolerance} (lanes {}, {:?})",
-        settings.lanes.width(),
+        "{what}: {actual}, expected {expected} ± {tolerance} ({}, {:?})",
+        settings.isa,
         settings.solver
     );
 }

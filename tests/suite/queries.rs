@@ -5,7 +5,7 @@ use crate::reference::hull::{Form, dvec};
 #[allow(dead_code, reason = "which boxes are axis-aligned is for the manifolds only")]
 use glam::DVec2;
 use granule::{
-    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Lanes, Material, Part, Polygon, Settings, Shape, Vec2,
+    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Isa, Material, Part, Polygon, Settings, Shape, Vec2,
     World,
 };
 use proptest::prelude::*;
@@ -264,10 +264,10 @@ proptest! {
     fn queries_find_what_is_there(
         recipes in prop::collection::vec(recipe(), 1..40),
         places in places(),
-        lanes in prop::sample::select(Lanes::ALL.to_vec()),
+        isa in prop::sample::select(Isa::available().collect::<Vec<_>>()),
         touching in prop::sample::select(vec![1, 2, usize::MAX]),
     ) {
-        let mut world = World::new(Settings { lanes, ..Settings::default() }).unwrap();
+        let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
         for (i, recipe) in recipes.iter().enumerate() {
             let body = add(&mut world, recipe);
             // The filters of all, of half of them, or of one let them touch others.

@@ -3,7 +3,7 @@
 
 use granule::scene::{self, BUILTIN, Scene};
 use granule::{
-    Assembly, BodyDesc, BodyType, Filter, Lanes, LinkDesc, LinkKind, Material, Mix, Mixing, Part, Polygon,
+    Assembly, BodyDesc, BodyType, Filter, Isa, LinkDesc, LinkKind, Material, Mix, Mixing, Part, Polygon,
     Settings, Shape, Solver, Vec2,
 };
 
@@ -55,7 +55,7 @@ fn all_fields() {
         iterations: 3,
         link_iterations: 6,
         solver: Solver::Projection,
-        lanes: Lanes::Eight,
+        isa: Isa::Auto,
         mixing: Mixing { friction: Mix::GeometricMean, restitution: Mix::Max },
         contact_frequency_ratio: 0.2,
         damping_ratio: 5.0,

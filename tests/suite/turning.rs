@@ -1,5 +1,5 @@
 //! Bodies that turn, against mechanics: every scene here has a closed form, and each test holds it at the
-//! scalar path and at eight lanes.
+//! scalar path and on the best instruction set.
 
 mod angles;
 mod chains;
@@ -14,19 +14,19 @@ mod tipping;
 
 use crate::common::{state, steps, weightless, world};
 use granule::{
-    BodyDesc, BodyHandle, BodyState, Error, Lanes, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
+    BodyDesc, BodyHandle, BodyState, Error, Isa, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
     Vec2, World,
 };
 use std::f32::consts::PI;
 
 const G: f32 = 10.0;
-const LANES: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 
-/// Runs `check` at both lane widths, with friction and restitution the smaller of the two.
-fn at_both_lanes(check: impl Fn(Settings)) {
-    for lanes in LANES {
+/// Runs `check` on both instruction sets, with friction and restitution the smaller of the two.
+fn on_both_sets(check: impl Fn(Settings)) {
+    for isa in SETS {
         let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
-        check(Settings { lanes, mixing, ..Settings::default() });
+        check(Settings { isa, mixing, ..Settings::default() });
     }
 }
 
@@ -40,8 +40,8 @@ fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings
     let error = (actual - expected).abs();
     assert!(
         error <= tolerance,
-        "{what}: {actual}, expected {expected} ± {tolerance} (lanes {})",
-        settings.lanes.width()
+        "{what}: {actual}, expected {expected} ± {tolerance} ({})",
+        settings.isa
     );
 }
 

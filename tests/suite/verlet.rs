@@ -1,15 +1,15 @@
 //! Particles and links against closed forms, an independent oracle in f64, and bad input.
 
 use granule::{
-    Assembly, BodyDesc, BodyHandle, Error, Lanes, LinkDesc, LinkKind, Material, Part, Settings, Shape, Vec2,
+    Assembly, BodyDesc, BodyHandle, Error, Isa, LinkDesc, LinkKind, Material, Part, Settings, Shape, Vec2,
     World, scene,
 };
 use proptest::prelude::*;
 
-const WIDTHS: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 
-fn world(lanes: Lanes, change: impl FnOnce(&mut Settings)) -> World {
-    let mut settings = Settings { lanes, ..Settings::default() };
+fn world(isa: Isa, change: impl FnOnce(&mut Settings)) -> World {
+    let mut settings = Settings { isa, ..Settings::default() };
     change(&mut settings);
     World::new(settings).unwrap()
 }
@@ -26,8 +26,8 @@ fn floor(world: &mut World, material: Material) {
 /// Contract: a free particle is on the parabola x₀ + v₀·t + ½·a·t² at the end of every step.
 #[test]
 fn free_fall() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |_| {});
+    for isa in SETS {
+        let mut world = world(isa, |_| {});
         let (start, velocity) = (Vec2::new(1.0, 20.0), Vec2::new(3.0, 5.0));
         let particle = world.add_body(&BodyDesc { velocity, ..BodyDesc::particle(start, 2.0) }).unwrap();
         for step in 1..=120 {
@@ -43,7 +43,7 @@ fn free_fall() {
 /// Contract: a change of the time step, or of the substeps, does not change the path.
 #[test]
 fn time_step_may_change() {
-    let mut world = world(Lanes::Eight, |_| {});
+    let mut world = world(Isa::Auto, |_| {});
     let velocity = Vec2::new(2.0, 8.0);
     let particle = world.add_body(&BodyDesc { velocity, ..BodyDesc::particle(Vec2::ZERO, 1.0) }).unwrap();
     let mut t = 0.0;
@@ -61,8 +61,8 @@ fn time_step_may_change() {
 /// the parabola at the end of the step: v₀ + a·t.
 #[test]
 fn velocity_is_that_of_the_end_of_the_step() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |_| {});
+    for isa in SETS {
+        let mut world = world(isa, |_| {});
         let velocity = Vec2::new(3.0, 5.0);
         let particle = BodyDesc { velocity, ..BodyDesc::particle(Vec2::new(1.0, 20.0), 2.0) };
         let particle = world.add_body(&particle).unwrap();
@@ -87,9 +87,9 @@ fn velocity_is_that_of_the_end_of_the_step() {
 /// of nothing.
 #[test]
 fn velocities_can_be_written_back() {
-    for lanes in WIDTHS {
+    for isa in SETS {
         let build = || {
-            let mut world = world(lanes, |_| {});
+            let mut world = world(isa, |_| {});
             let velocity = Vec2::new(3.0, 5.0);
             let free = BodyDesc { velocity, ..BodyDesc::particle(Vec2::new(1.0, 20.0), 2.0) };
             let free = world.add_body(&free).unwrap();
@@ -123,7 +123,7 @@ fn velocities_can_be_written_back() {
 /// velocity, whatever happens to gravity, its scale, the time step and the substeps.
 #[test]
 fn a_velocity_given_in_flight_is_that_of_the_parabola() {
-    let mut world = world(Lanes::Eight, |_| {});
+    let mut world = world(Isa::Auto, |_| {});
     let particle = world.add_body(&BodyDesc::particle(Vec2::ZERO, 0.5)).unwrap();
     let (mut place, mut velocity, mut gravity, mut scale) =
         (Vec2::ZERO, Vec2::ZERO, Vec2::new(0.0, -10.0), 1.0);
@@ -164,8 +164,8 @@ fn a_velocity_given_in_flight_is_that_of_the_parabola() {
 /// Contract: a particle at rest, lying or hanging, has no velocity.
 #[test]
 fn particles_at_rest_have_no_velocity() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |_| {});
+    for isa in SETS {
+        let mut world = world(isa, |_| {});
         floor(&mut world, Material::default());
         let lying =
             world.add_body(&BodyDesc::particle(Vec2::new(0.0, BodyDesc::PARTICLE_RADIUS), 1.0)).unwrap();
@@ -186,8 +186,8 @@ fn particles_at_rest_have_no_velocity() {
 /// parts have.
 #[test]
 fn momentum_is_kept() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |settings| settings.gravity = Vec2::ZERO);
+    for isa in SETS {
+        let mut world = world(isa, |settings| settings.gravity = Vec2::ZERO);
         let wheel = Assembly::polygon(Vec2::ZERO, 1.0, 12, 0.65).grouped(1);
         let points = world.add_assembly(&wheel).unwrap();
         for (index, &point) in points.iter().enumerate() {
@@ -215,7 +215,7 @@ fn momentum_is_kept() {
 #[test]
 fn links_add_no_energy() {
     for (corners, link_iterations) in [(12, 2), (28, 4), (40, 2), (40, 8), (100, 4)] {
-        let mut world = world(Lanes::Eight, |settings| {
+        let mut world = world(Isa::Auto, |settings| {
             (settings.gravity, settings.link_iterations) = (Vec2::ZERO, link_iterations);
         });
         let wheel = Assembly::polygon(Vec2::ZERO, 1.0, corners, 10.0).grouped(1);
@@ -243,8 +243,8 @@ fn links_add_no_energy() {
 /// Contract: a pendulum of small angle has the period 2π·√(l/g), within 1 %.
 #[test]
 fn pendulum_period() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |settings| settings.substeps = 8);
+    for isa in SETS {
+        let mut world = world(isa, |settings| settings.substeps = 8);
         let pin = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0).pinned()).unwrap();
         let start = 2.0 * Vec2::from_angle(-std::f32::consts::FRAC_PI_2 + 0.1);
         let bob = world.add_body(&BodyDesc::particle(start, 1.0)).unwrap();
@@ -268,8 +268,8 @@ fn pendulum_period() {
 /// Contract: a chain of 20 links that hangs from a pin keeps its length within 1 % at 50 iterations.
 #[test]
 fn hanging_chain_keeps_its_length() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |settings| settings.link_iterations = 50);
+    for isa in SETS {
+        let mut world = world(isa, |settings| settings.link_iterations = 50);
         let mut chain = Assembly::rope(Vec2::ZERO, Vec2::new(0.0, -4.0), 20, 1.0);
         chain.bodies[0] = chain.bodies[0].pinned();
         let points = world.add_assembly(&chain).unwrap();
@@ -285,10 +285,10 @@ fn hanging_chain_keeps_its_length() {
 /// Contract: a particle bounces back with e times the speed that it came with.
 #[test]
 fn bounce() {
-    for lanes in WIDTHS {
+    for isa in SETS {
         for restitution in [0.0, 0.5, 1.0] {
             let material = Material::new(1.0, 0.0, restitution);
-            let mut world = world(lanes, |settings| settings.gravity = Vec2::ZERO);
+            let mut world = world(isa, |settings| settings.gravity = Vec2::ZERO);
             floor(&mut world, material);
             let velocity = Vec2::new(1.0, -4.0);
             let particle = BodyDesc { velocity, material, ..BodyDesc::particle(Vec2::new(0.0, 1.0), 1.0) };
@@ -305,9 +305,9 @@ fn bounce() {
 /// Contract: friction stops a sliding particle after v²/(2·μ·g), μ mixed by √(μ_A² + μ_B²); it does not roll.
 #[test]
 fn sliding_stops() {
-    for lanes in WIDTHS {
+    for isa in SETS {
         let material = Material::new(1.0, 0.5, 0.0);
-        let mut world = world(lanes, |_| {});
+        let mut world = world(isa, |_| {});
         floor(&mut world, material);
         let velocity = Vec2::new(4.0, 0.0);
         let start = Vec2::new(0.0, BodyDesc::PARTICLE_RADIUS);
@@ -325,8 +325,8 @@ fn sliding_stops() {
 /// Contract: a soft wheel rolls down a slope, and turns as it goes.
 #[test]
 fn soft_wheel_rolls() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |_| {});
+    for isa in SETS {
+        let mut world = world(isa, |_| {});
         let up = Vec2::new(0.6, 0.8);
         let material = Material::new(1.0, 0.9, 0.0);
         let slope = BodyDesc::fixed(Shape::half_space(up, 0.0), Vec2::ZERO);
@@ -354,7 +354,7 @@ fn soft_wheel_rolls() {
 /// Contract: a soft box that lands on a corner turns over it: it comes to lie on a side, nearly rigid.
 #[test]
 fn soft_box_lands_on_a_side() {
-    let mut world = world(Lanes::Eight, |_| {});
+    let mut world = world(Isa::Auto, |_| {});
     floor(&mut world, Material::new(1.0, 0.6, 0.0));
     let soft = Assembly::soft_box(Vec2::new(0.0, 2.0), Vec2::ONE, 0.05, 1.0, 0.3).grouped(1);
     let points = world.add_assembly(&soft).unwrap();
@@ -407,8 +407,8 @@ fn ragdolls_calm_down() {
 /// Contract: a rope holds a crate at its own length, by an attachment to a point of the crate.
 #[test]
 fn rope_holds_a_crate() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |settings| settings.link_iterations = 20);
+    for isa in SETS {
+        let mut world = world(isa, |settings| settings.link_iterations = 20);
         let mut rope = Assembly::rope(Vec2::ZERO, Vec2::new(0.0, -2.0), 8, 0.1).grouped(1);
         rope.bodies[0] = rope.bodies[0].pinned();
         let points = world.add_assembly(&rope).unwrap();
@@ -426,8 +426,8 @@ fn rope_holds_a_crate() {
 /// Contract: an attachment off the centre of a disc turns it: the disc hangs below its anchor.
 #[test]
 fn attachment_turns_a_disc() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |settings| settings.link_iterations = 20);
+    for isa in SETS {
+        let mut world = world(isa, |settings| settings.link_iterations = 20);
         let pin = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0).pinned()).unwrap();
         let disc = BodyDesc {
             linear_damping: 1.0,
@@ -450,8 +450,8 @@ fn attachment_turns_a_disc() {
 /// Contract: a link to a body that gets another part holds it where it did, and moves it by its new mass.
 #[test]
 fn links_know_of_new_parts() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, |settings| settings.gravity = Vec2::ZERO);
+    for isa in SETS {
+        let mut world = world(isa, |settings| settings.gravity = Vec2::ZERO);
         let [left, right] = [-2.0, 2.0].map(|x| {
             let desc = BodyDesc {
                 angle: 0.5,
@@ -491,7 +491,7 @@ fn links_know_of_new_parts() {
 /// Contract: cloth carries a crate that falls on it, and is pressed down by it.
 #[test]
 fn crate_presses_cloth() {
-    let mut world = world(Lanes::Eight, |settings| settings.link_iterations = 20);
+    let mut world = world(Isa::Auto, |settings| settings.link_iterations = 20);
     let mut net = Assembly::rope(Vec2::new(-2.0, 0.0), Vec2::new(2.0, 0.0), 40, 0.5).grouped(1);
     net.bodies[0] = net.bodies[0].pinned();
     net.bodies[40] = net.bodies[40].pinned();
@@ -509,7 +509,7 @@ fn crate_presses_cloth() {
 #[test]
 fn links_break() {
     for (break_force, breaks) in [(15.0, true), (40.0, false)] {
-        let mut world = world(Lanes::Eight, |_| {});
+        let mut world = world(Isa::Auto, |_| {});
         let pin = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0).pinned()).unwrap();
         let bob = world.add_body(&BodyDesc::particle(Vec2::new(0.0, -1.0), 2.0)).unwrap();
         let link = LinkDesc { break_force, ..LinkDesc::distance(pin, bob, 1.0) };
@@ -528,7 +528,7 @@ fn links_break() {
 /// Contract: a slack rope does nothing until it is taut, and a `Min` link nothing until it is too short.
 #[test]
 fn limits_act_on_one_side() {
-    let mut world = world(Lanes::Eight, |settings| settings.gravity = Vec2::ZERO);
+    let mut world = world(Isa::Auto, |settings| settings.gravity = Vec2::ZERO);
     let pair = |world: &mut World, y: f32, speed: f32, kind: LinkKind| {
         let a = world.add_body(&BodyDesc::particle(Vec2::new(0.0, y), 1.0).pinned()).unwrap();
         let b = BodyDesc { velocity: Vec2::new(speed, 0.0), ..BodyDesc::particle(Vec2::new(1.5, y), 1.0) };
@@ -558,7 +558,7 @@ fn limits_act_on_one_side() {
 /// Contract: removing a body removes its links; handles of both are stale.
 #[test]
 fn links_go_with_their_bodies() {
-    let mut world = world(Lanes::Eight, |_| {});
+    let mut world = world(Isa::Auto, |_| {});
     let points = world.add_assembly(&Assembly::rope(Vec2::ZERO, Vec2::X, 4, 1.0)).unwrap();
     let links: Vec<_> = world.links().map(|(handle, _)| handle).collect();
     world.step();
@@ -578,7 +578,7 @@ fn links_go_with_their_bodies() {
 /// Contract: bad links are refused with the field that is wrong, and nothing is added.
 #[test]
 fn bad_links_are_refused() {
-    let mut world = world(Lanes::Eight, |_| {});
+    let mut world = world(Isa::Auto, |_| {});
     let a = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0)).unwrap();
     let b = world.add_body(&BodyDesc::particle(Vec2::X, 1.0)).unwrap();
     let ground = world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
@@ -638,7 +638,7 @@ proptest! {
         ..ProptestConfig::default() })]
 
     /// Contract: an iteration moves every particle to where a naive f64 iteration over the same links in the
-    /// same order moves it, at every lane width, whatever the graph.
+    /// same order moves it, on every instruction set, whatever the graph.
     #[test]
     fn an_iteration_agrees_with_the_oracle(
         places in prop::collection::vec((-5.0f32..5.0, -5.0f32..5.0, 0.1f32..10.0, 0..8u8), 2..60),
@@ -646,8 +646,8 @@ proptest! {
             (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0.0f32..3.0, 0..3u8, 0..3u8), 1..150),
     ) {
         let mut moved = Vec::new();
-        for lanes in Lanes::ALL {
-            let mut world = world(lanes, |settings| {
+        for isa in Isa::available() {
+            let mut world = world(isa, |settings| {
                 (settings.gravity, settings.substeps, settings.link_iterations) = (Vec2::ZERO, 1, 1);
             });
             let bodies: Vec<BodyDesc> = places.iter().map(|&(x, y, mass, pin)| {
@@ -689,6 +689,6 @@ proptest! {
             }
             moved.push(world.state_hash());
         }
-        prop_assert!(moved.windows(2).all(|pair| pair[0] == pair[1]), "one state at every width");
+        prop_assert!(moved.windows(2).all(|pair| pair[0] == pair[1]), "one state on every instruction set");
     }
 }

@@ -1,7 +1,7 @@
 //! Soft boxes on slopes: Coulomb's law with a static and a dynamic coefficient.
 
 use super::RADIUS;
-use granule::{Assembly, BodyDesc, BodyHandle, Lanes, Material, Mix, Mixing, Settings, Shape, Vec2, World};
+use granule::{Assembly, BodyDesc, BodyHandle, Isa, Material, Mix, Mixing, Settings, Shape, Vec2, World};
 
 const STATIC: f32 = 0.6;
 const DYNAMIC: f32 = 0.4;
@@ -23,7 +23,7 @@ impl Slope {
     /// A box of `size` put down at `height` over a slope of this steepness; friction is mixed by the smaller.
     fn new(ground: Ground, steepness: f32, size: Vec2, height: f32) -> Slope {
         let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
-        let settings = Settings { lanes: Lanes::Eight, mixing, ..Settings::default() };
+        let settings = Settings { isa: Isa::Auto, mixing, ..Settings::default() };
         let mut world = World::new(settings).unwrap();
         let angle = -steepness.atan();
         let (down, up) = (Vec2::from_angle(angle), Vec2::from_angle(angle).perp());

@@ -2,15 +2,15 @@
 
 use super::{RADIUS, floor_of, position, soft_box, steps};
 use granule::{
-    Assembly, BodyDesc, BodyHandle, Lanes, LinkDesc, Material, Mix, Mixing, Polygon, Settings, Shape, Vec2,
+    Assembly, BodyDesc, BodyHandle, Isa, LinkDesc, Material, Mix, Mixing, Polygon, Settings, Shape, Vec2,
     World,
 };
 
-const WIDTHS: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 
-fn world(lanes: Lanes) -> World {
+fn world(isa: Isa) -> World {
     let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
-    World::new(Settings { lanes, mixing, gravity: Vec2::ZERO, ..Settings::default() }).unwrap()
+    World::new(Settings { isa, mixing, gravity: Vec2::ZERO, ..Settings::default() }).unwrap()
 }
 
 fn made_of(mut assembly: Assembly, material: Material, velocity: Vec2) -> Assembly {
@@ -61,20 +61,20 @@ fn flat_falls_obey_restitution() {
         BodyDesc::fixed(Shape::oriented_box(3.0, 1.0), Vec2::new(0.0, -1.0)),
         BodyDesc::fixed(Shape::Polygon(block), centre),
     ];
-    for lanes in WIDTHS {
+    for isa in SETS {
         for ground in grounds {
             for restitution in [0.0, 0.3, 0.5, 0.9, 1.0] {
                 let material = Material::new(1.0, 0.0, restitution);
-                let mut world = world(lanes);
+                let mut world = world(isa);
                 world.add_body(&BodyDesc { material, ..ground }).unwrap();
                 let fall = Vec2::new(0.0, -4.0);
                 let corners = add(&mut world, unit_box(Vec2::new(0.1, 1.52), 0.0), material, fall);
                 steps(&mut world, 40);
                 let [after, label] = [mean_velocity(&world, &corners), Vec2::new(0.0, 4.0 * restitution)];
                 let shape = ground.shape;
-                assert!((after - label).length() < 0.04, "{lanes:?} {shape:?} e {restitution}: {after}");
+                assert!((after - label).length() < 0.04, "{isa:?} {shape:?} e {restitution}: {after}");
                 let level = position(&world, corners[0]).y - position(&world, corners[1]).y;
-                assert!(level.abs() < 0.01, "{lanes:?} {shape:?} e {restitution}: it turns, {level}");
+                assert!(level.abs() < 0.01, "{isa:?} {shape:?} e {restitution}: it turns, {level}");
             }
         }
     }
@@ -117,10 +117,10 @@ fn head_on() {
         ("turning box on box", &turning, &square),
         ("free particle on box", &free, &square),
     ];
-    for lanes in WIDTHS {
+    for isa in SETS {
         for (name, striker, struck) in cases {
             for restitution in [0.0, 0.5, 1.0] {
-                let mut world = world(lanes);
+                let mut world = world(isa);
                 let ends = [(striker, -1.6, Vec2::new(4.0, 0.0), 1), (struck, 0.0, Vec2::ZERO, 2)];
                 let parts = ends.map(|(make, x, velocity, group)| {
                     // The hub of a hexagon is in its own hull.
@@ -136,7 +136,7 @@ fn head_on() {
                 let [a, b] = parts.map(|bodies| mean_velocity(&world, &bodies));
                 let (slow, fast) = (2.0 * (1.0 - restitution), 2.0 * (1.0 + restitution));
                 let off = (a - Vec2::new(slow, 0.0)).length().max((b - Vec2::new(fast, 0.0)).length());
-                assert!(off < 0.04, "{lanes:?} {name} e {restitution}: {a} {b}, should be {slow} {fast}");
+                assert!(off < 0.04, "{isa:?} {name} e {restitution}: {a} {b}, should be {slow} {fast}");
             }
         }
     }
@@ -150,7 +150,7 @@ fn falls_make_no_energy() {
     for turn in 0..40 {
         for (restitution, friction) in [(1.0, 0.0), (1.0, 0.6), (0.9, 0.3)] {
             let material = Material::new(1.0, friction, restitution);
-            let mut world = world(Lanes::Eight);
+            let mut world = world(Isa::Auto);
             floor_of(&mut world, material);
             let turned = 0.02 + 0.1 * turn as f32;
             let start = Vec2::new(0.0, 1.0 + 0.013 * (turn % 7) as f32);
@@ -177,7 +177,7 @@ fn falls_make_no_energy() {
 #[test]
 fn gas_gains_no_energy() {
     let material = Material::new(1.0, 0.0, 1.0);
-    let mut world = world(Lanes::Eight);
+    let mut world = world(Isa::Auto);
     for (normal, offset) in [(Vec2::X, -8.0), (-Vec2::X, -8.0), (Vec2::Y, -8.0), (-Vec2::Y, -8.0)] {
         let wall = BodyDesc::fixed(Shape::half_space(normal, offset), Vec2::ZERO);
         world.add_body(&BodyDesc { material, ..wall }).unwrap();
@@ -210,17 +210,17 @@ fn gas_gains_no_energy() {
 /// frame, so wide that it hardly turns, keeps 1 − μ·(1 + e)·v_n/v_t of its speed along the ground.
 #[test]
 fn bounces_have_friction() {
-    for lanes in WIDTHS {
+    for isa in SETS {
         for restitution in [0.0, 0.5, 1.0] {
             let material = Material::new(1.0, 0.2, restitution);
-            let mut world = world(lanes);
+            let mut world = world(isa);
             floor_of(&mut world, material);
             let wide = Assembly::soft_box(Vec2::new(0.0, 0.62), Vec2::new(20.0, 0.2), RADIUS, 1.0, 0.0);
             let corners = add(&mut world, wide, material, Vec2::new(6.0, -3.0));
             steps(&mut world, 20);
             let after = mean_velocity(&world, &corners);
             let exact = 6.0 - 0.2 * (1.0 + restitution) * 3.0;
-            assert!((after.x - exact).abs() < 0.06, "{lanes:?} e {restitution}: {after}, {exact}");
+            assert!((after.x - exact).abs() < 0.06, "{isa:?} e {restitution}: {after}, {exact}");
         }
     }
 }
@@ -229,9 +229,9 @@ fn bounces_have_friction() {
 /// more energy than before.
 #[test]
 fn limbs_of_a_figure_bounce() {
-    for lanes in WIDTHS {
+    for isa in SETS {
         let material = Material::new(1.0, 0.3, 1.0);
-        let mut world = world(lanes);
+        let mut world = world(isa);
         let mut doll = made_of(Assembly::ragdoll(Vec2::ZERO, 1.0, 10.0), material, Vec2::ZERO).grouped(1);
         doll.bodies.iter_mut().for_each(|body| body.linear_damping = 0.0);
         let points = world.add_assembly(&doll).unwrap();
@@ -244,8 +244,8 @@ fn limbs_of_a_figure_bounce() {
         }
         let [x, y] = world.quality().momentum;
         assert!((x - before.momentum[0]).abs() < 1.0e-3 && (y - before.momentum[1]).abs() < 1.0e-3);
-        assert!(mean_velocity(&world, &ball).x < 0.0, "{lanes:?}: the ball is thrown back");
-        assert!(mean_velocity(&world, &points).x > 0.2, "{lanes:?}: the figure is not");
+        assert!(mean_velocity(&world, &ball).x < 0.0, "{isa:?}: the ball is thrown back");
+        assert!(mean_velocity(&world, &points).x > 0.2, "{isa:?}: the figure is not");
     }
 }
 
@@ -253,8 +253,8 @@ fn limbs_of_a_figure_bounce() {
 /// nothing of a blow.
 #[test]
 fn soft_links_carry_no_blow() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes);
+    for isa in SETS {
+        let mut world = world(isa);
         let material = Material::new(1.0, 0.0, 1.0);
         // A limb whose other half hangs on a spring so soft that it may as well not be there.
         let mut pair = limb(Vec2::ZERO);
@@ -268,7 +268,7 @@ fn soft_links_carry_no_blow() {
         let ball = world.add_body(&ball).unwrap();
         steps(&mut world, 30);
         let after = mean_velocity(&world, &ends[..2]);
-        assert!((after.x - 4.0).abs() < 0.04, "{lanes:?}: {after}");
+        assert!((after.x - 4.0).abs() < 0.04, "{isa:?}: {after}");
         assert!(world.body(ball).unwrap().velocity.length() < 0.04);
     }
 }
@@ -276,7 +276,7 @@ fn soft_links_carry_no_blow() {
 /// Contract: soft boxes of one group pass through each other, bounce or not.
 #[test]
 fn grouped_boxes_do_not_bounce() {
-    let mut world = world(Lanes::Eight);
+    let mut world = world(Isa::Auto);
     let a = soft_box(&mut world, Vec2::new(-1.0, 0.0), Vec2::ONE, 1.0, 3);
     soft_box(&mut world, Vec2::new(0.5, 0.0), Vec2::ONE, 1.0, 3);
     a.iter().for_each(|&corner| world.set_velocity(corner, Vec2::new(3.0, 0.0)).unwrap());

@@ -1,10 +1,10 @@
 //! What hosts read of the contacts of hulls, and the number of sweeps over them.
 
 use super::{RADIUS, down, floor, position, soft_box, steps, world};
-use granule::{BodyDesc, BodyHandle, Contact, Lanes, Settings, Shape, Vec2, World, scene};
+use granule::{BodyDesc, BodyHandle, Contact, Isa, Settings, Shape, Vec2, World, scene};
 use std::collections::BTreeSet;
 
-const WIDTHS: [Lanes; 2] = [Lanes::One, Lanes::Eight];
+const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 
 fn key(a: BodyHandle, b: BodyHandle) -> (BodyHandle, BodyHandle) {
     (a.min(b), a.max(b))
@@ -14,8 +14,8 @@ fn key(a: BodyHandle, b: BodyHandle) -> (BodyHandle, BodyHandle) {
 /// two such boxes, far from any of their corners; the impulses bear the weights.
 #[test]
 fn contacts_are_listed() {
-    for lanes in WIDTHS {
-        let mut world = world(lanes, down());
+    for isa in SETS {
+        let mut world = world(isa, down());
         floor(&mut world);
         let ground = world.handles().next().unwrap();
         let corners = soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::new(6.0, 1.0), 10.0, 1);
@@ -27,10 +27,10 @@ fn contacts_are_listed() {
             world.contacts().filter(|contact| key(contact.a, contact.b) == pair).collect()
         };
         assert_eq!(world.contacts().count(), world.contact_count());
-        assert_eq!(world.contacts().count(), 3, "{lanes:?}");
+        assert_eq!(world.contacts().count(), 3, "{isa:?}");
         let floor_load: f32 =
             corners[..2].iter().flat_map(|&c| of(key(c, ground))).map(|c| c.normal_impulse).sum();
-        assert!((floor_load / (h * (100.0 + weight)) - 1.0).abs() < 0.05, "{lanes:?}: {floor_load}");
+        assert!((floor_load / (h * (100.0 + weight)) - 1.0).abs() < 0.05, "{isa:?}: {floor_load}");
         // The ball lies on the upper side, nearer to the left corner.
         let [on_ball] = of(key(corners[3], ball))[..] else {
             panic!("{:?}", world.contacts().collect::<Vec<_>>())
@@ -48,14 +48,14 @@ fn contacts_are_listed() {
 }
 
 /// Contract: begin and end events of hulls take turns for each pair of bodies, and what has begun and not ended is what
-/// touches, in piles of soft boxes and figures; the same events in the same order at all widths.
+/// touches, in piles of soft boxes and figures; the same events in the same order on both instruction sets.
 #[test]
 fn events_take_turns() {
     for name in ["soft_boxes", "ragdolls"] {
         let mut logs = Vec::new();
-        for lanes in WIDTHS {
+        for isa in SETS {
             let mut world = scene::builtin(name, 120, 1).unwrap().build().unwrap();
-            world.set_lanes(lanes);
+            world.set_isa(isa).unwrap();
             let mut touching = BTreeSet::new();
             let mut log = Vec::new();
             for step in 0..400 {
@@ -77,7 +77,7 @@ fn events_take_turns() {
             }
             logs.push(log);
         }
-        assert!(logs[0] == logs[1], "{name}: the events depend on the width");
+        assert!(logs[0] == logs[1], "{name}: the events depend on the instruction set");
     }
 }
 
@@ -104,7 +104,7 @@ fn blows_are_events() {
 /// Contract: hulls that are removed end their contacts, and their particles then touch as discs.
 #[test]
 fn removed_hulls_end_their_contacts() {
-    let mut world = world(Lanes::Eight, down());
+    let mut world = world(Isa::Auto, down());
     floor(&mut world);
     let corners = soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::ONE, 1.0, 0);
     let ball = world.add_body(&BodyDesc::dynamic(Shape::circle(0.3), Vec2::new(0.0, 1.3))).unwrap();

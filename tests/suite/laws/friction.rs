@@ -37,8 +37,8 @@ impl Slope {
 /// lies. Either the ground is turned, or gravity, which is the same to the body; an axis-aligned box has the second only.
 fn slopes(form: &Form, settings: Settings, angle: f32, material: Material, drops: &[f32]) -> Vec<Slope> {
     let mut slopes = Vec::new();
-    for (turn, lanes) in [(0.0, Lanes::One), (-angle, Lanes::Eight)] {
-        if angle == 0.0 && lanes == Lanes::Eight {
+    for (turn, isa) in [(0.0, Isa::Scalar), (-angle, Isa::Auto)] {
+        if angle == 0.0 && isa == Isa::Auto {
             continue;
         }
         if turn != 0.0 && matches!(form.shape(), Shape::Aabb { .. }) {
@@ -46,7 +46,7 @@ fn slopes(form: &Form, settings: Settings, angle: f32, material: Material, drops
         }
         let gravity = Vec2::from_angle(turn + angle).rotate(Vec2::new(0.0, -G));
         for (name, ground) in grounds(turn, material) {
-            let mut world = world(Settings { lanes, gravity, ..settings });
+            let mut world = world(Settings { isa, gravity, ..settings });
             world.add_body(&ground).unwrap();
             let [downhill, normal] = [Vec2::X, Vec2::Y].map(|axis| Vec2::from_angle(turn).rotate(axis));
             let place = |(i, drop): (usize, &f32)| {

@@ -1,6 +1,6 @@
 //! Heaps of bodies that lie in each other, some of them fast: whatever comes out of one, it is bounded.
 
-use super::{Lanes, Material, Random, Settings, Shape, World, projection, soft};
+use super::{Isa, Material, Random, Settings, Shape, World, projection, soft};
 use granule::{BodyDesc, BodyType, Polygon, Vec2};
 
 /// Bodies of all shapes, half of them within 0.3 m, the rest within 3 m; each tenth at up to `speed`, each seventh kinematic.
@@ -38,24 +38,26 @@ fn heap(seed: u32, bodies: usize, speed: f32, restitution: f32) -> Vec<BodyDesc>
 /// much again in each substep. Without friction it is 13.
 const AT_REST: f32 = 1_000.0;
 
-/// In a heap struck at 1,000 m/s no body goes bad, none becomes much faster than what struck it, and all lane widths agree.
+/// In a heap struck at 1,000 m/s no body goes bad, none becomes much faster than what struck it, and all instruction sets agree.
 fn heaps_stay_bounded(settings: Settings) {
     for seed in 0..12 {
         for (bodies, speed) in [(30, 1_000.0), (60, 1_000.0), (250, 1_000.0), (60, 0.0)] {
             let settings = Settings { gravity: Vec2::ZERO, ..settings };
             let descs = heap(seed, bodies, speed, 0.9);
-            let mut worlds = Lanes::ALL.map(|lanes| {
-                let mut world = World::new(Settings { lanes, ..settings }).unwrap();
+            let built = Isa::available().map(|isa| {
+                let mut world = World::new(Settings { isa, ..settings }).unwrap();
                 world.add_bodies(&descs).unwrap();
                 world
             });
+            let mut worlds: Vec<World> = built.collect();
             let case = format!("seed {seed}, {bodies} bodies, {speed} m/s, {:?}", settings.solver);
             for step in 0..5 {
-                let hashes = worlds.each_mut().map(|world| {
+                let stepped = worlds.iter_mut().map(|world| {
                     world.step();
                     assert!(world.quarantined().is_empty(), "{case}: {:?}", world.quarantined());
                     world.state_hash()
                 });
+                let hashes: Vec<u64> = stepped.collect();
                 assert!(hashes.iter().all(|&hash| hash == hashes[0]), "{case}, step {step}: {hashes:?}");
                 let columns = worlds[0].columns();
                 let fastest =

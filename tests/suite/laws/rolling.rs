@@ -14,11 +14,11 @@ fn gyration(form: &Form) -> f32 {
 /// Speed downhill and that of the surface, −ωr, of a round body that was let go on a slope 2 s ago; on every ground.
 fn rolled(form: &Form, settings: Settings, angle: f32, material: Material) -> Vec<(String, f32, f32)> {
     let mut ends = Vec::new();
-    for (turn, lanes) in [(0.0, Lanes::One), (-angle, Lanes::Eight)] {
+    for (turn, isa) in [(0.0, Isa::Scalar), (-angle, Isa::Auto)] {
         let gravity = Vec2::from_angle(turn + angle).rotate(Vec2::new(0.0, -G));
         let [downhill, normal] = [Vec2::X, Vec2::Y].map(|axis| Vec2::from_angle(turn).rotate(axis));
         for (name, ground) in grounds(turn, material) {
-            let mut world = world(Settings { lanes, gravity, ..settings });
+            let mut world = world(Settings { isa, gravity, ..settings });
             world.add_body(&ground).unwrap();
             let body = form.add(&mut world, &BodyDesc { material, ..form.body(form.height * normal) });
             steps(&mut world, 120);

@@ -62,8 +62,8 @@ fn chain_segment(world: &World, body: BodyHandle) -> ChainSegment {
 }
 
 /// Holds every pair of a segment and a body against the oracle over some steps.
-fn check_segments(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
-    let (mut world, handles) = layered(pairs, lanes);
+fn check_segments(pairs: &[[BodyDesc; 2]], isa: Isa) -> Result<(), String> {
+    let (mut world, handles) = layered(pairs, isa);
     for step in 0..3 {
         let before: Vec<_> = handles
             .iter()
@@ -76,7 +76,7 @@ fn check_segments(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
         for (i, (&[a, b], (segment, shape, centre))) in handles.iter().zip(&before).enumerate() {
             let seen = seen(&world, b, a);
             check_segment(shape, *centre, segment, &seen)
-                .map_err(|error| format!("step {step}, pair {i}, {lanes:?}: {error}\n{:#?}", pairs[i]))?;
+                .map_err(|error| format!("step {step}, pair {i}, {isa:?}: {error}\n{:#?}", pairs[i]))?;
         }
     }
     Ok(())
@@ -85,13 +85,13 @@ fn check_segments(pairs: &[[BodyDesc; 2]], lanes: Lanes) -> Result<(), String> {
 proptest! {
     #![proptest_config(config(512))]
 
-    /// The contacts of any shape with a segment of a chain are the oracle's, at every lane width.
+    /// The contacts of any shape with a segment of a chain are the oracle's, on every instruction set.
     #[test]
     fn contacts_with_segments_are_those_of_the_oracle(
         pairs in prop::collection::vec(pair_with_segment(), 1..24),
-        lanes in any_lanes(),
+        isa in any_isa(),
     ) {
-        let outcome = check_segments(&pairs, lanes);
+        let outcome = check_segments(&pairs, isa);
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 }
@@ -125,8 +125,8 @@ fn segments_by_hand() {
         (chain(hollow, level), crate_(1.4, 0.2), down(2)),
         (chain(hollow, None), crate_(1.4, 0.2), Some((Vec2::new(-1.0, 0.0), 1))),
     ] {
-        for lanes in [Lanes::One, Lanes::Eight] {
-            let mut world = World::new(settings(lanes)).unwrap();
+        for isa in [Isa::Scalar, Isa::Auto] {
+            let mut world = World::new(settings(isa)).unwrap();
             let segment = world.add_body(&body(chain, BodyType::Static, Vec2::ZERO, 0.0)).unwrap();
             let other = world.add_body(&body(shape, BodyType::Dynamic, Vec2::new(x, y), 0.0)).unwrap();
             let (before, form) = (chain_segment(&world, segment), form(&world, other));

@@ -29,7 +29,7 @@ fn bounce_height(settings: Settings, height: f32, restitution: f32) -> f32 {
 /// A ball dropped from a height reaches e² of it, within 2 %.
 #[test]
 fn bounce_reaches_e_squared_of_the_height() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         for (height, e) in [(20.0f32, 0.8f32), (20.0, 0.9), (20.0, 1.0), (45.0, 0.7)] {
             let top = bounce_height(settings, height, e);
             assert_close("height", top, e * e * height, 0.02 * e * e * height, &settings);
@@ -46,7 +46,7 @@ fn bounce_reaches_e_squared_of_the_height() {
 /// Below the restitution threshold nothing bounces: the ball stays where it landed.
 #[test]
 fn slow_impacts_do_not_bounce() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         // √(2·10·0.04) = 0.89 m/s, below the threshold of 1.
         assert!(bounce_height_of_slow_ball(settings) < 0.01);
     });
@@ -94,7 +94,7 @@ fn head_on(settings: Settings, shapes: [Shape; 2], densities: [f32; 2], speeds: 
 fn head_on_elastic_collisions() {
     let ball = Shape::circle(0.5);
     let cube = Shape::aabb(0.5, 0.5);
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         for shapes in [[ball, ball], [cube, cube], [ball, cube], [cube, ball]] {
             for (m, u) in
                 [([1.0f32, 1.0f32], [2.0f32, -1.0f32]), ([1.0, 4.0], [2.0, -1.0]), ([4.0, 1.0], [3.0, 0.0])]
@@ -119,7 +119,7 @@ fn head_on_elastic_collisions() {
 /// A completely inelastic head-on collision leaves both at the common velocity.
 #[test]
 fn inelastic_collision_shares_the_velocity() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(weightless(settings));
         let ball = |x: f32, speed: f32, density: f32| BodyDesc {
             velocity: Vec2::new(speed, 0.0),
@@ -138,7 +138,7 @@ fn inelastic_collision_shares_the_velocity() {
 /// energy, with the restitution threshold at zero, less than 2 %.
 #[test]
 fn elastic_gas_keeps_momentum_and_energy() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let settings = Settings { restitution_threshold: 0.0, ..weightless(settings) };
         let mut world = world(settings);
         let mut seed = 0x9e37_79b9_u32;
@@ -183,9 +183,9 @@ fn elastic_gas_keeps_momentum_and_energy() {
         let change = (energy_after / energy - 1.0).abs();
         assert!(
             change < 0.02,
-            "energy changed by {change} ({:?}, lanes {:?})",
+            "energy changed by {change} ({:?}, isa {:?})",
             settings.solver,
-            settings.lanes
+            settings.isa
         );
     });
 }
@@ -193,7 +193,7 @@ fn elastic_gas_keeps_momentum_and_energy() {
 /// What lies on the floor already does not hop when something lands on it: a contact that bears an impulse does not bounce.
 #[test]
 fn what_rests_does_not_bounce() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         for struck in [Shape::aabb(0.5, 0.5), Shape::oriented_box(0.5, 0.5)] {
             for striker in [Shape::circle(0.5), struck] {
                 let material = Material::new(1.0, 0.5, 0.5);

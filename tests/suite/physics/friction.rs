@@ -11,7 +11,7 @@ fn slope(angle: f32, material: Material) -> (BodyDesc, Vec2) {
 /// A circle rolling down a slope without slipping accelerates at ⅔·g·sin θ within 1 %, and v = −ωr.
 #[test]
 fn rolling_accelerates_at_two_thirds() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         for (degrees, radius) in [(5.0f32, 0.5f32), (20.0, 0.5), (20.0, 0.1), (30.0, 1.0)] {
             let angle = degrees.to_radians();
             let mut world = world(settings);
@@ -61,7 +61,7 @@ fn box_on_slope(settings: Settings, tan_angle: f32, material: Material) -> (f32,
 /// A box on a slope holds while tan θ < μs, and beyond it slides at g(sin θ − μd·cos θ) within 1 %.
 #[test]
 fn box_on_a_slope_holds_then_slides() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let settings = friction_settings(settings);
         for (mu_s, mu_d) in [(0.6f32, 0.4f32), (0.5, 0.5), (0.8, 0.2), (0.3, 0.29)] {
             let material = Material {
@@ -91,7 +91,7 @@ fn box_on_a_slope_holds_then_slides() {
 /// A box that slides on the level slows down at μd·g, and one that has stopped is held by μs.
 #[test]
 fn sliding_box_stops_and_holds() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let settings = friction_settings(settings);
         let mut world = world(settings);
         let material =
@@ -135,7 +135,7 @@ fn mixing_rules_hold_in_the_step() {
         Mix::Average => (a + b) / 2.0,
         Mix::Multiply => a * b,
     };
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for (_, rule) in Mix::NAMES {
             for (ours, theirs) in [(0.2f32, 0.5f32), (0.5, 0.2)] {
                 let settings = Settings { mixing: Mixing { friction: rule, restitution: rule }, ..settings };
@@ -180,7 +180,7 @@ fn mixing_rules_hold_in_the_step() {
 /// A restitution rule whose formula exceeds 1 is clamped to 1: a bounce never gains speed.
 #[test]
 fn mixed_restitution_is_clamped_to_one() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mixing = Mixing { friction: Mix::Min, restitution: Mix::Pythagorean };
         let settings = weightless(Settings { mixing, ..settings });
         let mut world = world(settings);

@@ -6,7 +6,7 @@ use super::*;
 /// and that is within ght/2 of ½gt².
 #[test]
 fn free_fall_is_symplectic_euler() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         let start = Vec2::new(3.0, 100.0);
         let desc = BodyDesc { velocity: Vec2::new(2.0, 5.0), ..BodyDesc::dynamic(Shape::circle(0.5), start) };
@@ -30,7 +30,7 @@ fn free_fall_is_symplectic_euler() {
 /// Gravity scale multiplies gravity for that body alone: 0 floats, ½ falls at g/2, −1 rises.
 #[test]
 fn gravity_scale_multiplies_gravity() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         for (i, scale) in [0.0f32, 0.5, 1.0, -1.0].into_iter().enumerate() {
             let at = Vec2::new(10.0 * i as f32, 0.0);
@@ -51,7 +51,7 @@ fn gravity_scale_multiplies_gravity() {
 /// Gravity and time step set later hold from the next step on.
 #[test]
 fn gravity_and_time_step_can_change() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO)).unwrap();
         world.set_gravity(Vec2::new(4.0, 0.0)).unwrap();
@@ -67,7 +67,7 @@ fn gravity_and_time_step_can_change() {
 /// Linear damping c and angular damping d decay speed as e^−ct and e^−dt, to first order in the substep.
 #[test]
 fn damping_decays_exponentially() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let desc = BodyDesc {
@@ -95,7 +95,7 @@ fn damping_decays_exponentially() {
 /// A force acts for one step, v = Ft/m when applied in each; a torque likewise, ω = τt/I, and angle follows.
 #[test]
 fn forces_and_torques_integrate() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let desc = BodyDesc { mass: Some(4.0), ..BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO) };
@@ -122,7 +122,7 @@ fn forces_and_torques_integrate() {
 /// An impulse changes velocity by J/m and spin by L/I at once; forces in one step add up.
 #[test]
 fn impulses_act_at_once() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let desc = BodyDesc { mass: Some(2.0), ..BodyDesc::dynamic(Shape::circle(1.0), Vec2::ZERO) };
@@ -141,7 +141,7 @@ fn impulses_act_at_once() {
 /// A mass of 0, or a density of 0, is infinite: neither impulses nor collisions change the motion.
 #[test]
 fn mass_zero_is_infinite() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let heavy = BodyDesc {

@@ -5,7 +5,7 @@ use super::*;
 /// A stack of 10 boxes stands for 10 s and moves less than 1 mm after the first second.
 #[test]
 fn stack_of_ten_boxes_stands() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         world.add_body(&floor(Material::default())).unwrap();
         let boxes: Vec<_> = (0..10)
@@ -35,7 +35,7 @@ fn stack_of_ten_boxes_stands() {
 /// A mass ratio of 1,000:1 resting on a floor does not explode: nothing jumps, sinks through or keeps moving.
 #[test]
 fn mass_ratio_of_a_thousand_rests() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         for shape in [Shape::circle(0.5), Shape::aabb(0.5, 0.5)] {
             let mut world = world(settings);
             world.add_body(&floor(Material::default())).unwrap();
@@ -68,7 +68,7 @@ fn mass_ratio_of_a_thousand_rests() {
 /// Light on heavy, the ratio the other way round, rests within a slop of where it was put.
 #[test]
 fn light_on_heavy_rests() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         world.add_body(&floor(Material::default())).unwrap();
         let block = |y: f32, density: f32| BodyDesc {
@@ -87,7 +87,7 @@ fn light_on_heavy_rests() {
 /// Overlapping bodies are pushed apart no faster than the push-out speed, and end up apart.
 #[test]
 fn overlap_is_pushed_out_gently() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let a = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(-0.2, 0.0))).unwrap();

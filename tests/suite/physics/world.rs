@@ -5,7 +5,7 @@ use super::*;
 /// A kinematic body moves at its own velocity whatever happens to it: gravity, impulses, collisions.
 #[test]
 fn kinematic_bodies_keep_their_velocity() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         let pusher = BodyDesc {
             velocity: Vec2::new(2.0, 0.5),
@@ -27,7 +27,7 @@ fn kinematic_bodies_keep_their_velocity() {
 /// A kinematic box pushes what it meets up to its own speed.
 #[test]
 fn kinematic_bodies_push() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let pusher = BodyDesc {
@@ -47,7 +47,7 @@ fn kinematic_bodies_push() {
 /// A kinematic conveyor carries a box by friction until both move alike.
 #[test]
 fn kinematic_bodies_carry() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         let belt = BodyDesc {
             velocity: Vec2::new(1.0, 0.0),
@@ -68,7 +68,7 @@ fn filter(category: u32, mask: u32) -> Filter {
 /// A pair collides exactly when each one's category is in the other's mask, and they are of no common group.
 #[test]
 fn filters_decide_who_collides() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let pairs = [
             (Filter::default(), Filter::default(), true),
             (filter(2, u32::MAX), filter(1, 1), false),
@@ -107,7 +107,7 @@ fn filters_decide_who_collides() {
 /// Bodies that can touch none of those there are touch one that comes later, or a filter that is set later.
 #[test]
 fn what_touches_none_may_touch_later() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(weightless(settings));
         let [a, b] = [0.0, 0.9].map(|x| {
             let desc = BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(x, 0.0));
@@ -129,7 +129,7 @@ fn what_touches_none_may_touch_later() {
 /// The filter that is set for a body of several parts is that of all of them.
 #[test]
 fn filters_of_compounds_can_change() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
         let desc = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(0.0, 0.5));
@@ -148,7 +148,7 @@ fn filters_of_compounds_can_change() {
 /// A filter set later takes effect: the floor opens under the body, the contact ends.
 #[test]
 fn filters_can_change() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         world.add_body(&floor(Material::default())).unwrap();
         let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 0.5))).unwrap();
@@ -168,7 +168,7 @@ fn filters_can_change() {
 /// A ball that lands and stays begins one contact and ends none; taken away, it ends that one.
 #[test]
 fn contacts_begin_and_end_once() {
-    at_both_lanes_and_solvers(|settings| {
+    on_both_sets_and_solvers(|settings| {
         let mut world = world(settings);
         let ground = world.add_body(&floor(Material::default())).unwrap();
         let ball = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 2.0))).unwrap();
@@ -207,7 +207,7 @@ fn contacts_begin_and_end_once() {
 /// `advance` runs as many fixed steps as the elapsed time holds and carries the rest as `alpha`.
 #[test]
 fn advance_accumulates_fixed_steps() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         // A power of two, so that the sums are exact.
         let settings = Settings { time_step: 1.0 / 64.0, ..settings };
         let mut world = world(settings);
@@ -249,7 +249,7 @@ fn advance_accumulates_fixed_steps() {
 /// fraction of a step that is kept is that of the time, and the next call owes nothing.
 #[test]
 fn advance_forgets_what_it_cannot_make_up_for() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         // A power of two, so that the sums are exact.
         let settings = Settings { time_step: 1.0 / 64.0, ..settings };
         let mut world = world(settings);
@@ -282,7 +282,7 @@ fn advance_forgets_what_it_cannot_make_up_for() {
 /// Interpolation passes through the angle as it does through the position.
 #[test]
 fn interpolation_covers_the_angle() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(Settings { time_step: 1.0 / 64.0, ..settings });
         let mut world = world(settings);
         let desc = BodyDesc {
@@ -303,7 +303,7 @@ fn interpolation_covers_the_angle() {
 /// A teleported body is drawn where it was put: interpolation does not sweep it across the world.
 #[test]
 fn teleports_are_not_interpolated() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO)).unwrap();
@@ -318,7 +318,7 @@ fn teleports_are_not_interpolated() {
 /// Quality reports what is there: kinetic energy and momentum by their definitions, penetration by depth.
 #[test]
 fn quality_follows_its_definitions() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let fast = BodyDesc {
@@ -357,8 +357,8 @@ fn quality_follows_its_definitions() {
 /// The projection solver leaves the slop alone and takes away `percent` of what exceeds it, per step.
 #[test]
 fn projection_takes_a_share_of_the_overlap() {
-    for lanes in LANES {
-        let settings = weightless(Settings { lanes, ..Settings::projection() });
+    for isa in SETS {
+        let settings = weightless(Settings { isa, ..Settings::projection() });
         assert_eq!(settings.solver, Solver::Projection);
         let mut world = world(settings);
         world.add_body(&floor(Material::default())).unwrap();

@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 /// A wheel that has turned for 200 s at 1,000 rad/s turns at 0.4 rad/s as a new one does, and so does one after 10⁶ rad/s.
 #[test]
 fn slow_turns_after_fast_ones() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         for (fast, seconds) in [(1.0e3f32, 200u32), (-1.0e3, 200), (1.0e6, 20)] {
             let shapes = [Shape::circle(0.5), Shape::oriented_box(0.5, 0.2), triangle()];
@@ -105,7 +105,7 @@ fn state_turns(angle: f64) -> i32 {
 /// What rests, rolls and slides near half a turn does the same as at any other angle that is as good: a square has four.
 #[test]
 fn contacts_do_not_feel_half_a_turn() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         // A box that lies on its back, with its angle to either side of half a turn.
         for angle in [PI, -PI, PI - 1.0e-6, 3.0 * PI, 0.0, 0.5 * PI] {
             let mut world = world(settings);

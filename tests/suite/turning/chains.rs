@@ -18,7 +18,7 @@ fn level(length: f32, material: Material) -> Assembly {
 /// What slides without friction over a level chain at 5 m/s keeps speed, height and angle: no joint is felt.
 #[test]
 fn nothing_trips_over_the_joints_of_a_level_chain() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for length in [0.1f32, 0.25, 1.0] {
             let chain = level(length, rough(0.0));
             for (shape, height) in [
@@ -53,7 +53,7 @@ fn nothing_trips_over_the_joints_of_a_level_chain() {
 /// A disc rolls over a level chain of many segments as over a half-space.
 #[test]
 fn discs_roll_over_chains() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         world.add_assembly(&level(0.25, rough(1.0))).unwrap();
         let desc = BodyDesc {
@@ -74,7 +74,7 @@ fn discs_roll_over_chains() {
 /// What comes from below passes a chain as if it were not there; falling back, it lands on it.
 #[test]
 fn chains_are_open_from_below() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for (shape, height) in [
             (Shape::circle(0.25), 0.25f32),
             (Shape::oriented_box(0.3, 0.2), 0.2),
@@ -102,7 +102,7 @@ fn chains_are_open_from_below() {
 /// A closed chain that runs counter-clockwise holds in what is inside, and lets in what comes from outside.
 #[test]
 fn closed_chains_are_containers() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let corners =
             [Vec2::new(-2.0, -2.0), Vec2::new(2.0, -2.0), Vec2::new(2.0, 2.0), Vec2::new(-2.0, 2.0)];
         // Eight segments a side.
@@ -142,7 +142,7 @@ fn closed_chains_are_containers() {
 /// A box on a chain at a slope holds or slides as on a half-space.
 #[test]
 fn friction_holds_on_chains() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for (tan, mu) in [(0.4f32, 0.5f32), (0.6, 0.5)] {
             let angle = tan.atan();
             let downhill = Vec2::new(angle.cos(), -angle.sin());

@@ -29,7 +29,7 @@ fn bar(world: &World, body: BodyHandle) -> Vec2 {
 /// asin(Δr/length) if they are not.
 #[test]
 fn dumbbells_rest_on_their_discs() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(10.0, rough(0.6)) {
             for (radii, angle) in
                 [([0.4f32, 0.4f32], 0.0f32), ([0.4, 0.4], 0.3), ([0.5, 0.3], 0.0), ([0.3, 0.5], -0.2)]
@@ -56,7 +56,7 @@ fn dumbbells_rest_on_their_discs() {
 /// Each part has its own filter: discs that touch nothing let the bar down to the floor.
 #[test]
 fn parts_have_filters_of_their_own() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(10.0, rough(0.6)) {
             let nothing = Filter { mask: 0, ..Filter::default() };
             for (bars, discs, height) in [
@@ -88,7 +88,7 @@ fn parts_have_filters_of_their_own() {
 /// rough runners slows down at μg.
 #[test]
 fn parts_have_surfaces_of_their_own() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(20.0, rough(0.4)) {
             for (of_bar, of_runners) in [(0.4f32, 0.0f32), (0.0, 0.4)] {
                 let mut world = world(settings);
@@ -121,7 +121,7 @@ fn parts_have_surfaces_of_their_own() {
 /// A compound may be hollow: a ball dropped into a U rests on its bottom, between its walls.
 #[test]
 fn a_ball_rests_in_a_cup() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(10.0, rough(0.6)) {
             let mut world = world(settings);
             world.add_body(&ground).unwrap();
@@ -153,7 +153,7 @@ fn a_ball_rests_in_a_cup() {
 /// Parts of one body do not touch each other, however they overlap.
 #[test]
 fn parts_of_one_body_do_not_touch() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(weightless(settings));
         let body = world.add_body(&BodyDesc::dynamic(Shape::oriented_box(1.0, 0.5), Vec2::ZERO)).unwrap();
         world.add_part(body, &Part::new(Shape::oriented_box(0.5, 1.0), Vec2::new(0.2, 0.1))).unwrap();

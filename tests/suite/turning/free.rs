@@ -10,7 +10,7 @@ fn triangle() -> Shape {
 /// and its angle grows as ωt.
 #[test]
 fn torque_free_bodies_keep_spin_and_energy() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let rounded =
             Polygon::rounded(&[Vec2::ZERO, Vec2::new(1.0, 0.0), Vec2::new(0.2, 0.9)], 0.15).unwrap().0;
@@ -44,7 +44,7 @@ fn torque_free_bodies_keep_spin_and_energy() {
             assert_eq!(
                 end.angular_velocity, desc.angular_velocity,
                 "{:?} at {:?}",
-                desc.shape, settings.lanes
+                desc.shape, settings.isa
             );
             assert_eq!(end.velocity, desc.velocity, "{:?}", desc.shape);
             let turned = 600.0 * settings.time_step * desc.angular_velocity;
@@ -58,7 +58,7 @@ fn torque_free_bodies_keep_spin_and_energy() {
 /// A compound that no torque acts on keeps its spin and energy, and its centre of mass goes straight on.
 #[test]
 fn torque_free_compounds_turn_about_their_centre_of_mass() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let body = world.add_body(&BodyDesc::dynamic(Shape::oriented_box(1.0, 0.2), Vec2::ZERO)).unwrap();
@@ -78,7 +78,7 @@ fn torque_free_compounds_turn_about_their_centre_of_mass() {
 /// A constant force at a constant lever from the centre gives v = Ft/m and ω = (r × F)t/I.
 #[test]
 fn force_at_a_point_accelerates_and_turns() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         for (shape, mass, inertia) in [
             (Shape::circle(0.5), 2.0f32, 2.0 * 0.25 / 2.0),
@@ -113,7 +113,7 @@ fn force_at_a_point_accelerates_and_turns() {
 /// A torque turns a body at τ/I and leaves its centre where it is.
 #[test]
 fn torque_turns_about_the_centre() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let mut world = world(settings);
         let desc =
@@ -133,7 +133,7 @@ fn torque_turns_about_the_centre() {
 /// centre (its centre of percussion) stands still at first.
 #[test]
 fn rod_hit_at_its_end_turns_at_the_analytic_rate() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let (half, mass, impulse) = (1.5f32, 2.0f32, 3.0f32);
         for angle in [0.0f32, 0.7, -2.0] {
@@ -164,7 +164,7 @@ fn rod_hit_at_its_end_turns_at_the_analytic_rate() {
 /// A capsule hit across its end turns at Jr/I, I summed from a rectangle and two half discs.
 #[test]
 fn capsule_hit_at_its_end_turns_at_the_analytic_rate() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(weightless(settings));
         let (h, r, density) = (0.8f32, 0.3f32, 2.0f32);
         let desc = BodyDesc {

@@ -6,7 +6,7 @@ use super::*;
 /// face: without friction the angular speed of what is pushed is that of the bar while it is on it.
 #[test]
 fn turning_bar_pushes() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let settings = weightless(settings);
         let bars = [Shape::oriented_box(3.0, 0.1), rectangle(3.0, 0.1), Shape::capsule(2.9, 0.1)];
         let pushed = [
@@ -53,7 +53,7 @@ fn turning_bar_pushes() {
 /// A box on a kinematic platform that tilts slowly turns with it and does not slip.
 #[test]
 fn box_rides_on_a_turning_platform() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for platform in [Shape::oriented_box(3.0, 0.2), rectangle(3.0, 0.2)] {
             for rate in [0.1f32, -0.1] {
                 let mut world = world(settings);
@@ -84,7 +84,7 @@ fn box_rides_on_a_turning_platform() {
 /// leaves the drum.
 #[test]
 fn turning_drum_keeps_its_load() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         let (inner, thick) = (2.0f32, 0.2f32);
         let wall = |x: f32, y: f32| {
@@ -124,7 +124,7 @@ fn turning_drum_keeps_its_load() {
 /// do.
 #[test]
 fn fixed_rotation_never_turns() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         world.add_body(&floor(rough(0.5))).unwrap();
         let shapes = [
@@ -172,7 +172,7 @@ fn fixed_rotation_never_turns() {
 /// A disc of fixed rotation slides where one that turns would roll: it slows down at μg.
 #[test]
 fn disc_of_fixed_rotation_slides() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(20.0, rough(0.3)) {
             let mut world = world(settings);
             world.add_body(&ground).unwrap();

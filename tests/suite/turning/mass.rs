@@ -25,7 +25,7 @@ pub fn capsule_inertia(h: f32, r: f32) -> f32 {
 /// the inertia with it.
 #[test]
 fn shapes_have_the_inertia_of_the_textbook() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let polygon = |points: &[[f32; 2]]| {
             Shape::polygon(&points.iter().map(|&p| p.into()).collect::<Vec<Vec2>>()).unwrap()
         };
@@ -82,7 +82,7 @@ fn shapes_have_the_inertia_of_the_textbook() {
 /// A body of fixed rotation has no energy of rotation, and neither has an axis-aligned box.
 #[test]
 fn what_does_not_turn_has_no_energy_of_rotation() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for shape in [Shape::circle(0.5), Shape::oriented_box(1.0, 0.5), Shape::capsule(0.5, 0.2)] {
             let desc = BodyDesc { fixed_rotation: true, ..BodyDesc::dynamic(shape, Vec2::ZERO) };
             assert_eq!(mass_and_inertia(settings, desc, &[]).1, 0.0, "{shape:?}");
@@ -115,7 +115,7 @@ fn polygons_are_about_their_centroid() {
 /// axis theorem; and however the body is turned, no part of it moves when the centre does.
 #[test]
 fn l_shape_by_parallel_axes() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         // The foot 2 × 1 of density 1 about the origin, the leg 1 × 2 of density 3 upon its left half.
         let at = Vec2::new(-0.5, 1.5);
         let leg =
@@ -157,7 +157,7 @@ fn l_shape_by_parallel_axes() {
 /// as one that is not.
 #[test]
 fn order_and_angle_of_parts_do_not_matter() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let base = BodyDesc::dynamic(Shape::circle(0.4), Vec2::ZERO);
         let bar = Part { angle: 0.8, ..Part::new(Shape::capsule(0.6, 0.1), Vec2::new(1.0, 0.2)) };
         let head = Part::new(Shape::Polygon(Polygon::regular(5, 0.5).unwrap()), Vec2::new(2.0, -0.3));
@@ -180,7 +180,7 @@ fn order_and_angle_of_parts_do_not_matter() {
 /// one; if one of them is refused, with its index, or there is one too many, none is added.
 #[test]
 fn parts_are_added_together_or_not_at_all() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let desc = BodyDesc { angle: 0.7, ..BodyDesc::dynamic(Shape::circle(0.4), Vec2::new(2.0, -1.0)) };
         let bar = Part { angle: 0.8, ..Part::new(Shape::capsule(0.6, 0.1), Vec2::new(1.0, 0.2)) };
         let head = Part::new(Shape::oriented_box(0.3, 0.5), Vec2::new(2.0, -0.3));
@@ -215,7 +215,7 @@ fn parts_are_added_together_or_not_at_all() {
 /// Parts of a static body leave its centre where it is, and its mass infinite.
 #[test]
 fn parts_of_static_bodies_move_nothing() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         let body =
             world.add_body(&BodyDesc::fixed(Shape::oriented_box(1.0, 1.0), Vec2::new(2.0, 3.0))).unwrap();

@@ -12,7 +12,7 @@ fn slope(angle: f32, material: Material) -> (BodyDesc, Vec2, Vec2) {
 /// their rounding.
 #[test]
 fn nearly_round_shapes_roll_as_discs() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let seed = Polygon::regular(8, 0.005).unwrap();
         let polygon = Polygon::rounded(seed.vertices(), 0.5).unwrap().0;
         for shape in [Shape::capsule(0.005, 0.5), Shape::Polygon(polygon), Shape::circle(0.5)] {
@@ -46,7 +46,7 @@ fn nearly_round_shapes_roll_as_discs() {
 /// slope it stands.
 #[test]
 fn octagon_rolls_by_its_perimeter() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let (outer, round) = (0.3f32, 0.4f32);
         let core = Polygon::regular(8, outer).unwrap();
         let polygon = Polygon::rounded(core.vertices(), round).unwrap().0;
@@ -123,13 +123,13 @@ fn check_braking(settings: Settings, of_disc: f32, of_floor: f32, resistance: f3
 /// A disc with a resistance to rolling comes to rest at the analytic distance.
 #[test]
 fn rolling_resistance_stops_a_disc_at_the_analytic_distance() {
-    at_both_lanes(|settings| check_braking(settings, 0.1, 0.0, 0.1));
+    on_both_sets(|settings| check_braking(settings, 0.1, 0.0, 0.1));
 }
 
 /// Of the resistances of disc and floor the larger one counts, whichever has it.
 #[test]
 fn the_larger_rolling_resistance_counts() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         check_braking(settings, 0.1, 0.05, 0.1);
         check_braking(settings, 0.0, 0.1, 0.1);
         check_braking(settings, 0.02, 0.1, 0.1);
@@ -139,7 +139,7 @@ fn the_larger_rolling_resistance_counts() {
 /// Without rolling resistance a disc rolls on at the speed that it has.
 #[test]
 fn discs_roll_on_without_resistance() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(30.0, rough(1.0)) {
             let mut world = world(settings);
             world.add_body(&ground).unwrap();
@@ -160,7 +160,7 @@ fn discs_roll_on_without_resistance() {
 /// beyond.
 #[test]
 fn rolling_resistance_holds_on_gentle_slopes() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let resistance = 0.1f32;
         let surface = Material { rolling_resistance: resistance, ..rough(1.0) };
         for tan in [0.05f32, 0.08, 0.15, 0.3] {
@@ -183,7 +183,7 @@ fn rolling_resistance_holds_on_gentle_slopes() {
 /// negative tangent speed to −x.
 #[test]
 fn conveyors_carry_to_their_speed() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let (mu, belt) = (0.5f32, 2.0f32);
         for sign in [1.0f32, -1.0] {
             let material = Material { tangent_speed: sign * belt, ..rough(mu) };
@@ -219,7 +219,7 @@ fn conveyors_carry_to_their_speed() {
 /// A crawler, a box whose own surface runs clockwise, drives itself to +x on a floor that stands still.
 #[test]
 fn crawlers_drive_themselves() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(30.0, rough(0.5)) {
             let mut world = world(settings);
             world.add_body(&ground).unwrap();

@@ -42,7 +42,7 @@ fn run(settings: Settings, ground: &BodyDesc, angle: f32, half: Vec2, mu: f32, t
 /// Where tan θ is less than μ and less than width/height, a box stays where it is.
 #[test]
 fn stays() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for (tan, mu, half) in [
             (0.45f32, 0.5f32, Vec2::new(0.5, 0.5)),
             (0.9, 1.0, Vec2::new(1.0, 1.0)),
@@ -64,7 +64,7 @@ fn stays() {
 /// turn.
 #[test]
 fn slides() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for (tan, mu, half) in [
             (0.6f32, 0.5f32, Vec2::new(0.5, 0.5)),
             (1.0, 0.3, Vec2::new(0.5, 0.5)),
@@ -87,7 +87,7 @@ fn slides() {
 /// it, α = ¾g·sin(θ − ψ + φ)/R, and the corner stays.
 #[test]
 fn tips() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for (tan, half) in [(0.577f32, Vec2::new(0.4, 1.0)), (0.45, Vec2::new(0.2, 0.5))] {
             let angle = tan.atan();
             let reach = f64::from(half.length());
@@ -113,7 +113,7 @@ fn tips() {
 /// is pressed down with N and held back with μN, which gives the angle and the corner's path by integration.
 #[test]
 fn slides_and_tips() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let (angle, half, mu) = (0.25 * PI, Vec2::new(0.4f32, 1.0f32), 0.45f32);
         let (w, h, friction) = (f64::from(half.x), f64::from(half.y), f64::from(mu));
         let (g_along, g_down) =

@@ -28,7 +28,7 @@ fn stands(world: &mut World, bodies: &[BodyHandle], seconds: u32, depth: f64) {
 /// A stack of 20 boxes stands for 20 s with less than 1 cm of sideways drift.
 #[test]
 fn stack_of_twenty_boxes_stands() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let polygon = rectangle(0.5, 0.5);
         for ground in floors(5.0, rough(0.6)) {
             for shape in [Shape::oriented_box(0.5, 0.5), polygon] {
@@ -79,7 +79,7 @@ fn settles(world: &mut World, bodies: &[BodyHandle], most: f32) {
 /// sideways drift.
 #[test]
 fn pyramid_of_base_20_stands() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         let bodies = pyramid(&mut world, 20);
         assert_eq!(bodies.len(), 210);
@@ -111,7 +111,7 @@ fn pyramid_of_base_100_takes_its_load_in_place() {
 /// A heavy box, 100:1, on a light one does not sink through it in 10 s, whether as large or larger.
 #[test]
 fn heavy_box_on_a_light_one_does_not_sink_through() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(5.0, rough(0.6)) {
             for (half, density) in [(0.5f32, 100.0f32), (1.0, 25.0)] {
                 let mut world = world(settings);
@@ -134,7 +134,7 @@ fn heavy_box_on_a_light_one_does_not_sink_through() {
 /// A brick wall of staggered capsules and boxes at rest loses its energy and keeps it so.
 #[test]
 fn mixed_pile_comes_to_rest() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let mut world = world(settings);
         world.add_body(&floor(rough(0.6))).unwrap();
         for x in [-3.2f32, 3.2] {

@@ -6,7 +6,7 @@ use super::*;
 /// box are made of, on either side.
 #[test]
 fn box_tips_over_an_edge_when_its_centre_passes_it() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         let tables = [Shape::aabb(2.0, 0.5), Shape::oriented_box(2.0, 0.5), rectangle(2.0, 0.5)];
         for table in tables {
             for shape in [Shape::oriented_box(0.5, 0.3), rectangle(0.5, 0.3)] {
@@ -39,7 +39,7 @@ fn box_tips_over_an_edge_when_its_centre_passes_it() {
 /// flat.
 #[test]
 fn square_on_its_corner_falls_to_the_side_it_leans_to() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for ground in floors(10.0, rough(1.0)) {
             for shape in [Shape::oriented_box(0.5, 0.5), rectangle(0.5, 0.5)] {
                 for lean in [1.0f32, -1.0] {
@@ -70,7 +70,7 @@ fn square_on_its_corner_falls_to_the_side_it_leans_to() {
 /// flank.
 #[test]
 fn capsule_falls_on_its_flank() {
-    at_both_lanes(|settings| {
+    on_both_sets(|settings| {
         for lean in [2.0f32, -2.0] {
             let mut world = world(settings);
             world.add_body(&floor(rough(1.0))).unwrap();
