@@ -6,7 +6,6 @@
 mod alloc;
 mod args;
 mod compare;
-pub mod cpu;
 mod export;
 mod input;
 mod list;

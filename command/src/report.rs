@@ -15,7 +15,7 @@ pub mod peers;
 mod store;
 
 pub use configuration::{Configuration, grouped};
-pub use machine::{Machine, commit, isa, peak_rss_bytes, rustc, unix_time};
+pub use machine::{Machine, commit, peak_rss_bytes, rustc, unix_time};
 pub use merge::Merged;
 pub use page::{Page, PageError, Written};
 pub use store::{Filed, Skipped, Store};
@@ -61,9 +61,9 @@ pub struct RunRecord {
     pub solver: String,
     /// Size of the thread pool.
     pub threads: usize,
-    /// Lane width.
+    /// Number of contacts on which one instruction works at most.
     pub lanes: usize,
-    /// Instruction set that the program is compiled for.
+    /// Name of the instruction set that ran. In older records: of the one that the program was compiled for.
     pub isa: String,
     /// Seed of the built-in scene.
     pub seed: u64,

@@ -10,7 +10,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use granule::scene::MAX_BODIES;
 use granule::verify::Fault;
-use granule::{BodyHandle, Lanes, Solver, Stage};
+use granule::{BodyHandle, Isa, Solver, Stage, UnknownIsa};
 use std::path::PathBuf;
 
 /// A data-oriented SIMD 2D physics engine.
@@ -83,9 +83,12 @@ pub struct SceneArgs {
     /// Worker threads [default: one for each processor]
     #[arg(long, value_name = "T", value_parser = count(1, 1024))]
     pub threads: Option<u32>,
-    /// Lane width: 1, 4, 8 or 16 [default: 8]
-    #[arg(long, value_name = "L", value_parser = lanes)]
-    pub lanes: Option<Lanes>,
+    /// Instruction set: auto, scalar, avx2, avx512, or portable, which is sse2, neon or simd128 [default: auto]
+    #[arg(long, value_name = "ISA", value_parser = isa)]
+    pub isa: Option<Isa>,
+    /// The widest instruction set of at most so many lanes: 1, 4, 8 or 16 [default: what --isa says]
+    #[arg(long, value_name = "L", value_parser = lanes, conflicts_with = "isa")]
+    pub lanes: Option<Isa>,
     /// Substeps of a step [default: the scene's]
     #[arg(long, value_name = "K", value_parser = count(1, 1024))]
     pub substeps: Option<u32>,
@@ -135,9 +138,12 @@ pub struct VerifyArgs {
     /// Warm-up steps are compared, too. Steps default to 200
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Lane width of the reference: 1, 4, 8 or 16
-    #[arg(long, value_name = "L", value_parser = lanes, default_value = "1")]
-    pub against_lanes: Lanes,
+    /// Instruction set of the reference [default: scalar]
+    #[arg(long, value_name = "ISA", value_parser = isa)]
+    pub against_isa: Option<Isa>,
+    /// The widest instruction set of at most so many lanes is that of the reference: 1, 4, 8 or 16
+    #[arg(long, value_name = "L", value_parser = lanes, default_value = "1", conflicts_with = "against_isa")]
+    pub against_lanes: Isa,
     /// Worker threads of the reference
     #[arg(long, value_name = "T", value_parser = count(1, 1024), default_value = "1")]
     pub against_threads: u32,
@@ -169,9 +175,29 @@ pub fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(min..=max)
 }
 
-pub fn lanes(text: &str) -> Result<Lanes, String> {
-    let width = text.parse().ok().and_then(Lanes::from_width);
-    width.ok_or_else(|| "the lane width is 1, 4, 8 or 16".to_owned())
+/// Reads the name of an instruction set that this processor has.
+fn isa(text: &str) -> Result<Isa, String> {
+    let isa: Isa = text.parse().map_err(|error: UnknownIsa| error.to_string())?;
+    if isa.is_available() {
+        return Ok(isa);
+    }
+    Err(format!("this processor has no {isa}; it has {}", available()))
+}
+
+/// The names of the instruction sets that this processor has.
+pub fn available() -> String {
+    Isa::available().map(Isa::name).collect::<Vec<_>>().join(", ")
+}
+
+fn lanes(text: &str) -> Result<Isa, String> {
+    let isa = text.parse().ok().and_then(Isa::with_lanes);
+    isa.ok_or_else(|| "the lane width is 1, 4, 8 or 16".to_owned())
+}
+
+/// Reads a number of lanes, and leaves it a number.
+pub fn width(text: &str) -> Result<u32, String> {
+    lanes(text)?;
+    text.parse().map_err(|error: std::num::ParseIntError| error.to_string())
 }
 
 fn solver(text: &str) -> Result<Solver, String> {

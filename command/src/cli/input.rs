@@ -3,7 +3,7 @@
 use super::args::SceneArgs;
 use super::{Failure, bad_file, bad_input};
 use granule::scene::{self, BUILTIN, Builtin, Scene};
-use granule::{Settings, Solver, World};
+use granule::{Error, Isa, Settings, Solver, World};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs::File;
 use std::io::Read;
@@ -44,7 +44,12 @@ impl Input {
     }
 
     pub fn world(&self) -> Result<World, Failure> {
-        self.scene.build().map_err(|error| bad_input(format!("{}: {error}", self.scene.name)))
+        self.scene.build().map_err(|error| match error {
+            // The arguments name only sets that the processor has: it is the environment that does not.
+            Error::Isa { .. } => bad_input(format!("{}: {error}", Isa::VARIABLE)),
+            Error::Invalid { field: Isa::VARIABLE, .. } => bad_input(error.to_string()),
+            _ => bad_input(format!("{}: {error}", self.scene.name)),
+        })
     }
 }
 
@@ -108,7 +113,7 @@ fn apply(args: &SceneArgs, settings: &mut Settings) {
     }
     settings.substeps = args.substeps.unwrap_or(settings.substeps);
     settings.iterations = args.iterations.unwrap_or(settings.iterations);
-    settings.lanes = args.lanes.unwrap_or(settings.lanes);
+    settings.isa = args.isa.or(args.lanes).unwrap_or(settings.isa);
 }
 
 /// Refuses an output file that cannot be made: before a long run, not after it.

@@ -8,12 +8,12 @@
 mod file;
 mod grid;
 
-use super::args::{count, lanes};
+use super::args::{available, count, width};
 use super::style::Style;
 use super::{Failure, Outcome, bad_input, check_failed, emit, input, note};
 use clap::Args;
 use file::Output;
-use granule::Lanes;
+use granule::Isa;
 use granule::scene::{BUILTIN, DEFAULT, MAX_BODIES};
 use granule_command::report::RunRecord;
 use grid::{Cell, Grid};
@@ -37,9 +37,9 @@ pub struct SweepArgs {
     /// Worker threads [default: one for each processor]
     #[arg(long, value_name = "T,…", value_delimiter = ',', value_parser = count(1, 1024))]
     threads: Vec<u32>,
-    /// Lane widths: 1, 4, 8 or 16 [default: 8]
-    #[arg(long, value_name = "L,…", value_delimiter = ',', value_parser = lanes)]
-    lanes: Vec<Lanes>,
+    /// Lane widths: 1, 4, 8 or 16 [default: the widest]
+    #[arg(long, value_name = "L,…", value_delimiter = ',', value_parser = width)]
+    lanes: Vec<u32>,
     /// Substeps of a step [default: the scene's]
     #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = count(1, 1024))]
     substeps: Vec<u32>,
@@ -86,6 +86,7 @@ pub fn main(args: &SweepArgs) -> Outcome {
     if args.list {
         return list(&cells, chosen);
     }
+    check_lanes(&args.lanes)?;
     let path = args.out.as_deref().unwrap_or(Path::new(""));
     input::check_file("--out", Some(path))?;
     let mut out = Output::open(path, args.resume)?;
@@ -113,6 +114,21 @@ fn check_scenes(args: &SweepArgs) -> Outcome {
         }
         if !args.bodies.is_empty() {
             return Err(bad_input(format!("--bodies: {scene} is a scene file and has its own")));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses two lane widths that are the same instruction set on this processor: their cells would be the same run.
+fn check_lanes(lanes: &[u32]) -> Outcome {
+    let isa = |lanes: u32| Isa::with_lanes(lanes as usize);
+    for (place, &two) in lanes.iter().enumerate() {
+        if let Some(one) = lanes[..place].iter().find(|&&one| one != two && isa(one) == isa(two)) {
+            let same = isa(two).unwrap_or_default();
+            return Err(bad_input(format!(
+                "--lanes {one},{two}: on this processor both are {same}; it has {}",
+                available()
+            )));
         }
     }
     Ok(())

@@ -4,8 +4,10 @@ use super::args::{Format, VerifyArgs};
 use super::input::{self, Input};
 use super::progress::Progress;
 use super::{Outcome, bad_input, check_failed, emit, emit_json};
+use granule::World;
 use granule::verify::{Divergence, Side, side_by_side};
 use serde::Serialize;
+use std::fmt;
 
 /// The default number of steps that are compared.
 const STEPS: u32 = 200;
@@ -13,7 +15,21 @@ const STEPS: u32 = 200;
 #[derive(Clone, Copy, Serialize)]
 struct Configuration {
     lanes: usize,
+    isa: &'static str,
     threads: usize,
+}
+
+impl Configuration {
+    fn new(world: &World, threads: usize) -> Configuration {
+        Configuration { lanes: world.isa().lanes(), isa: world.isa().name(), threads }
+    }
+}
+
+/// `avx2 lanes 8 threads 2`
+impl fmt::Display for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} lanes {} threads {}", self.isa, self.lanes, self.threads)
+    }
 }
 
 #[derive(Serialize)]
@@ -51,11 +67,11 @@ pub fn main(args: &VerifyArgs) -> Outcome {
     // The threads are to take part even if there are fewer processors.
     granule::set_oversubscribe(true);
 
-    let b = Configuration { lanes: input.scene.settings.lanes.width(), threads: input.threads };
     let mut world_b = input.world()?;
-    input.scene.settings.lanes = args.against_lanes;
-    let a = Configuration { lanes: args.against_lanes.width(), threads: args.against_threads as usize };
+    let b = Configuration::new(&world_b, input.threads);
+    input.scene.settings.isa = args.against_isa.unwrap_or(args.against_lanes);
     let mut world_a = input.world()?;
+    let a = Configuration::new(&world_a, args.against_threads as usize);
     let (pool_a, pool_b) = (input::pool(a.threads)?, input::pool(b.threads)?);
 
     let progress = Progress::new(steps);
@@ -103,10 +119,7 @@ fn check_plant(args: &VerifyArgs, input: &Input, steps: u64) -> Outcome {
 
 fn sentence(verdict: &Verdict, result: &Result<u64, Divergence>) -> String {
     let Verdict { scene, bodies, a, b, steps, .. } = verdict;
-    let of = format!(
-        "{scene}, {bodies} bodies; lanes {} threads {} against lanes {} threads {}",
-        a.lanes, a.threads, b.lanes, b.threads
-    );
+    let of = format!("{scene}, {bodies} bodies; {a} against {b}");
     match result {
         Ok(hash) => format!("identical: {steps} steps, hash {} ({of})\n", hexadecimal(*hash)),
         Err(divergence) => format!("different: {divergence} ({of})\n"),

@@ -18,7 +18,7 @@ pub struct Configuration {
     pub particles: usize,
     /// Size of the thread pool.
     pub threads: usize,
-    /// Lane width.
+    /// Number of contacts on which one instruction works at most.
     pub lanes: usize,
     /// Substeps per step.
     pub substeps: u32,

@@ -34,21 +34,6 @@ fn os() -> String {
     format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_owned()
 }
 
-/// The widest vector instructions that this program is compiled for, whatever the processor could do.
-pub const fn isa() -> &'static str {
-    if cfg!(target_feature = "avx512f") {
-        "avx512f"
-    } else if cfg!(target_feature = "avx2") {
-        "avx2"
-    } else if cfg!(target_feature = "sse2") {
-        "sse2"
-    } else if cfg!(target_feature = "neon") {
-        "neon"
-    } else {
-        "scalar"
-    }
-}
-
 /// The commit that this program was built from, with `-dirty` if the sources differed from it.
 pub const fn commit() -> &'static str {
     env!("GRANULE_COMMIT")

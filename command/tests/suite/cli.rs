@@ -1,6 +1,7 @@
 //! The `granule` command, from outside: exit codes, what is on which stream, what is written.
 
-use crate::command::{files, granule, temporary};
+use crate::command::{files, granule, granule_with, temporary};
+use granule::Isa;
 use granule::scene::BUILTIN;
 use serde_json::Value;
 use std::fs;
@@ -287,10 +288,96 @@ fn verify_identical() {
     assert!(human.out.starts_with("identical: 30 steps, hash "), "{}", human.out);
     let verdict = json(&[&base[..], &["--format", "json", "--lanes", "16", "--against-lanes", "4"]].concat());
     assert_eq!(verdict["identical"], true);
-    assert_eq!((&verdict["a"]["lanes"], &verdict["b"]["lanes"]), (&4.into(), &16.into()));
+    let widest = Isa::with_lanes(16).expect("a number of lanes").lanes();
+    assert_eq!((&verdict["a"]["lanes"], &verdict["b"]["lanes"]), (&4.into(), &widest.into()));
     assert_eq!((&verdict["a"]["threads"], &verdict["b"]["threads"]), (&1.into(), &2.into()));
     let hash = verdict["state_hash"].as_str().expect("a hash");
     assert!(human.out.contains(hash), "{hash} in {}", human.out);
+}
+
+/// Contract: a scene steps the same on every instruction set that the processor has, and the record names the set that
+/// ran. A number of lanes stands for the widest set of at most so many.
+#[test]
+fn levels() {
+    let base =
+        ["pile", "--bodies", "60", "--steps", "10", "--warmup", "0", "--threads", "1", "--format", "json"];
+    for isa in Isa::available() {
+        for reference in Isa::available() {
+            let sets = ["--isa", isa.name(), "--against-isa", reference.name()];
+            let verdict = json(&[&["verify"], &base[..], &sets].concat());
+            assert_eq!(verdict["identical"], true, "{isa} and {reference}");
+            for (side, isa) in [("a", reference), ("b", isa)] {
+                assert_eq!(verdict[side]["isa"], isa.name());
+                assert_eq!(verdict[side]["lanes"], isa.lanes());
+            }
+        }
+    }
+    let run = |more: &[&str]| json(&[&["run"], &base[..], more].concat());
+    let ran = |more: &[&str]| {
+        let record = run(more);
+        (record["isa"].clone(), record["lanes"].clone())
+    };
+    let of = |isa: Isa| (Value::from(isa.name()), Value::from(isa.lanes()));
+    for isa in Isa::available() {
+        assert_eq!(ran(&["--isa", isa.name()]), of(isa));
+        let variable = [(Isa::VARIABLE, isa.name())];
+        let by_variable = granule_with(temporary().path(), &variable, &[&["run"], &base[..]].concat());
+        let record: Value = serde_json::from_str(&by_variable.out).expect("one JSON object");
+        assert_eq!((record["isa"].clone(), record["lanes"].clone()), of(isa));
+    }
+    for lanes in [1, 4, 8, 16] {
+        let widest = Isa::available().filter(|isa| isa.lanes() <= lanes).next_back().expect("the scalar set");
+        assert_eq!(ran(&["--lanes", &lanes.to_string()]), of(widest), "{lanes}");
+    }
+    assert_eq!(ran(&["--isa", "portable"]), of(Isa::Portable));
+    assert_eq!(ran(&["--isa", "auto"]), ran(&[]));
+
+    let human = granule(
+        temporary().path(),
+        &["verify", "pile", "--bodies", "60", "--steps", "10", "--isa", "portable"],
+    );
+    let sets = format!("; scalar lanes 1 threads 1 against {} lanes 4 threads ", Isa::Portable);
+    assert!(human.code == 0 && human.out.contains(&sets), "{}", human.out);
+}
+
+/// Contract: an instruction set that does not exist, or that the processor lacks, is refused with one line, before
+/// anything runs: as an argument and in the environment.
+#[test]
+fn levels_that_are_missing() {
+    let dir = temporary();
+    let known = "an instruction set is auto, scalar, portable, sse2, neon, simd128, avx2 or avx512";
+    for command in ["run", "verify", "render"] {
+        let unknown = format!("invalid value 'mmx' for '--isa <ISA>': {known}");
+        assert_refused(dir.path(), &[command, "pile", "--isa", "mmx"], &unknown);
+        let both = [command, "pile", "--isa", "scalar", "--lanes", "4"];
+        assert_refused(dir.path(), &both, "the argument '--isa <ISA>' cannot be used with '--lanes <L>'");
+    }
+    let both = ["verify", "pile", "--against-isa", "scalar", "--against-lanes", "4"];
+    let expected = "the argument '--against-isa <ISA>' cannot be used with '--against-lanes <L>'";
+    assert_refused(dir.path(), &both, expected);
+
+    let refused_with = |value: &str, arguments: &[&str], expected: &str| {
+        let run = granule_with(dir.path(), &[(Isa::VARIABLE, value)], arguments);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}: {}", run.err);
+        assert_eq!(run.err, format!("granule: {expected}\n"), "{arguments:?}");
+    };
+    for arguments in [&["run", "pile"][..], &["verify", "pile"], &["render", "pile"], &[]] {
+        refused_with("nonsense", arguments, &format!("GRANULE_ISA: {known}"));
+    }
+    // What is asked for by name does not look at the variable.
+    let small = ["run", "pile", "--bodies", "20", "--steps", "1", "--warmup", "0", "--isa", "scalar"];
+    assert_eq!(granule_with(dir.path(), &[(Isa::VARIABLE, "nonsense")], &small).code, 0);
+
+    let names = Isa::available().map(Isa::name).collect::<Vec<_>>().join(", ");
+    for missing in [Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| !isa.is_available()) {
+        let lacks = format!("this processor has no {missing}; it has {names}");
+        let expected = format!("invalid value '{missing}' for '--isa <ISA>': {lacks}");
+        assert_refused(dir.path(), &["run", "pile", "--isa", missing.name()], &expected);
+        let expected = format!("invalid value '{missing}' for '--against-isa <ISA>': {lacks}");
+        assert_refused(dir.path(), &["verify", "pile", "--against-isa", missing.name()], &expected);
+        refused_with(missing.name(), &["run", "pile"], &format!("GRANULE_ISA: {lacks}"));
+    }
+    assert_eq!(files(dir.path()), [""; 0]);
 }
 
 /// `verify` names step, stage, body, field and distance of a difference that was planted, and exits 1.

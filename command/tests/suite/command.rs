@@ -28,7 +28,13 @@ fn program() -> PathBuf {
 
 /// Runs the command in `dir`.
 pub fn granule(dir: &Path, arguments: &[&str]) -> Run {
-    let output = Command::new(program()).args(arguments).current_dir(dir).output();
+    granule_with(dir, &[], arguments)
+}
+
+/// Runs the command in `dir` with these variables in its environment.
+pub fn granule_with(dir: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
+    let mut command = Command::new(program());
+    let output = command.args(arguments).envs(variables.iter().copied()).current_dir(dir).output();
     let output = output.expect("the command starts");
     Run {
         code: output.status.code().expect("the command is not killed"),

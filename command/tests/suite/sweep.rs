@@ -223,6 +223,35 @@ fn failing_cells() {
     assert_eq!((run.code, run.out.as_str()), (0, "some.jsonl: 2 records written, 2 were there, 0 failed\n"));
 }
 
+/// Contract: two lane widths that are one instruction set on this processor are not two cells.
+#[test]
+fn widths_are_told_apart() {
+    let dir = temporary();
+    let all = [1_usize, 4, 8, 16];
+    let isa = |lanes: usize| granule::Isa::with_lanes(lanes).expect("a number of lanes");
+    for (place, &one) in all.iter().enumerate() {
+        for &two in &all[place + 1..] {
+            let lanes = format!("{one},{two}");
+            let arguments = ["sweep", "--scenes", "gas", "--bodies", "20", "--warmup", "0", "--steps", "1"];
+            let out = format!("{one}-{two}.jsonl");
+            let arguments = [&arguments[..], &["--lanes", &lanes, "--out", &out]].concat();
+            if isa(one) == isa(two) {
+                let expected = format!("--lanes {lanes}: on this processor both are {}; it has ", isa(two));
+                refused(dir.path(), &arguments, &expected);
+                assert!(!dir.path().join(out).exists());
+            } else {
+                succeeds(dir.path(), &arguments);
+                let mut ran: Vec<u64> = lines(&dir.path().join(out))
+                    .iter()
+                    .map(|record| record["lanes"].as_u64().expect("a number of lanes"))
+                    .collect();
+                ran.sort_unstable();
+                assert_eq!(ran, [isa(one).lanes() as u64, isa(two).lanes() as u64]);
+            }
+        }
+    }
+}
+
 /// Bad usage is found before the first run: exit code 2, one line, nothing written.
 #[test]
 fn bad_usage() {

@@ -40,12 +40,11 @@ pub struct Grid {
 
 impl Grid {
     pub fn of(args: &SweepArgs) -> Grid {
-        let lanes: Vec<u32> = args.lanes.iter().map(|lanes| lanes.width() as u32).collect();
         Grid {
             scenes: once_each(args.scenes.iter().cloned()),
             bodies: axis(&args.bodies),
             threads: axis(&args.threads),
-            lanes: axis(&lanes),
+            lanes: axis(&args.lanes),
             substeps: axis(&args.substeps),
             repeats: args.repeats,
             common: Cell {
