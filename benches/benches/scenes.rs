@@ -1,11 +1,11 @@
-//! A whole step of each built-in scene at 10,000 bodies, on one thread and on every core.
+//! A whole step of each built-in scene at 10,000 bodies, on one thread and on every core; and what a step costs at least.
 //!
-//! `cargo bench -p granule-benches --bench scenes`, or `-- pile` for one scene, or `-- --profile-time 5` for flame graphs.
+//! `cargo bench -p granule-benches --bench scenes`, or `-- pile` for one scene, `-- fixed` for the least cost, or `-- --profile-time 5` for flame graphs.
 
 mod profiler;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use granule::{World, scene};
+use granule::{BodyDesc, Settings, Shape, Vec2, World, scene};
 use std::time::Duration;
 
 const BODIES: usize = 10_000;
@@ -37,6 +37,27 @@ fn scenes(criterion: &mut Criterion) {
     }
 }
 
+/// A step of a world without bodies, and of one with a circle at rest on a half-space.
+fn fixed(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("fixed");
+    for (label, bodies) in [
+        ("empty", vec![]),
+        (
+            "one body",
+            vec![
+                BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO),
+                BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 0.5)),
+            ],
+        ),
+    ] {
+        let mut world = World::new(Settings::default()).unwrap();
+        world.add_bodies(&bodies).unwrap();
+        (0..WARMUP).for_each(|_| world.step());
+        group.bench_function(label, |bencher| bencher.iter(|| world.step()));
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
@@ -44,6 +65,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))
         .with_profiler(profiler::FlameGraphs::new(997));
-    targets = scenes
+    targets = scenes, fixed
 }
 criterion_main!(benches);

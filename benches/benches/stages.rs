@@ -1,4 +1,4 @@
-//! The time of each stage of the step on its own, at one lane and at eight, on one thread.
+//! The time of each stage of the step on its own, on the scalar path and on the best instruction set, on one thread.
 //!
 //! `cargo bench -p granule-benches --bench stages`, or `-- solver` for one stage. Times are per step, summed from the
 //! engine's own stage clock. Broadphase and contacts are measured in steps that make a new pair list, which
@@ -41,10 +41,11 @@ fn spoil_pair_list(world: &mut World) {
 fn stages(criterion: &mut Criterion) {
     // One kind of pair, and all of them.
     for (name, warmup) in [("packed", 120), ("pile", 300)] {
-        let mut worlds = [Isa::Scalar, Isa::Auto].map(|isa| (isa, settled(name, isa, warmup)));
+        let mut worlds = [Isa::Scalar, Isa::Auto].map(|isa| settled(name, isa, warmup));
         for (stage, share, rebuild) in STAGES {
             let mut group = criterion.benchmark_group(format!("{stage}/{name}"));
-            for (isa, world) in &mut worlds {
+            for world in &mut worlds {
+                let isa = world.isa();
                 let mut run = |count: u64| {
                     let mut seconds = 0.0;
                     for _ in 0..count {
@@ -62,7 +63,7 @@ fn stages(criterion: &mut Criterion) {
                 let fraction = (run(20) / start.elapsed().as_secs_f64()).clamp(1e-4, 1.0);
                 group.warm_up_time(Duration::from_secs_f64(0.5 * fraction));
                 group.measurement_time(Duration::from_secs_f64(2.0 * fraction));
-                group.bench_function(format!("{}", isa), |bencher| {
+                group.bench_function(isa.name(), |bencher| {
                     bencher.iter_custom(|count| Duration::from_secs_f64(run(count)));
                 });
             }

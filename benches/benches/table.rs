@@ -1,5 +1,5 @@
 //! The table of `perf-reports/table.md`: time per body and step of the built-in stress scenes, at one and
-//! two threads and at one and eight lanes.
+//! two threads, on the best instruction set and on the scalar path.
 //!
 //! `cargo bench -p granule-benches --bench table > perf-reports/table.md`
 //!
@@ -7,7 +7,7 @@
 //! turns of a few, so that a machine whose speed drifts slows them all. Medians of the steps; stages by
 //! their sums over steps that did the same work, as all four do.
 
-use granule::{Isa, Timings, World, scene};
+use granule::{Isa, Settings, Timings, World, scene};
 use std::fmt::Write as _;
 
 const SCENES: [&str; 3] = ["packed", "pile", "gas"];
@@ -25,7 +25,7 @@ const SIZES: [Size; 3] = [
     Size { bodies: 200_000, warmup: 60, steps: 30 },
 ];
 
-/// One lane width on one number of threads.
+/// One instruction set on one number of threads.
 struct Run {
     isa: Isa,
     threads: usize,
@@ -86,22 +86,22 @@ fn measure(name: &str, size: &Size) -> [Run; 3] {
 }
 
 fn row(name: &str, runs: &[Run; 3]) -> String {
-    let [eight, two, one] = runs;
-    debug_assert_eq!((two.threads, one.isa), (2, Isa::Scalar));
-    let bodies = eight.world.body_count();
+    let [best, two, scalar] = runs;
+    debug_assert_eq!((two.threads, scalar.isa), (2, Isa::Scalar));
+    let bodies = best.world.body_count();
     let per_body = |run: &Run| run.quantile(0.5) * 1.0e9 / bodies as f64;
-    let ratio = |stage: fn(&Timings) -> f64| one.median_of(stage) / eight.median_of(stage);
+    let ratio = |stage: fn(&Timings) -> f64| scalar.median_of(stage) / best.median_of(stage);
     let mut row = String::new();
     write!(
         row,
         "| {name} | {bodies} | {} | {:.1} | {:.1} | {:.2} | {:.2} | {:.2} | {:.1} | {:.2}× | {:.2}× |",
-        eight.world.contact_count(),
-        per_body(eight),
+        best.world.contact_count(),
+        per_body(best),
         per_body(two),
-        eight.quantile(0.5) / two.quantile(0.5),
-        eight.quantile(0.5) * 1.0e3,
-        eight.quantile(0.95) * 1.0e3,
-        per_body(one),
+        best.quantile(0.5) / two.quantile(0.5),
+        best.quantile(0.5) * 1.0e3,
+        best.quantile(0.95) * 1.0e3,
+        per_body(scalar),
         ratio(|times| times.solver),
         ratio(|times| times.narrowphase),
     )
@@ -116,9 +116,10 @@ fn main() {
     println!("# Time per body and step\n");
     println!("`cargo bench -p granule-benches --bench table > perf-reports/table.md`\n");
     {
-        use granule_command::report::{Machine, commit, isa, rustc};
+        use granule_command::report::{Machine, commit, rustc};
         let Machine { cpu, cores, os } = Machine::this();
-        println!("{cpu}, {cores} cores, {os}; {}, {}; commit {}.\n", isa(), rustc(), commit());
+        let best = World::new(Settings::default()).expect("valid settings").isa();
+        println!("{cpu}, {cores} cores, {os}; {best}, {}; commit {}.\n", rustc(), commit());
     }
     println!(
         "Steps of 1/60 s with 4 substeps, seed 1. Medians of the measured steps; the three configurations of a \
@@ -127,7 +128,7 @@ fn main() {
     );
     println!(
         "| scene | bodies | contacts | ns/body, 1 thread | 2 threads | speed-up | ms p50, 1 thread | ms p95 | \
-         ns/body, scalar | isa 8 : 1, solver | narrowphase |"
+         ns/body, scalar | best : scalar, solver | narrowphase |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for name in SCENES {

@@ -14,8 +14,8 @@ mod tipping;
 
 use crate::common::{state, steps, weightless, world};
 use granule::{
-    BodyDesc, BodyHandle, BodyState, Error, Isa, Material, Mix, Mixing, Part, Polygon, Settings, Shape,
-    Vec2, World,
+    BodyDesc, BodyHandle, BodyState, Error, Isa, Material, Mix, Mixing, Part, Polygon, Settings, Shape, Vec2,
+    World,
 };
 use std::f32::consts::PI;
 
@@ -38,11 +38,7 @@ fn total_angle(world: &World, body: BodyHandle) -> f32 {
 #[track_caller]
 fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings: &Settings) {
     let error = (actual - expected).abs();
-    assert!(
-        error <= tolerance,
-        "{what}: {actual}, expected {expected} ± {tolerance} ({})",
-        settings.isa
-    );
+    assert!(error <= tolerance, "{what}: {actual}, expected {expected} ± {tolerance} ({})", settings.isa);
 }
 
 /// One coefficient for both frictions, no restitution.

@@ -181,12 +181,7 @@ fn elastic_gas_keeps_momentum_and_energy() {
         let drift = (px_after - px).hypot(py_after - py);
         assert!(drift < 1e-5 * size, "momentum drifted by {:e} of Σ|mv|", drift / size);
         let change = (energy_after / energy - 1.0).abs();
-        assert!(
-            change < 0.02,
-            "energy changed by {change} ({:?}, isa {:?})",
-            settings.solver,
-            settings.isa
-        );
+        assert!(change < 0.02, "energy changed by {change} ({:?}, isa {:?})", settings.solver, settings.isa);
     });
 }
 

@@ -41,11 +41,7 @@ fn torque_free_bodies_keep_spin_and_energy() {
         steps(&mut world, 600);
         for (body, desc) in bodies {
             let end = state(&world, body);
-            assert_eq!(
-                end.angular_velocity, desc.angular_velocity,
-                "{:?} at {:?}",
-                desc.shape, settings.isa
-            );
+            assert_eq!(end.angular_velocity, desc.angular_velocity, "{:?} at {:?}", desc.shape, settings.isa);
             assert_eq!(end.velocity, desc.velocity, "{:?}", desc.shape);
             let turned = 600.0 * settings.time_step * desc.angular_velocity;
             // 2400 substeps, each rounded to half an ulp of an angle below 32.

@@ -16,7 +16,7 @@ pub struct Origin {
     rustflags: &'static str,
     cflags: &'static str,
     profile: &'static str,
-    granule: &'static str,
+    granule: String,
     box2d: String,
     box2d_assertions: bool,
     rapier: &'static str,
@@ -45,7 +45,7 @@ impl Origin {
             rustflags: env!("PEERS_RUSTFLAGS"),
             cflags: env!("PEERS_CFLAGS"),
             profile: env!("PEERS_PROFILE"),
-            granule: env!("PEERS_GRANULE_VERSION"),
+            granule: format!("{} ({})", env!("PEERS_GRANULE_VERSION"), isa()),
             box2d: format!(
                 "{} (boxdd-sys {}, AVX2)",
                 crate::box2d::version(),
@@ -82,6 +82,12 @@ impl Origin {
         line("Commit", &self.commit);
         text
     }
+}
+
+/// The instruction set that Granule's worlds use.
+fn isa() -> &'static str {
+    let world = ::granule::World::new(::granule::Settings::default());
+    world.map_or("unknown", |world| world.isa().name())
 }
 
 /// Short hash of the repository's commit, marked where the tree differs from it.
