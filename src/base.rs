@@ -1,5 +1,6 @@
 //! Tools that every layer may use. They know nothing of physics.
 
+pub(crate) mod clock;
 mod ensure;
 pub(crate) mod interner;
 pub(crate) mod prefetch;

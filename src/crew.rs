@@ -22,14 +22,14 @@
 //! are read in item order.
 #![allow(unsafe_code)] // the published closure's lifetime, and slices shared by disjoint ranges
 
+#[cfg(feature = "parallel")]
+use crate::base::clock::Instant;
 use crate::timing::{MAX_SHARES, Trace};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-#[cfg(feature = "parallel")]
-use std::time::Instant;
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 

@@ -1,8 +1,8 @@
 //! The stages of a step, the time that each took, and the spans in which each worker was busy. Spans are recorded only while a
 //! host asks for them.
 
+use crate::base::clock::Instant;
 use std::sync::Mutex;
-use std::time::Instant;
 
 /// The largest number of threads of a crew.
 pub(crate) const MAX_SHARES: usize = 64;
@@ -46,7 +46,7 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// The time that each stage of the last step took, in seconds.
+/// The time that each stage of the last step took, in seconds. On wasm32-unknown-unknown, which has no clock, all times are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
     /// [`Stage::Bounds`]

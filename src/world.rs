@@ -20,6 +20,7 @@ pub use drawing::{PlacedShape, Role, StoredBody};
 pub use quality::Quality;
 pub use view::{Columns, Contact};
 
+use crate::base::clock::Instant;
 use crate::body::{Bodies, BodyHandle, BodyState, Motion};
 use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
 use crate::broadphase::crowd::MOST_PARTNERS;
@@ -43,7 +44,6 @@ use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
 use std::sync::Mutex;
-use std::time::Instant;
 
 /// The result of [`World::advance`].
 #[derive(Clone, Copy, Debug, PartialEq)]
