@@ -1,0 +1,24 @@
+//! The states that every processor must reach, bit for bit.
+
+use granule::Isa;
+
+include!("golden/scenes.rs");
+
+/// Contract: with every instruction set, the golden scenes end in the states whose hashes `tests/golden/scenes.rs` has.
+///
+/// A change of the physics changes the hashes. Then write the new ones down, from any machine: CI shows whether the
+/// other processors agree.
+#[test]
+fn states_are_the_same_everywhere() {
+    let mut differ = Vec::new();
+    for golden in &SCENES {
+        for isa in [Isa::Auto].into_iter().chain(Isa::available()) {
+            let hash = hash(golden, isa);
+            if hash != golden.hash {
+                let Golden { name, bodies, hash: expected } = golden;
+                differ.push(format!("{name} of {bodies} with {isa}: {hash:#018x}, not {expected:#018x}"));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{differ:#?}");
+}
