@@ -443,7 +443,7 @@ impl Contacts {
     /// Takes the impulses out of the old blocks, before slots change.
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
         // The room includes what was added while the list lived.
-        self.room.fit(&self.tiles[..self.active_tiles], 2);
+        self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
         self.carry.take(&self.tiles[..self.active_tiles], &self.overflow, bodies, built, crew);
     }
 
@@ -484,7 +484,7 @@ impl Contacts {
     /// Makes room for what the next lists may need: see `room.rs`.
     fn make_room(&mut self, list: &List<'_>, threads: usize) {
         let bodies = list.bodies;
-        self.room.fit(&self.tiles[..self.active_tiles], 2);
+        self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
         let room = self.room;
         let most = self.tiles.len();
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room));
@@ -506,7 +506,7 @@ impl Contacts {
         // next list.
         let loose_pairs = 2 * list.broadphase.bounds.allowance.per_list;
         // Four times as much when it has to grow: the contacts of a load that tumbles in a drum come all at once.
-        self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4);
+        self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4, bodies.len);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
         let room = self.overflow_room.max(loose);
         self.overflow.reserve(&room, bodies);

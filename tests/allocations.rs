@@ -167,7 +167,7 @@ fn small_world() -> World {
     world
 }
 
-/// Many worlds stepped at once allocate nothing, and a world of ten boxes holds at most 176 KiB (162 when this was written).
+/// Many worlds stepped at once allocate nothing, and a world of ten boxes holds at most 128 KiB (125 kB when this was written).
 fn many_worlds_allocate_nothing() {
     let before = LIVE.load(Ordering::Relaxed);
     let mut worlds: Vec<World> = (0..200).map(|_| small_world()).collect();
@@ -181,7 +181,7 @@ fn many_worlds_allocate_nothing() {
         });
     }
     let held = (LIVE.load(Ordering::Relaxed) - before) / 200;
-    assert!(held <= 176 << 10, "a world of ten boxes holds {held} bytes");
+    assert!(held <= 128 << 10, "a world of ten boxes holds {held} bytes");
 }
 
 /// Once warm, a step allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion, and when the time step or the

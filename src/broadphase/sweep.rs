@@ -64,17 +64,23 @@ struct Hits {
     /// The first `len` entries are hits, as slots `[i, j]`.
     list: Vec<[u32; 2]>,
     len: usize,
+    /// When there are so many hits, they are tested exactly.
+    many: usize,
 }
 
-/// When there are so many hits, they are tested exactly.
+/// The largest number of hits that are kept before they are tested exactly.
 const MANY_HITS: usize = 1024;
 
 impl Hits {
-    /// Removes all hits, and makes room for `MANY_HITS`, for those that two scans of a body add, and for the lanes that
-    /// a scan writes past its hits.
-    fn prepare(&mut self) {
+    /// Removes all hits, and makes room for the hits of a world of so many bodies, at most `MANY_HITS`, for those that two scans of a
+    /// body add, and for the lanes that a scan writes past its hits.
+    fn prepare(&mut self, bodies: usize) {
         self.len = 0;
-        self.list.resize(MANY_HITS + 2 * MOST_PARTNERS + 3 * MAX_WIDTH, [0; 2]);
+        self.many = (8 * bodies).clamp(MAX_WIDTH, MANY_HITS);
+        let room = self.many + 2 * MOST_PARTNERS + 3 * MAX_WIDTH;
+        if self.list.len() < room {
+            self.list.resize(room, [0; 2]);
+        }
     }
 }
 
@@ -141,7 +147,7 @@ impl Finder<'_> {
     ) -> u64 {
         let known = self.hits.len;
         if let Some(tests) = probe.note(i, from..run.end, self.hits) {
-            if self.hits.len >= MANY_HITS {
+            if self.hits.len >= self.hits.many {
                 self.look_at_hits();
             }
             return tests;
@@ -320,7 +326,7 @@ impl Broadphase {
         found.clear();
         self.sweep_large::<L>(bodies, tile, found);
         let Found { pairs, overflow, large, crowd, hits, tests, .. } = found;
-        hits.prepare();
+        hits.prepare(bodies.len);
         let first = tile.slots.start;
         let mut finder = Finder {
             broadphase: self,

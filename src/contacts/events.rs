@@ -35,7 +35,7 @@ impl Changed {
 impl Contacts {
     /// Finds the pairs that begin and cease to touch, from the flags that the narrowphase left.
     pub(crate) fn find_events(&mut self, bodies: &Bodies) {
-        let room = 1024 + self.pair_count() / 4;
+        let room = (16 * bodies.len).min(1024) + self.pair_count() / 4;
         for events in [&mut self.begin, &mut self.end] {
             events.clear();
             if events.capacity() < room {

@@ -66,14 +66,22 @@ impl Room {
     }
 
     /// Grows each length of which one of these tiles needs more than it holds: to `times` times the need, so that
-    /// growth is rare. (A length that no tile needs stays 0: most worlds have no contacts with a manifold, or no large
+    /// growth is rare. `bodies` are those of the world. (A length that no tile needs stays 0: most worlds have no contacts with a manifold, or no large
     /// bodies that move.)
-    pub(super) fn fit(&mut self, tiles: &[Tile], times: usize) {
+    pub(super) fn fit(&mut self, tiles: &[Tile], times: usize, bodies: usize) {
         let most = tiles.iter().fold(Room::default(), |most, tile| most.max(Room::of(tile)));
         let sum = tiles.iter().fold(Room::default(), |sum, tile| sum.merge(Room::of(tile), |a, b| a + b));
         let fair = sum.merge(sum, |sum, _| 4 * sum / tiles.len().max(1));
         let needed = most.merge(fair, usize::min);
-        *self = self.merge(needed, |room, need| if need > room { times * need + BLOCK } else { room });
+        let grown = self.merge(needed, |room, need| if need > room { times * need + BLOCK } else { room });
+        // A block is large: a small world would hold more spare blocks than blocks.
+        let spare = (4 + bodies / 16).min(BLOCK);
+        let blocks = |room: usize, need: usize| if need > room { times * need + spare } else { room };
+        *self = Room {
+            blocks: blocks(self.blocks, needed.blocks),
+            manifolds: blocks(self.manifolds, needed.manifolds),
+            ..grown
+        };
         // Pairs are small, and a few pairs soon become many.
         self.pairs = self.pairs.max(MIN_PAIRS);
         self.candidates = self.candidates.max(MIN_PAIRS / BLOCK);
