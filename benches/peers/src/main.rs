@@ -24,7 +24,7 @@
 //!
 //! Box2D's own release build leaves its assertions out and asks for `-O3`; the crate that builds it here
 //! does neither, so its C compiler is to be given `CFLAGS="-O3 -DNDEBUG"`. `.cargo/config.toml` of this
-//! directory does that for a run that starts here, and `cargo run --release --manifest-path
+//! directory does that for a run that starts here, and gives Rapier AVX2; `cargo run --release --manifest-path
 //! benches/peers/Cargo.toml` elsewhere does without. (4 % of Box2D's time, in the best of four runs of
 //! 10,000 packed circles.) The program finds out whether the assertions are in, and says so in the report.
 //!

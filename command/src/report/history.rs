@@ -256,7 +256,7 @@ pub struct Config {
     pub particles: [usize; 2],
     /// Size of the thread pool.
     pub threads: usize,
-    /// Lane width.
+    /// Number of contacts on which one instruction works at most.
     pub lanes: usize,
     /// `soft` or `projection`.
     pub solver: String,
