@@ -8,7 +8,9 @@ pub(crate) const MANIFOLD_AHEAD: usize = 2;
 
 /// Size of a cache line, bytes. (Tried and dropped: to prefetch every other line and leave the rest to the hardware. 5 % slower in
 /// the same run.)
+#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
+
 /// Prefetches all of `values[index]`, which will be read soon. Does nothing if there is no such value, or on processors for
 /// which the standard library has no such hint.
 ///
