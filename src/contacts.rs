@@ -2,7 +2,7 @@
 //! touch.
 //!
 //! A pair of the list that is near has one *lane* of one block for as long as the list lives. The lane holds normal,
-//! separation, carried impulses, masses and coefficients. A block has sixteen lanes at every lane width (the narrower
+//! separation, carried impulses, masses and coefficients. A block has sixteen lanes at every level (the narrower
 //! kernels work through it in parts), so layout and colours depend on the scene alone. A pair that is not near is a
 //! *candidate*: twenty bytes. It gets a lane when it comes near.
 //!

@@ -1,6 +1,6 @@
 //! **Granule** is a data-oriented SIMD 2D physics engine for tens of thousands to a million circles, boxes, polygons
 //! and linked particles. It stores bodies in one column per scalar and solves eight contacts at a time on every core. The
-//! result is the same, bit for bit, on every lane width, thread count and instruction set.
+//! result is the same, bit for bit, with every instruction set and number of threads.
 //!
 //! ```
 //! use granule::{BodyDesc, Settings, Shape, Vec2, World};

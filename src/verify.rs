@@ -1,4 +1,4 @@
-//! Steps two worlds side by side, to prove that lane width and thread count have no effect on the result.
+//! Steps two worlds side by side, to prove that instruction set and thread count have no effect on the result.
 //!
 //! Both worlds take the same steps. After each step, the hash of the whole state and the results of every stage are
 //! compared, bit by bit. A report names the first difference by step, stage, body, field and distance in ULPs.

@@ -43,6 +43,9 @@ pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     impl<L: Lane> EachKernel for Update<'_, L> {
         #[inline(always)]
         fn kernel<K: Kernel>(&mut self) {
+            if self.0.blocks_of(K::KIND).is_empty() {
+                return;
+            }
             // SAFETY: every place in the blocks is within the tile's limits (`contacts/places.rs`), and the assert
             // below checks the rows against these limits before any kernel runs.
             unsafe { update_kind::<L, K>(self.0, self.1) }
@@ -72,7 +75,7 @@ pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Ve
     impl<L: Lane> EachKernel for Near<'_, L> {
         #[inline(always)]
         fn kernel<K: Kernel>(&mut self) {
-            if (K::KIND as usize) < CANDIDATE_KINDS {
+            if (K::KIND as usize) < CANDIDATE_KINDS && !self.0.candidate_runs.of(K::KIND).is_empty() {
                 // SAFETY: every place in the candidates is within the tile's limits, and the assert below checks the
                 // rows against these limits before any kernel runs.
                 unsafe { near::near_kind::<L, K>(self.0, self.1, self.2) }

@@ -1,4 +1,4 @@
-//! Sine and cosine that give the same bits on every platform and at every lane width. (The platform's own functions differ
+//! Sine and cosine that give the same bits on every platform and at every level. (The platform's own functions differ
 //! between C libraries.) Also splits an angle into a part of a turn and whole turns, so that it keeps its digits.
 
 use crate::lane::{Lane, Mask};

@@ -20,7 +20,7 @@ impl Mask for f32x4 {
     }
     #[inline(always)]
     fn bits(self) -> u32 {
-        self.to_bitmask() as u32
+        self.to_bitmask()
     }
 }
 

@@ -175,7 +175,7 @@ impl Scene {
     }
 
     /// The scene as a scene file, one body a line. Reading it gives an equal scene, bit for bit, if its
-    /// particles come last and its parts are in the order of their bodies. The lane width is no part of it, and
+    /// particles come last and its parts are in the order of their bodies. The instruction set is no part of it, and
     /// chains come out as their segments.
     ///
     /// # Errors

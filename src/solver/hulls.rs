@@ -288,6 +288,15 @@ pub(crate) struct HullSolver {
 const NO_HULL: u32 = u32::MAX;
 
 impl HullSolver {
+    /// Prepares a step of a world without hulls.
+    pub(crate) fn begin_empty_step(&mut self) {
+        self.elsewhere.clear();
+        self.touched.clear();
+        self.hulls.clear();
+        self.indices.clear();
+        self.contacts.clear();
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.hulls.is_empty()
     }
@@ -317,10 +326,6 @@ impl HullSolver {
         let renumbered = std::mem::take(&mut hulls.renumbered);
         self.hulls.clear();
         self.indices.clear();
-        if hulls.len() == 0 {
-            self.contacts.clear();
-            return;
-        }
         for (handle, hull) in hulls.iter() {
             if let Some(hull) = Hull::of(hull.points(), bodies, settings) {
                 self.hulls.push(hull);

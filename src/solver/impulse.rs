@@ -1,4 +1,4 @@
-//! The kernels for warm start, solve, relax, project and restitution. Each is one text for all lane widths, with or
+//! The kernels for warm start, solve, relax, project and restitution. Each is one text for all levels, with or
 //! without rotation, with or without a moving B.
 //!
 //! Conventions (see `lib.rs`): the normal n points from A to B, the tangent is t = (−n_y, n_x). An impulse λ ≥ 0 along
@@ -120,7 +120,9 @@ unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: boo
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
         blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed);
-        blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed);
+        if !run.serial().is_empty() {
+            blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed);
+        }
     }
 }
 
@@ -140,7 +142,9 @@ unsafe fn manifold<L: Lane, const FIXED: bool, const POINTS: usize>(
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
         manifold::blocks::<L, FIXED, POINTS>(tile, run.coloured(), rows, pass, elapsed);
-        manifold::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
+        if !run.serial().is_empty() {
+            manifold::blocks::<f32, FIXED, POINTS>(tile, run.serial(), rows, pass, elapsed);
+        }
     }
 }
 

@@ -170,6 +170,11 @@ impl World {
 
     /// Finds where the hulls are, and what they may touch in the step that begins.
     pub(super) fn begin_hulls(&mut self, relinked: bool, impulse_ratio: f32) {
+        if self.hulls.len() == 0 {
+            self.hulls.renumbered = false;
+            self.hull_solver.begin_empty_step();
+            return;
+        }
         let mut solver = std::mem::take(&mut self.hull_solver);
         let mut hulls = std::mem::take(&mut self.hulls);
         let links = (&self.links, relinked);
@@ -178,12 +183,10 @@ impl World {
         let loners = &self.broadphase.loners;
         let banded = loners.len() > hulls.len();
         solver.elsewhere.clear();
-        if hulls.len() > 0 {
-            let unlisted = self.unlisted().filter(|&slot| !self.bodies.is_corner(slot));
-            solver.elsewhere.extend(unlisted.map(|slot| slot as u32));
-            let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_solid(slot as usize));
-            solver.elsewhere.extend(listed);
-        }
+        let unlisted = self.unlisted().filter(|&slot| !self.bodies.is_corner(slot));
+        solver.elsewhere.extend(unlisted.map(|slot| slot as u32));
+        let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_solid(slot as usize));
+        solver.elsewhere.extend(listed);
         solver.begin_step(
             &mut hulls,
             links,

@@ -173,8 +173,8 @@ impl World {
         quality.rms_speed = (squares / count.max(1) as f64).sqrt();
     }
 
-    /// Returns a hash of all bodies' states, in handle order. Equal bits give an equal hash, at every lane width,
-    /// thread count and instruction set.
+    /// Returns a hash of all bodies' states, in handle order. Equal bits give an equal hash, with every
+    /// instruction set and number of threads.
     pub fn state_hash(&self) -> u64 {
         let c = &self.bodies.columns;
         let mut hash = Hash::new();

@@ -19,6 +19,7 @@
 //! - `--quality`: settled `packed` circles for a grid of Granule's settings, next to Box2D;
 //! - `--convergence`: the scenes in motion at 4 to 32 substeps in every engine, to see which result 4 are nearest to;
 //! - `--weights`: heavy bodies on light ones, how far they sink;
+//! - `--many`: many worlds side by side, by `step_many`;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -30,7 +31,7 @@
 //!
 //! The parts: [`cases`] the rows of the table and their bars, [`scenes`] what is run, [`engine`] what an engine has to
 //! do, [`granule`], [`box2d`] and [`rapier`] the engines, [`rounds`] the measurement, [`times`] the figures of
-//! steps, [`measure`] the quality of a state, [`joints`] the joint grid, a case of its own, [`modes`] what the
+//! steps, [`measure`] the quality of a state, [`joints`] the joint grid, a case of its own, [`many`] many worlds side by side, [`modes`] what the
 //! program can be asked for, [`report`] the tables.
 
 mod box2d;
@@ -38,6 +39,7 @@ mod cases;
 mod engine;
 mod granule;
 mod joints;
+mod many;
 mod measure;
 mod modes;
 mod rapier;
@@ -96,6 +98,9 @@ struct Cli {
     /// How far heavy bodies sink into light ones
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness"])]
     weights: bool,
+    /// Many worlds side by side
+    #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights"])]
+    many: bool,
     /// Cost per body and peak memory at several sizes
     #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
     flatness: bool,
@@ -131,13 +136,16 @@ fn run(cli: &Cli) -> Result<(), String> {
     let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
     let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
     let failed = |out: &PathBuf| format!("cannot write to {}", out.display());
-    if cli.weights {
-        let text =
-            weights::report(&origin, &cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]))?;
+    if cli.weights || cli.many {
+        let (name, text) = if cli.many {
+            ("peers-many.md", many::report(&origin, cli.repeat as usize)?)
+        } else {
+            let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
+            ("peers-weights.md", weights::report(&origin, &engines)?)
+        };
         print!("{text}");
         return out.map_or(Ok(()), |out| {
-            std::fs::write(out.join("peers-weights.md"), text)
-                .map_err(|error| format!("{}: {error}", failed(&out)))
+            std::fs::write(out.join(name), text).map_err(|error| format!("{}: {error}", failed(&out)))
         });
     }
     let (stem, report) = if cli.flatness {

@@ -1,7 +1,7 @@
 //! The sweeps over the hulls' contacts, in lanes.
 //!
 //! Each substep the contacts are coloured, so that no two of a colour push the same particle or body, and laid out colour by
-//! colour in blocks of sixteen, at every lane width. A block reads its lanes' velocities, solves normal and tangent, and writes the
+//! colour in blocks of sixteen, at every level. A block reads its lanes' velocities, solves normal and tangent, and writes the
 //! velocities. Overlapping bodies are pushed apart. Each hull moves as a rigid body would, by a row of its own (x, y, turn); its
 //! particles follow after the last sweep.
 //!
