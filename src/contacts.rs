@@ -36,6 +36,7 @@ mod room;
 pub(crate) mod update;
 mod validate;
 
+use crate::base::prefetch::prefetch_all;
 use crate::base::room::at_least;
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::Broadphase;
@@ -548,6 +549,15 @@ fn key(pair: &Pair) -> Key {
 }
 
 impl Tile {
+    /// Prefetches the blocks.
+    pub(crate) fn prefetch(&self) {
+        prefetch_all(&self.info);
+        prefetch_all(&self.normal);
+        prefetch_all(&self.friction);
+        prefetch_all(&self.manifold);
+        prefetch_all(&self.candidates);
+    }
+
     /// Returns whether any contact is solved in this step.
     pub(crate) fn is_active(&self) -> bool {
         self.info.iter().any(|info| info.active != 0)

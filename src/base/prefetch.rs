@@ -33,3 +33,23 @@ pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (values, index);
 }
+
+/// Prefetches a whole slice to the second-level cache. It does nothing on processors for which the standard library has no
+/// such hint.
+#[inline]
+pub(crate) fn prefetch_all<T>(values: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        let start = values.as_ptr().cast::<i8>();
+        for offset in (0..size_of_val(values)).step_by(LINE) {
+            #[allow(unsafe_code)]
+            // SAFETY: `offset` is less than the size of the slice. A hint reads nothing anyway.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T1>(start.add(offset));
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = values;
+}

@@ -1,6 +1,7 @@
 //! The columns of bodies, and how all of them are resized, cleared and permuted together.
 
 use super::BodyHandle;
+use crate::base::prefetch::prefetch_all;
 use crate::geometry::shape::ShapeKind;
 
 /// The value in the column `follows` for a body that is not a particle, or that only its own velocity moves. See
@@ -112,6 +113,11 @@ macro_rules! columns {
                 } else {
                     permute(&mut self.$name, order, len, spare);
                 })*
+            }
+
+            /// Prefetches all columns.
+            pub(crate) fn prefetch(&self) {
+                $(prefetch_all(&self.$name);)*
             }
 
             /// Puts defaults into a slot.

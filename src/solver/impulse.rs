@@ -36,6 +36,7 @@ use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
 use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry};
+use crate::narrowphase::PairKind;
 use std::ops::Range;
 
 /// What a pass does to each contact.
@@ -76,16 +77,17 @@ pub(super) const STEADY: f32 = 2.0;
 /// that every row that the tile's blocks name exists.
 #[allow(unsafe_code)]
 pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+    // In a small world no block has more lanes in use than a narrow vector has. (A tower of ten boxes took 5.3 µs with sixteen
+    // lanes, and 4.2 with eight.)
+    let narrow = tile.info.iter().all(|info| usize::from(info.count) <= L::Narrow::WIDTH);
     for (kind, run) in tile.kinds() {
         if kind.needs_manifold() {
-            // SAFETY: the caller gives this task these bodies alone. Lanes of a coloured block share no body that
-            // moves; serial blocks are run at width 1.
+            // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             unsafe {
-                match (kind.is_fixed(), kind.has_two_points()) {
-                    (false, false) => manifold::<L, false, 1>(tile, run, rows, pass, elapsed),
-                    (false, true) => manifold::<L, false, 2>(tile, run, rows, pass, elapsed),
-                    (true, false) => manifold::<L, true, 1>(tile, run, rows, pass, elapsed),
-                    (true, true) => manifold::<L, true, 2>(tile, run, rows, pass, elapsed),
+                if narrow {
+                    run_manifolds::<L::Narrow>(tile, kind, run, rows, pass, elapsed);
+                } else {
+                    run_manifolds::<L>(tile, kind, run, rows, pass, elapsed);
                 }
             }
             continue;
@@ -100,6 +102,32 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
                 (true, (2.0, _)) => both::<L::Narrow, true, true, false>(tile, run, rows, pass, elapsed),
                 (true, _) => both::<L::Narrow, true, false, false>(tile, run, rows, pass, elapsed),
             }
+        }
+    }
+}
+
+/// Runs one pass over the contacts of a kind with manifolds.
+///
+/// # Safety
+///
+/// The same as for [`run`].
+#[allow(unsafe_code)]
+unsafe fn run_manifolds<L: Lane>(
+    tile: &mut Tile,
+    kind: PairKind,
+    run: Run,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+) {
+    // SAFETY: the caller gives this task these bodies alone. Lanes of a coloured block share no body that
+    // moves; serial blocks are run at width 1.
+    unsafe {
+        match (kind.is_fixed(), kind.has_two_points()) {
+            (false, false) => manifold::<L, false, 1>(tile, run, rows, pass, elapsed),
+            (false, true) => manifold::<L, false, 2>(tile, run, rows, pass, elapsed),
+            (true, false) => manifold::<L, true, 1>(tile, run, rows, pass, elapsed),
+            (true, true) => manifold::<L, true, 2>(tile, run, rows, pass, elapsed),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! its end.
 
 use super::midpoint::Midpoint;
+use crate::base::prefetch::prefetch_all;
 use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
@@ -48,6 +49,13 @@ pub(crate) struct Mirror {
 const PADDING_VEL: Row = Row([0.0, 0.0, 0.0, 1.0]);
 
 impl Mirror {
+    /// Prefetches the rows.
+    pub(crate) fn prefetch(&self) {
+        for rows in [&self.shape, &self.frame, &self.vel, &self.pose, &self.accum] {
+            prefetch_all(rows);
+        }
+    }
+
     /// Fills the rows from the columns. All half-spaces are among the slots `planes`.
     pub(crate) fn fill(
         &mut self,
@@ -211,7 +219,8 @@ impl Mirror {
     }
 }
 
-/// Calls a function over lanes for each index below `$len`: of whole vectors of `$lane` first, then of single numbers.
+/// Calls a function over lanes for each index below `$len`: of whole vectors of `$lane` first, then of narrow ones, then of
+/// single numbers.
 macro_rules! for_lanes {
     ($len:expr, $lane:ty, $function:ident($($before:expr),*; $index:ident $(, $after:expr)*)) => {
         let len: usize = $len;
@@ -219,7 +228,11 @@ macro_rules! for_lanes {
         for $index in (0..whole).step_by(<$lane>::WIDTH) {
             $function::<$lane>($($before,)* $index $(, $after)*);
         }
-        for $index in whole..len {
+        let narrow = len - (len - whole) % <$lane as Lane>::Narrow::WIDTH;
+        for $index in (whole..narrow).step_by(<$lane as Lane>::Narrow::WIDTH) {
+            $function::<<$lane as Lane>::Narrow>($($before,)* $index $(, $after)*);
+        }
+        for $index in narrow..len {
             $function::<f32>($($before,)* $index $(, $after)*);
         }
     };

@@ -38,13 +38,30 @@ pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             }
             // SAFETY: the caller guarantees that the step has every row that the blocks name.
             unsafe {
-                match tile.info[index].capacity {
-                    0 | 1 => update_block::<L, FromExtents, 4>(tile, step, kind, index),
-                    2 => update_block::<L, FromRows, 2>(tile, step, kind, index),
-                    3..8 => update_block::<L, FromRows, 4>(tile, step, kind, index),
-                    _ => update_block::<L, FromRows, 8>(tile, step, kind, index),
+                if usize::from(tile.info[index].count) <= L::Narrow::WIDTH {
+                    update_any::<L::Narrow>(tile, step, kind, index);
+                } else {
+                    update_any::<L>(tile, step, kind, index);
                 }
             }
+        }
+    }
+}
+
+/// Updates a block by the kernel for its outlines.
+///
+/// # Safety
+///
+/// The conditions of [`update`] must hold.
+#[allow(unsafe_code)]
+unsafe fn update_any<L: Lane>(tile: &mut Tile, step: &Step<'_>, kind: PairKind, index: usize) {
+    // SAFETY: the caller guarantees that the step has every row that the blocks name.
+    unsafe {
+        match tile.info[index].capacity {
+            0 | 1 => update_block::<L, FromExtents, 4>(tile, step, kind, index),
+            2 => update_block::<L, FromRows, 2>(tile, step, kind, index),
+            3..8 => update_block::<L, FromRows, 4>(tile, step, kind, index),
+            _ => update_block::<L, FromRows, 8>(tile, step, kind, index),
         }
     }
 }
