@@ -59,18 +59,18 @@ use shapes::Turned;
 use std::ops::Range;
 use strays::Strays;
 
-/// How bounds are grown. The pair list stays valid as long as no body is further from where it was than its `reach`,
+/// How bounds are grown. The pair list stays valid as long as no body is further from where it was than its `leeway`,
 /// against its frame, now and at the end of the next step.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Margins {
     /// Distance below which contacts are solved; part of every moving body's growth.
     pub speculative: f32,
-    /// Largest reach of a body at rest.
+    /// Largest leeway of a body at rest.
     base: f32,
     /// For how long a body should stay in its margin at its present speed, s.
     pub horizon: f32,
     time_step: f32,
-    /// The part of a body's reach that comes from its speed is at most this many times its smaller half extent, but
+    /// The part of a body's leeway that comes from its speed is at most this many times its smaller half extent, but
     /// always enough for a step.
     most: f32,
     /// In a list of one step, the largest growth of a moving body: see `broadphase/fleeting.rs`.
@@ -121,11 +121,11 @@ impl Present {
 
 /// Reach of a body at rest, as a fraction of its smaller half extent.
 const BASE_FRACTION: f32 = 0.1;
-/// Bands are as high as the most grown body, so reach is limited. Where there are no pairs to find, bands may be high.
+/// Bands are as high as the most grown body, so leeway is limited. Where there are no pairs to find, bands may be high.
 /// (`peers --scenes joint-grid`, 1 thread: a median step of 0.7 to 1.0 ms instead of 1.8 to 2.7.)
 const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
-/// Frames are looked for if bodies move at least this part of the largest base reach within the horizon.
+/// Frames are looked for if bodies move at least this part of the largest base leeway within the horizon.
 const FRAME_REACH: f32 = 0.5;
 /// A body may be hit and take another's speed. So its own speed counts as no less than this part of the root mean
 /// square around it, and no less than the difference between its frame and the next. (Otherwise most lists ended after
@@ -148,7 +148,7 @@ impl Margins {
 /// The margin of one body.
 #[derive(Clone, Copy, Default)]
 struct Growth {
-    reach: f32,
+    leeway: f32,
     /// How far around the body's shape others count as partners.
     growth: f32,
     /// By how much its bounds are grown.
@@ -160,7 +160,7 @@ impl Growth {
     #[inline]
     fn of(bodies: &Bodies, slot: usize, margins: &Margins, frames: &Frames) -> Growth {
         let c = &bodies.columns;
-        if !c.kind[slot].is_solid() || c.kind[slot].shape() == ShapeKind::HalfSpace {
+        if !c.kind[slot].is_collidable() || c.kind[slot].shape() == ShapeKind::HalfSpace {
             return Growth::default();
         }
         let (frame, spread, rms) = frames.at(bodies.position(slot));
@@ -171,10 +171,10 @@ impl Growth {
         let relative = (bodies.velocity(slot) - frame).length() + turning;
         let speed = if fixed { relative } else { relative.max(LEAST_SPEED * rms).max(2.0 * spread) };
         let limit = (margins.most * half).max(margins.time_step * speed);
-        let reach = base + (margins.horizon * speed).min(limit);
+        let leeway = base + (margins.horizon * speed).min(limit);
         let speculative = if fixed { 0.0 } else { margins.speculative };
-        let growth = reach + speculative + margins.horizon * spread;
-        let grown = Growth { reach, growth, bounds: growth, frame };
+        let growth = leeway + speculative + margins.horizon * spread;
+        let grown = Growth { leeway, growth, bounds: growth, frame };
         margins.fastest.map_or(grown, |fastest| grown.fleeting(c.inv_mass[slot] > 0.0, fastest, margins))
     }
 
@@ -206,7 +206,7 @@ pub(crate) struct Bounds {
     /// … how it was turned (only where there are bodies that turn) …
     pub built_angle: Vec<f32>,
     /// … and how far it may go from there before the pair list is stale.
-    pub reach: Vec<f32>,
+    pub leeway: Vec<f32>,
     /// Time since the bounds were made, s.
     pub age: f32,
     /// Steps since the bounds were made.
@@ -244,26 +244,26 @@ impl Bounds {
         let moved_y = pos[1] - load!(built_y) - frame_y * age;
         let next_x = moved_x + time_step * (vel[0] - frame_x);
         let next_y = moved_y + time_step * (vel[1] - frame_y);
-        let mut reach = load!(reach);
-        let mut next_reach = reach + L::splat(margins.speculative);
+        let mut leeway = load!(leeway);
+        let mut next_leeway = leeway + L::splat(margins.speculative);
         if let Some([angle, omega, arm]) = turned {
             // The difference modulo a turn: both angles are within half a turn of 0.
             let (half, whole) = (L::splat(std::f32::consts::PI), L::splat(std::f32::consts::TAU));
             let angle = angle - load!(built_angle);
             let angle = L::select(angle.gt(half), angle - whole, angle);
             let angle = L::select(angle.lt(-half), angle + whole, angle);
-            reach = reach - arm * angle.abs();
-            next_reach = next_reach - arm * (angle + time_step * omega).abs();
+            leeway = leeway - arm * angle.abs();
+            next_leeway = next_leeway - arm * (angle + time_step * omega).abs();
         }
         let gone = (moved_x * moved_x + moved_y * moved_y)
-            .gt(reach * reach)
-            .or((next_x * next_x + next_y * next_y).gt(next_reach * next_reach));
+            .gt(leeway * leeway)
+            .or((next_x * next_x + next_y * next_y).gt(next_leeway * next_leeway));
         if turned.is_none() {
             return gone;
         }
-        // Bodies that have turned too far for any reach have left, too.
+        // Bodies that have turned too far for any leeway have left, too.
         let zero = L::splat(0.0);
-        gone.or(reach.lt(zero)).or(next_reach.lt(zero))
+        gone.or(leeway.lt(zero)).or(next_leeway.lt(zero))
     }
 
     /// Ages the bounds by a step. Returns false if they do not hold for another step.
@@ -462,7 +462,7 @@ impl Broadphase {
             &mut bounds.built_y,
             &mut bounds.frame_x,
             &mut bounds.frame_y,
-            &mut bounds.reach,
+            &mut bounds.leeway,
         ];
         for column in &mut columns {
             resize(column, wanted);
@@ -478,7 +478,7 @@ impl Broadphase {
             let (shape, columns) = unsafe {
                 (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
             };
-            let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, reach] = columns;
+            let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway] = columns;
             for (i, slot) in range.enumerate() {
                 let half = [c.ext_x[slot], c.ext_y[slot]];
                 let pos = [c.pos_x[slot], c.pos_y[slot]];
@@ -491,7 +491,7 @@ impl Broadphase {
                     grown.growth += large_growth;
                     grown.bounds += large_growth;
                 }
-                (growth[i], reach[i]) = (grown.growth, grown.reach);
+                (growth[i], leeway[i]) = (grown.growth, grown.leeway);
                 [frame_x[i], frame_y[i]] = grown.frame.into();
                 [built_x[i], built_y[i]] = pos;
                 shape[i] = shape_row(c.kind[slot], pos, half, c.ext_z[slot]);
@@ -543,7 +543,7 @@ impl Broadphase {
 
 /// Returns whether most bodies have shapes that turn.
 fn is_mostly_turning(bodies: &Bodies) -> bool {
-    let turns = |kind: &&Kind| kind.needs_manifold() && kind.is_solid();
+    let turns = |kind: &&Kind| kind.needs_manifold() && kind.is_collidable();
     bodies.any_manifold && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
 }
 

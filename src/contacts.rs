@@ -180,7 +180,7 @@ pub(crate) struct ManifoldBlock {
     pub inv_spin_a: [f32; BLOCK],
     pub inv_spin_b: [f32; BLOCK],
     /// Sum of both shapes' distances from their centres to their furthest points.
-    pub reach: [f32; BLOCK],
+    pub reach_sum: [f32; BLOCK],
     /// Rows of the shapes: those of their bodies, or those of parts.
     pub shape_a: Places,
     pub shape_b: Places,

@@ -10,7 +10,8 @@ pub(crate) const MAX_SHARES: usize = 64;
 /// The stages of a step. Their order here is that of records, not that of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Copies the bodies to the solver's rows, and places their shapes.
+    /// In timings: copies the bodies to the solver's rows, and places their shapes. In a [`Difference`](crate::Difference): the
+    /// order of space and the bounds with their margins, which the broadphase made.
     Bounds,
     /// Takes in added and removed bodies. Pairs bodies that left their margins anew, or makes a new pair list: order of space,
     /// margins, pairs.

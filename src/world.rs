@@ -125,7 +125,7 @@ pub struct World {
 }
 
 /// A part of the step.
-struct Part {
+struct StepPart {
     /// The stage that the time of this part counts for.
     stage: Stage,
     run: fn(&mut World, &Crew<'_>),
@@ -135,31 +135,31 @@ struct Part {
     completes: &'static [Stage],
 }
 
-impl Part {
-    const fn of(stage: Stage, run: fn(&mut World, &Crew<'_>)) -> Part {
-        Part { stage, run, when: None, completes: &[] }
+impl StepPart {
+    const fn of(stage: Stage, run: fn(&mut World, &Crew<'_>)) -> StepPart {
+        StepPart { stage, run, when: None, completes: &[] }
     }
 
-    const fn when(self, state: ListState) -> Part {
-        Part { when: Some(state), ..self }
+    const fn when(self, state: ListState) -> StepPart {
+        StepPart { when: Some(state), ..self }
     }
 
-    const fn completes(self, stages: &'static [Stage]) -> Part {
-        Part { completes: stages, ..self }
+    const fn completes(self, stages: &'static [Stage]) -> StepPart {
+        StepPart { completes: stages, ..self }
     }
 }
 
 /// The parts of the step, in order. The comment of each function says what it reads and what it writes.
-const STEP: [Part; 9] = [
-    Part::of(Stage::Broadphase, World::take_in_edits),
-    Part::of(Stage::Contacts, World::carry_out).when(ListState::Void),
-    Part::of(Stage::Broadphase, World::find_pairs).when(ListState::Void),
-    Part::of(Stage::Contacts, World::build_contacts).when(ListState::Found),
-    Part::of(Stage::Bounds, World::fill_mirror).completes(&[Stage::Broadphase, Stage::Bounds]),
-    Part::of(Stage::Narrowphase, World::update_contacts).completes(&[Stage::Narrowphase]),
-    Part::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
-    Part::of(Stage::Solver, World::solve),
-    Part::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
+const STEP: [StepPart; 9] = [
+    StepPart::of(Stage::Broadphase, World::take_in_edits),
+    StepPart::of(Stage::Contacts, World::carry_out).when(ListState::Void),
+    StepPart::of(Stage::Broadphase, World::find_pairs).when(ListState::Void),
+    StepPart::of(Stage::Contacts, World::build_contacts).when(ListState::Found),
+    StepPart::of(Stage::Bounds, World::fill_mirror).completes(&[Stage::Broadphase, Stage::Bounds]),
+    StepPart::of(Stage::Narrowphase, World::update_contacts).completes(&[Stage::Narrowphase]),
+    StepPart::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
+    StepPart::of(Stage::Solver, World::solve),
+    StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
 ];
 
 impl World {
@@ -266,7 +266,7 @@ impl World {
         let step = update::Step {
             shape: &self.solver.mirror.shape,
             vel: &self.solver.mirror.vel,
-            frame: &self.solver.mirror.frame,
+            placement: &self.solver.mirror.placement,
             outlines: &self.bodies.outlines.rows,
             time_step: self.settings.time_step,
             slop: self.settings.slop,
@@ -345,7 +345,7 @@ impl World {
         let suits = self.list_suits();
         for slot in 0..self.bodies.len {
             let c = &self.bodies.columns;
-            if !c.kind[slot].is_solid() {
+            if !c.kind[slot].is_collidable() {
                 continue;
             }
             let (inv_mass, inv_inertia) = (c.inv_mass[slot], c.inv_inertia[slot]);

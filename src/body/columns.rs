@@ -68,7 +68,7 @@ impl Kind {
     }
 
     /// Returns true if the body takes part in contacts.
-    pub(crate) fn is_solid(self) -> bool {
+    pub(crate) fn is_collidable(self) -> bool {
         self.0 >> MOTION_SHIFT & 7 < Motion::Quarantined as u8
     }
 

@@ -294,7 +294,9 @@ impl Bands {
             self.sample.extend(
                 (0..bodies.len)
                     .step_by(stride)
-                    .filter(|&slot| c.kind[slot].is_solid() && c.kind[slot].shape() != ShapeKind::HalfSpace)
+                    .filter(|&slot| {
+                        c.kind[slot].is_collidable() && c.kind[slot].shape() != ShapeKind::HalfSpace
+                    })
                     .map(|slot| column[slot]),
             );
             self.sample.sort_unstable_by(f32::total_cmp);

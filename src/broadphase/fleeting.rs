@@ -40,12 +40,12 @@ impl Motions {
     pub(super) fn of(bodies: &Bodies, margins: &Margins) -> Motions {
         let c = &bodies.columns;
         let mut motions = Motions { moving: 0, lively: 0, fixed: 0, speed: 0.0, sizes: 0.0, squares: 0.0 };
-        for slot in (0..bodies.len).filter(|&slot| c.kind[slot].is_solid()) {
+        for slot in (0..bodies.len).filter(|&slot| c.kind[slot].is_collidable()) {
             if c.inv_mass[slot] > 0.0 {
                 let turning = c.omega[slot].abs() * c.furthest[slot];
                 let speed = Vec2::new(c.vel_x[slot], c.vel_y[slot]).length() + turning;
-                let reach = (BASE_FRACTION * c.ext_x[slot].min(c.ext_y[slot])).min(margins.base);
-                motions.lively += usize::from(speed * (FIRST_HORIZON * margins.time_step) > reach);
+                let leeway = (BASE_FRACTION * c.ext_x[slot].min(c.ext_y[slot])).min(margins.base);
+                motions.lively += usize::from(speed * (FIRST_HORIZON * margins.time_step) > leeway);
                 motions.speed = motions.speed.max(speed);
                 motions.squares += speed * speed;
                 motions.sizes += c.ext_x[slot].max(c.ext_y[slot]);
@@ -76,7 +76,7 @@ impl Growth {
         // Both bodies of a pair are grown by this: twice what the pair needs, for rounding far from the origin.
         let least = margins.speculative;
         if moves {
-            Growth { reach: least, bounds: least, ..self }
+            Growth { leeway: least, bounds: least, ..self }
         } else {
             Growth { bounds: self.growth + fastest, ..self }
         }

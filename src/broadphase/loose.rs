@@ -64,7 +64,7 @@ pub(crate) fn edits_per_list(bodies: usize) -> usize {
 impl Broadphase {
     /// Forgets a body that was removed: its slot never leaves its margin.
     pub(crate) fn forget(&mut self, slot: u32) {
-        self.bounds.reach[slot as usize] = f32::INFINITY;
+        self.bounds.leeway[slot as usize] = f32::INFINITY;
         if let Ok(place) = self.loose.binary_search(&slot) {
             self.loose.remove(place);
         }
@@ -126,12 +126,12 @@ impl Broadphase {
             bounds.built_angle[slot] = c.angle[slot];
             self.turn[slot] = Turned::of(bodies, slot);
         }
-        let Growth { reach, growth, frame, .. } = Growth::of(bodies, slot, margins, &self.frames);
+        let Growth { leeway, growth, frame, .. } = Growth::of(bodies, slot, margins, &self.frames);
         // The body may have moved into another frame. It keeps its own frame, and the margin grows by the difference.
         let own = [bounds.frame_x[slot], bounds.frame_y[slot]];
         let change = margins.horizon * (frame - glam::Vec2::from(own)).length();
-        bounds.reach[slot] = reach + change;
-        bounds.growth[slot] = 2.0 * growth - reach + change;
+        bounds.leeway[slot] = leeway + change;
+        bounds.growth[slot] = 2.0 * growth - leeway + change;
         self.shape[slot] = shape_row(c.kind[slot], [x, y], [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot]);
         self.place_parts_of(bodies, slot);
     }

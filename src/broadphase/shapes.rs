@@ -1,4 +1,4 @@
-//! Candidate pairs of shapes that turn, part by part.
+//! BoxedShape pairs of shapes that turn, part by part.
 //!
 //! The exact distance of two outlines would cost a hundred nanoseconds a candidate. So a shape counts as the smallest
 //! box about its centre that turns with it. A pair that passes may be a few centimetres further apart than a pair has
@@ -133,7 +133,7 @@ impl OrientedBox {
 
 /// A shape as a turned box, with its filter.
 #[derive(Clone, Copy, Default)]
-struct Candidate {
+struct BoxedShape {
     part: u8,
     kind: Kind,
     place: OrientedBox,
@@ -142,8 +142,8 @@ struct Candidate {
     filter: Filter,
 }
 
-impl Candidate {
-    fn may_touch(&self, other: &Candidate) -> bool {
+impl BoxedShape {
+    fn may_touch(&self, other: &BoxedShape) -> bool {
         self.filter.touches(&other.filter)
     }
 
@@ -159,13 +159,13 @@ impl Candidate {
 /// bodies, this was a quarter of the time of 3,000 falling bodies of two boxes.)
 #[derive(Default)]
 pub(super) struct PlacedParts {
-    list: Vec<Candidate>,
+    list: Vec<BoxedShape>,
     /// The first entry of each compound in `list`, and then the length of `list`.
     first: Vec<u32>,
 }
 
 impl PlacedParts {
-    fn of(&self, compound: usize) -> &[Candidate] {
+    fn of(&self, compound: usize) -> &[BoxedShape] {
         &self.list[self.first[compound] as usize..self.first[compound + 1] as usize]
     }
 }
@@ -181,7 +181,7 @@ impl Broadphase {
             parts.first.push(last + compound.parts.len() as u32);
         }
         parts.list.clear();
-        parts.list.resize(parts.first[bodies.compounds.len()] as usize, Candidate::default());
+        parts.list.resize(parts.first[bodies.compounds.len()] as usize, BoxedShape::default());
         self.parts = parts;
         for slot in 0..bodies.len {
             self.place_parts_of(bodies, slot);
@@ -201,7 +201,7 @@ impl Broadphase {
         {
             let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
             let half = bodies.outlines.half_extents(placed.outline);
-            *into = Candidate {
+            *into = BoxedShape {
                 part,
                 kind: Kind::new(kind.motion(), placed.part.shape.kind()).manifold(),
                 place: OrientedBox {
@@ -246,11 +246,11 @@ impl Broadphase {
     }
 
     /// Returns the shape of a body that has just one.
-    fn whole(&self, bodies: &Bodies, slot: usize) -> Candidate {
+    fn whole(&self, bodies: &Bodies, slot: usize) -> BoxedShape {
         let c = &bodies.columns;
         let place = self.place(slot);
         let plane = c.kind[slot].shape() == ShapeKind::HalfSpace;
-        Candidate {
+        BoxedShape {
             part: NO_PART,
             kind: c.kind[slot],
             place,

@@ -96,7 +96,7 @@ impl Bounds {
             let way = (angle - self.built_angle[slot]).abs();
             arm * way.min((std::f32::consts::TAU - way).abs())
         });
-        ((moved_x * moved_x + moved_y * moved_y).sqrt() + used - self.reach[slot]).max(0.0)
+        ((moved_x * moved_x + moved_y * moved_y).sqrt() + used - self.leeway[slot]).max(0.0)
     }
 
     /// Notes which of these lanes are out of their bounds.

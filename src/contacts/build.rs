@@ -283,7 +283,7 @@ impl Build<'_> {
             feature: [empty; 2],
             inv_spin_a: empty,
             inv_spin_b: empty,
-            reach: empty,
+            reach_sum: empty,
             shape_a: padding,
             shape_b: padding,
             outline_a: no_outline,
@@ -380,7 +380,7 @@ impl Build<'_> {
         let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
         manifold.inv_spin_a[lane] = inverse(c.radius[slot_a]);
         manifold.inv_spin_b[lane] = inverse(c.radius[slot_b]);
-        manifold.reach[lane] = shapes[0].reach + shapes[1].reach;
+        manifold.reach_sum[lane] = shapes[0].reach + shapes[1].reach;
         let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
         manifold.shape_a.set(lane, shapes[0].row, rows);
         manifold.shape_b.set(lane, shapes[1].row, rows);

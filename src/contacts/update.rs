@@ -56,8 +56,8 @@ pub(crate) fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
     each_kernel(&mut Update(tile, step, PhantomData::<L>));
     if !tile.manifold.is_empty() {
         let limits = &tile.limits;
-        assert!(limits.bodies.fits(step.frame) && limits.outlines.fits(step.outlines));
-        assert!(limits.shapes.fits(step.shape) && limits.shapes.fits(step.frame));
+        assert!(limits.bodies.fits(step.placement) && limits.outlines.fits(step.outlines));
+        assert!(limits.shapes.fits(step.shape) && limits.shapes.fits(step.placement));
         // SAFETY: every place in the blocks is within the tile's limits, and the asserts above check the rows against
         // them.
         unsafe { manifold::update::<L>(tile, step) };
@@ -84,8 +84,8 @@ pub(crate) fn find_near<L: Lane>(tile: &mut Tile, step: &Step<'_>, born: &mut Ve
     }
     assert!(tile.limits.shapes.fits(step.shape));
     each_kernel(&mut Near(tile, step, born, PhantomData::<L>));
-    if !step.frame.is_empty() {
-        assert!(tile.limits.shapes.fits(step.frame));
+    if !step.placement.is_empty() {
+        assert!(tile.limits.shapes.fits(step.placement));
         // SAFETY: every place in the candidates is within the tile's limits, and the asserts above check the rows
         // against them.
         unsafe { near::near_shapes::<L>(tile, step, born) };
@@ -99,7 +99,7 @@ pub(crate) struct Step<'a> {
     /// Velocity row of each slot: `[vel_x, vel_y, _, _]`.
     pub vel: &'a [Row],
     /// `[x, y, cos, sin]` of each slot and each part; empty where no body turns.
-    pub frame: &'a [Row],
+    pub placement: &'a [Row],
     /// The rows of all outlines, see `geometry/outline.rs`.
     pub outlines: &'a [Row],
     pub time_step: f32,

@@ -248,14 +248,14 @@ impl Tile {
         Ok(())
     }
 
-    /// Checks that the pairs fit the bodies: solid ones, not both fixed, and of the right kind.
+    /// Checks that the pairs fit the bodies: collidable ones, not both fixed, and of the right kind.
     fn validate_pairs(&self, bodies: &Bodies) -> Result<(), String> {
         let c = &bodies.columns;
         for pair in self.pairs() {
             let slots = [pair.a as usize, pair.b as usize];
             let [a_fixed, b_fixed] = slots.map(|slot| c.inv_mass[slot] == 0.0);
             ensure!(!(a_fixed && b_fixed), "{pair:?} of two that nothing moves");
-            ensure!(slots.iter().all(|&slot| c.kind[slot].is_solid()), "{pair:?} of what is not solid");
+            ensure!(slots.iter().all(|&slot| c.kind[slot].is_collidable()), "{pair:?} of what is not solid");
             ensure!(pair.kind.is_fixed() == (a_fixed || b_fixed), "{pair:?}, fixed: {a_fixed} and {b_fixed}");
         }
         Ok(())

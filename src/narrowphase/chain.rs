@@ -32,7 +32,7 @@ impl<L: Lane> Chain<L> {
         }
     }
 
-    /// The directions as seen from a frame in which the segment is turned by `turn`.
+    /// The directions as seen from axes in which the segment is turned by `turn`.
     #[inline(always)]
     pub(super) fn seen_from(&self, turn: Turn<L>) -> Self {
         Chain {

@@ -91,7 +91,7 @@ impl<L: Lane> Face<L> {
     }
 }
 
-/// The manifold of two outlines. `b` is as seen from A's frame, and so is the manifold.
+/// The manifold of two outlines. `b` is as seen from A's axes, and so is the manifold.
 #[inline(always)]
 pub(super) fn touch<L: Lane, const N: usize>(a: &LaneOutline<L, N>, b: &LaneOutline<L, N>) -> Manifold<L> {
     let of_a = Face::furthest(a, b, None);

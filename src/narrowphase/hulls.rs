@@ -4,7 +4,7 @@
 //! origin for each hull. So the kernel does not turn two hulls; it needs only the way between their origins.
 
 use super::chain::Chain;
-use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, V};
+use super::manifold::{LaneOutline, Manifold, OutlineRows, Placement, V};
 use super::{NO_CONTACT, convex_convex, round_convex};
 use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
@@ -211,9 +211,9 @@ pub(crate) fn touch_other(
     turn: (f32, f32),
 ) -> LoopTouch {
     let a = outline::<f32>(hull);
-    let b_frame = Frame::<f32>::new([way.x, way.y, turn.1, turn.0]);
-    let identity = Frame::<f32>::new([0.0, 0.0, 1.0, 0.0]);
-    let (turn, at) = b_frame.seen_from(&identity);
+    let b_placement = Placement::<f32>::new([way.x, way.y, turn.1, turn.0]);
+    let identity = Placement::<f32>::new([0.0, 0.0, 1.0, 0.0]);
+    let (turn, at) = b_placement.seen_from(&identity);
     let manifold = match other {
         Other::Round(radius) => {
             let mut manifold = round_convex::touch(V::new(way.x, way.y), radius, &a);

@@ -91,19 +91,19 @@ impl<L: Lane> Turn<L> {
 
 /// The centres and rotations of shapes, one per lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Frame<L: Lane> {
+pub(crate) struct Placement<L: Lane> {
     pub centre: V<L>,
     pub turn: Turn<L>,
 }
 
-impl<L: Lane> Frame<L> {
-    /// The frame from `[x, y, cos, sin]`.
+impl<L: Lane> Placement<L> {
+    /// The placement from `[x, y, cos, sin]`.
     #[inline(always)]
     pub(crate) fn new([x, y, cos, sin]: [L; 4]) -> Self {
-        Frame { centre: V { x, y }, turn: Turn { cos, sin } }
+        Placement { centre: V { x, y }, turn: Turn { cos, sin } }
     }
 
-    /// The rotation and centre of this frame as seen from `other`.
+    /// The rotation and centre of this placement as seen from `other`.
     #[inline(always)]
     pub(crate) fn seen_from(&self, other: &Self) -> (Turn<L>, V<L>) {
         (other.turn.relative(self.turn), other.turn.undo(self.centre.sub(other.centre)))
@@ -140,7 +140,7 @@ impl<L: Lane> LaneOutline<L, 4> {
 }
 
 impl<L: Lane, const N: usize> LaneOutline<L, N> {
-    /// The outline as seen from another frame, in which it has this rotation and centre.
+    /// The outline as seen from another placement, in which it has this rotation and centre.
     #[inline(always)]
     pub(crate) fn seen_from(&self, turn: Turn<L>, centre: V<L>) -> Self {
         let mut seen = *self;

@@ -4,7 +4,7 @@
 //! vertices as the largest of them has (2, 4 or 8). The choice does not change results.
 
 use super::chain::{self, Chain};
-use super::manifold::{Frame, LaneOutline, Manifold, OutlineRows, Point, V};
+use super::manifold::{LaneOutline, Manifold, OutlineRows, Placement, Point, V};
 use super::{NO_CONTACT, PairKind, convex_convex, convex_plane, round_convex};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::lane::{Lane, Row, RowOffset};
@@ -14,7 +14,7 @@ use crate::lane::{Lane, Row, RowOffset};
 pub(crate) struct Shapes<'a, L: Lane> {
     /// `[x, y, half_x, half_y]`; `[x, y, radius, radius]` for a round shape; `[normal_x, normal_y, offset, 0]` for a half-space.
     pub size: [L; 4],
-    pub frame: Frame<L>,
+    pub placement: Placement<L>,
     pub outlines: OutlineRows<'a>,
 }
 
@@ -56,47 +56,50 @@ pub(crate) fn touch<L: Lane, F: OutlineSource<N>, const N: usize>(
     a: &Shapes<'_, L>,
     b: &Shapes<'_, L>,
 ) -> Manifold<L> {
-    let from_a = b.frame.centre.sub(a.frame.centre);
+    let from_a = b.placement.centre.sub(a.placement.centre);
     match kind {
         PairKind::ConvexConvex | PairKind::ConvexConvexFixed => {
-            let (turn, centre) = b.frame.seen_from(&a.frame);
-            convex_convex::touch(&F::outline(a), &F::outline(b).seen_from(turn, centre)).turned(a.frame.turn)
+            let (turn, centre) = b.placement.seen_from(&a.placement);
+            convex_convex::touch(&F::outline(a), &F::outline(b).seen_from(turn, centre))
+                .turned(a.placement.turn)
         }
         PairKind::ConvexChain => {
-            let (turn, centre) = b.frame.seen_from(&a.frame);
+            let (turn, centre) = b.placement.seen_from(&a.placement);
             let segment = F::outline(b).seen_from(turn, centre);
             convex_convex::touch_chain(&F::outline(a), &segment, &b.chain().seen_from(turn))
-                .turned(a.frame.turn)
+                .turned(a.placement.turn)
         }
         PairKind::RoundConvex | PairKind::RoundConvexFixed => {
-            let centre = b.frame.turn.undo(from_a.neg());
-            let mut manifold = round_convex::touch(centre, a.size[2], &F::outline(b)).turned(b.frame.turn);
+            let centre = b.placement.turn.undo(from_a.neg());
+            let mut manifold =
+                round_convex::touch(centre, a.size[2], &F::outline(b)).turned(b.placement.turn);
             manifold.shift(from_a);
             manifold
         }
         PairKind::RoundChain => {
-            let centre = b.frame.turn.undo(from_a.neg());
+            let centre = b.placement.turn.undo(from_a.neg());
             let segment = F::outline(b);
             let mut manifold =
-                chain::touch_round(centre, a.size[2], &segment, &b.chain()).turned(b.frame.turn);
+                chain::touch_round(centre, a.size[2], &segment, &b.chain()).turned(b.placement.turn);
             manifold.shift(from_a);
             manifold
         }
         PairKind::ConvexRoundFixed => {
-            let centre = a.frame.turn.undo(from_a);
-            let mut manifold = round_convex::touch(centre, b.size[2], &F::outline(a)).turned(a.frame.turn);
+            let centre = a.placement.turn.undo(from_a);
+            let mut manifold =
+                round_convex::touch(centre, b.size[2], &F::outline(a)).turned(a.placement.turn);
             manifold.normal = manifold.normal.neg();
             manifold
         }
         PairKind::ConvexPlane => {
             let normal = V::new(b.size[0], b.size[1]);
-            let offset = b.size[2] - normal.dot(a.frame.centre);
-            let normal = a.frame.turn.undo(normal);
-            convex_plane::touch(&F::outline(a), normal, offset).turned(a.frame.turn)
+            let offset = b.size[2] - normal.dot(a.placement.centre);
+            let normal = a.placement.turn.undo(normal);
+            convex_plane::touch(&F::outline(a), normal, offset).turned(a.placement.turn)
         }
         PairKind::RoundPlane => {
             let normal = V::new(b.size[0], b.size[1]);
-            let separation = normal.dot(a.frame.centre) - b.size[2] - a.size[2];
+            let separation = normal.dot(a.placement.centre) - b.size[2] - a.size[2];
             round(normal.neg(), a.size[2], separation, separation.le(separation))
         }
         _ => {
@@ -125,7 +128,7 @@ pub(crate) struct ShapeRows {
     /// `[x, y, ext_x, ext_y]`, or `[normal_x, normal_y, offset, 0]` for a half-space.
     pub size: Row,
     /// `[x, y, cos, sin]`
-    pub frame: Row,
+    pub placement: Row,
     /// The shape's outline, in the layout of `outline.rs`. It is read only if the kind of the pair takes the shape as a convex or a
     /// chain's segment. For other shapes any outline will do.
     pub outline: [Row; OUTLINE_ROWS],
@@ -137,7 +140,7 @@ pub(crate) fn separation(kind: PairKind, a: &ShapeRows, b: &ShapeRows) -> f32 {
     fn shapes(body: &ShapeRows) -> Shapes<'_, f32> {
         Shapes {
             size: body.size.0,
-            frame: Frame::new(body.frame.0),
+            placement: Placement::new(body.placement.0),
             outlines: OutlineRows::new(&body.outline, &FIRST),
         }
     }

@@ -39,9 +39,9 @@ impl Loop {
         &self.points[..self.count]
     }
 
-    /// Returns true if all of its particles are solid: none is removed or quarantined.
-    pub(crate) fn is_solid(&self, bodies: &Bodies) -> bool {
-        let solid = |slot: usize| bodies.columns.kind[slot].is_solid();
+    /// Returns true if all of its particles are collidable: none is removed or quarantined.
+    pub(crate) fn is_collidable(&self, bodies: &Bodies) -> bool {
+        let solid = |slot: usize| bodies.columns.kind[slot].is_collidable();
         self.points().iter().all(|&point| bodies.slot_of(point).is_ok_and(solid))
     }
 }
@@ -112,7 +112,7 @@ impl Hulls {
         self.changed = false;
         let mut corners = std::mem::take(&mut bodies.corners);
         corners.clear();
-        for (_, hull) in self.iter().filter(|(_, hull)| hull.is_solid(bodies)) {
+        for (_, hull) in self.iter().filter(|(_, hull)| hull.is_collidable(bodies)) {
             for point in hull.points() {
                 let index = point.index() as usize;
                 if corners.len() <= index {

@@ -29,7 +29,7 @@ pub(crate) struct Mirror {
     pub shape: Vec<Row>,
     /// `[x, y, cos, sin]` at the start of the step, where there are bodies that turn; else empty. Those of
     /// compounds' parts come after the padding rows, here and in `shape`.
-    pub frame: Vec<Row>,
+    pub placement: Vec<Row>,
     /// `[vel_x, vel_y, surface speed ω·r, inverse mass]`
     pub vel: Vec<Row>,
     /// `[Δx, Δy, Δangle·r, 0]` since the start of the step. Not written yet in the first substep.
@@ -51,7 +51,7 @@ const PADDING_VEL: Row = Row([0.0, 0.0, 0.0, 1.0]);
 impl Mirror {
     /// Prefetches the rows.
     pub(crate) fn prefetch(&self) {
-        for rows in [&self.shape, &self.frame, &self.vel, &self.pose, &self.accum] {
+        for rows in [&self.shape, &self.placement, &self.vel, &self.pose, &self.accum] {
             prefetch_all(rows);
         }
     }
@@ -70,7 +70,7 @@ impl Mirror {
         let rows = len + tiles + 1;
         self.bodies = len;
         let shapes = rows + bodies.part_count();
-        resize(&mut self.frame, if bodies.any_manifold { shapes } else { 0 });
+        resize(&mut self.placement, if bodies.any_manifold { shapes } else { 0 });
         resize(&mut self.shape, shapes);
         self.shape[len..].fill(Row::default());
         for column in [&mut self.vel, &mut self.pose, &mut self.accum] {
@@ -84,7 +84,7 @@ impl Mirror {
         let h = midpoint.substep;
         let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
-        let frame = SharedSlice::new(&mut self.frame);
+        let placement = SharedSlice::new(&mut self.placement);
         let rows = [&mut self.shape, &mut self.vel, &mut self.accum].map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
@@ -94,10 +94,10 @@ impl Mirror {
                 let [shape, vel, accum] = rows;
                 #[allow(unsafe_code)]
                 // SAFETY: chunks are disjoint.
-                let frame = unsafe { frame.range(range.clone()) };
+                let placement = unsafe { placement.range(range.clone()) };
                 let rows = [&mut *shape, vel, accum];
                 with_lanes!(level, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
-                with_lanes!(level, L => fill_frames::<L>(bodies, range.clone(), shape, frame));
+                with_lanes!(level, L => fill_placements::<L>(bodies, range.clone(), shape, placement));
             } else {
                 with_lanes!(level, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
             }
@@ -114,7 +114,7 @@ impl Mirror {
             }
         });
         if bodies.any_manifold {
-            self.frame[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
+            self.placement[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
             self.fill_parts(bodies);
         }
         for slot in planes.filter(|&slot| c.kind[slot].shape() == ShapeKind::HalfSpace) {
@@ -134,14 +134,14 @@ impl Mirror {
                 continue;
             }
             for (placed, row) in parts.iter().zip(bodies.part_row(slot) as usize..) {
-                let [x, y, cos, sin] = self.frame[slot].0;
+                let [x, y, cos, sin] = self.placement[slot].0;
                 let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
                 let (x, y) = (x + offset.x, y + offset.y);
                 let [half_x, half_y, radius, count] =
                     bodies.outlines.rows[Outlines::first_row(placed.outline) as usize].0;
                 let size = if count > 1.5 { [half_x, half_y] } else { [radius; 2] };
                 self.shape[row] = Row([x, y, size[0], size[1]]);
-                self.frame[row] = Row([x, y, part_cos, part_sin]);
+                self.placement[row] = Row([x, y, part_cos, part_sin]);
             }
         }
     }
@@ -285,13 +285,18 @@ fn fill_range<L: Lane>(bodies: &Bodies, range: Range<usize>, rows: [&mut [Row]; 
 
 lane_entry! {
     /// Fills the rotations of a range of slots, and the half extents of those that turn.
-    fn fill_frames[][](bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) = fill_frames_range;
+    fn fill_placements[][](bodies: &Bodies, range: Range<usize>, shape: &mut [Row], placement: &mut [Row]) = fill_placements_range;
 }
 
 #[inline(always)]
-fn fill_frames_range<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut [Row], frame: &mut [Row]) {
+fn fill_placements_range<L: Lane>(
+    bodies: &Bodies,
+    range: Range<usize>,
+    shape: &mut [Row],
+    placement: &mut [Row],
+) {
     let c = &bodies.columns;
-    for_lanes!(range.len(), L, frame_lanes(bodies, range.start; i, frame));
+    for_lanes!(range.len(), L, placement_lanes(bodies, range.start; i, placement));
     for (row, slot) in shape.iter_mut().zip(range) {
         let kind = c.kind[slot].shape();
         if kind.turns() && kind != ShapeKind::Compound {
@@ -301,15 +306,15 @@ fn fill_frames_range<L: Lane>(bodies: &Bodies, range: Range<usize>, shape: &mut 
     }
 }
 
-/// Fills the rotations of `WIDTH` slots, from place `i` of `frame` on.
+/// Fills the rotations of `WIDTH` slots, from place `i` of `placement` on.
 #[inline(always)]
-fn frame_lanes<L: Lane>(bodies: &Bodies, first: usize, i: usize, frame: &mut [Row]) {
+fn placement_lanes<L: Lane>(bodies: &Bodies, first: usize, i: usize, placement: &mut [Row]) {
     let (c, slot) = (&bodies.columns, first + i);
     // What does not turn has no arm, and may have an angle all the same.
     let turns = L::load(&c.furthest[slot..]).gt(L::splat(0.0));
     let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
     let (sin, cos) = sin_cos(angle);
-    store_rows(&mut frame[i..], [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
+    store_rows(&mut placement[i..], [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
 }
 
 struct Fill<'a> {

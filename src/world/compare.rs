@@ -98,7 +98,7 @@ impl Comparison<'_> {
         }
         let (e, f) = (&self.one.broadphase.bounds, &self.two.broadphase.bounds);
         [
-            ("reach", &e.reach, &f.reach),
+            ("leeway", &e.leeway, &f.leeway),
             ("built_x", &e.built_x, &f.built_x),
             ("built_y", &e.built_y, &f.built_y),
         ]

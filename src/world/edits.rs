@@ -171,7 +171,7 @@ impl World {
         }
         left.sort_unstable();
         left.dedup();
-        left.retain(|&slot| bodies.columns.kind[slot as usize].is_solid());
+        left.retain(|&slot| bodies.columns.kind[slot as usize].is_collidable());
         self.list = if left.is_empty() { ListState::Holds } else { ListState::Left };
         Some(edited)
     }

@@ -30,7 +30,7 @@ impl World {
             (tile, pair)
         });
         match (stage, lane) {
-            (Stage::Bounds, _) => nudge(&mut self.broadphase.bounds.reach[slot]),
+            (Stage::Bounds, _) => nudge(&mut self.broadphase.bounds.leeway[slot]),
             (Stage::Broadphase, Some((tile, index))) => nudge(&mut tile.found.pairs[index].separation),
             (Stage::Narrowphase, Some((tile, index))) => {
                 if let Some((block, lane)) = tile.place(index) {

@@ -185,7 +185,7 @@ impl World {
         solver.elsewhere.clear();
         let unlisted = self.unlisted().filter(|&slot| !self.bodies.is_corner(slot));
         solver.elsewhere.extend(unlisted.map(|slot| slot as u32));
-        let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_solid(slot as usize));
+        let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_collidable(slot as usize));
         solver.elsewhere.extend(listed);
         solver.begin_step(
             &mut hulls,
@@ -194,7 +194,7 @@ impl World {
             &self.settings,
             impulse_ratio,
             |lower, upper, visit| {
-                self.listed_candidates(banded, lower, upper, |slot| {
+                self.listed_bodies_near(banded, lower, upper, |slot| {
                     visit(slot);
                     true
                 });

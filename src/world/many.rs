@@ -96,7 +96,7 @@ impl World {
             &bounds.built_angle,
             &bounds.frame_x,
             &bounds.frame_y,
-            &bounds.reach,
+            &bounds.leeway,
         ] {
             prefetch_all(column);
         }

@@ -52,7 +52,7 @@ impl World {
             }
         };
         if self.pairs_hold() {
-            let solid = |slot: u32| self.bodies.columns.kind[slot as usize].is_solid();
+            let solid = |slot: u32| self.bodies.columns.kind[slot as usize].is_collidable();
             let pairs = self.contacts.all().flat_map(|tile| tile.pairs());
             pairs.filter(|pair| solid(pair.a) && solid(pair.b)).for_each(&mut add);
         } else {
@@ -145,7 +145,7 @@ impl World {
             ShapeKind::HalfSpace => Row([half[0], half[1], c.ext_z[slot], 0.0]),
             _ => Row([x, y, half[0], half[1]]),
         };
-        ShapeRows { size, frame: Row([x, y, cos, sin]), outline }
+        ShapeRows { size, placement: Row([x, y, cos, sin]), outline }
     }
 
     /// Sums in handle order, so that the sums do not depend on the order of storage.

@@ -13,7 +13,7 @@ impl World {
     /// Visits the bodies whose shapes hold the point (edges included), in no particular order, until `visit` returns
     /// false. A point with a coordinate that is not a number is in no shape.
     pub fn query_point(&self, point: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
-        self.candidates(point, point, |slot| {
+        self.bodies_near(point, point, |slot| {
             let offset = point - self.bodies.position(slot);
             if self.bodies.columns.kind[slot].shape().turns() {
                 let outside = self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
@@ -56,7 +56,7 @@ impl World {
     fn query_aabb_slots(&self, lower: Vec2, upper: Vec2, visit: impl FnMut(usize) -> bool) {
         // This is false if a coordinate is NaN.
         if lower.cmple(upper).all() {
-            self.candidates(lower, upper, visit);
+            self.bodies_near(lower, upper, visit);
         }
     }
 
@@ -109,7 +109,7 @@ impl World {
             lower: Vec2,
             upper: Vec2,
         }
-        let solid = |&(_, slot): &(BodyHandle, usize)| self.bodies.columns.kind[slot].is_solid();
+        let solid = |&(_, slot): &(BodyHandle, usize)| self.bodies.columns.kind[slot].is_collidable();
         let (mut planes, mut entries) = (Vec::new(), Vec::new());
         for (_, slot) in self.bodies.by_index().filter(solid) {
             if self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
@@ -145,16 +145,16 @@ impl World {
         }
     }
 
-    /// Calls `test` with every solid slot that may overlap the box, until it returns false.
-    pub(crate) fn candidates(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
-        if self.listed_candidates(true, lower, upper, &mut test) {
+    /// Calls `test` with every collidable slot that may overlap the box, until it returns false.
+    pub(crate) fn bodies_near(&self, lower: Vec2, upper: Vec2, mut test: impl FnMut(usize) -> bool) {
+        if self.listed_bodies_near(true, lower, upper, &mut test) {
             self.unlisted().all(test);
         }
     }
 
-    /// Calls `test` with every solid slot that may overlap the box and is where the list has it, until `test` returns
+    /// Calls `test` with every collidable slot that may overlap the box and is where the list has it, until `test` returns
     /// false. Bodies in bands are included only if `banded`. Returns false if `test` did.
-    pub(crate) fn listed_candidates(
+    pub(crate) fn listed_bodies_near(
         &self,
         banded: bool,
         lower: Vec2,
@@ -165,7 +165,7 @@ impl World {
         if broadphase.built == 0 {
             return true;
         }
-        let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_solid() || test(slot);
+        let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_collidable() || test(slot);
         let strays = &broadphase.strays;
         // The bounds in the list are those of the time when it was made, and move with the frames.
         let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
@@ -178,14 +178,14 @@ impl World {
             && broadphase.visit_large(range_s, range_b, |slot| strays.contains(slot) || solid(slot))
     }
 
-    /// Returns true if a slot is solid and is where the list has it.
-    pub(crate) fn is_listed_solid(&self, slot: usize) -> bool {
+    /// Returns true if a slot is collidable and is where the list has it.
+    pub(crate) fn is_listed_collidable(&self, slot: usize) -> bool {
         let broadphase = &self.broadphase;
         let elsewhere = broadphase.is_loose(slot) || broadphase.strays.contains(slot);
-        !elsewhere && self.bodies.columns.kind[slot].is_solid()
+        !elsewhere && self.bodies.columns.kind[slot].is_collidable()
     }
 
-    /// The solid slots that `listed_candidates` does not visit: they may be anywhere.
+    /// The collidable slots that `listed_bodies_near` does not visit: they may be anywhere.
     pub(crate) fn unlisted(&self) -> impl Iterator<Item = usize> {
         let (strays, built) = (&self.broadphase.strays, self.broadphase.built);
         let loose = self.broadphase.loose.iter().map(|&slot| slot as usize);
@@ -194,6 +194,6 @@ impl World {
             .filter(|&slot| !strays.contains(slot))
             .chain(strayed.filter(move |&slot| slot < built))
             .chain(built..self.bodies.len)
-            .filter(|&slot| self.bodies.columns.kind[slot].is_solid())
+            .filter(|&slot| self.bodies.columns.kind[slot].is_collidable())
     }
 }

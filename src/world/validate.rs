@@ -84,12 +84,12 @@ impl World {
     fn validate_pairs(&self) -> Result<(), String> {
         let c = &self.bodies.columns;
         let keys = self.contacts.sorted_keys();
-        let slots: Vec<usize> = (0..self.bodies.len).filter(|&slot| c.kind[slot].is_solid()).collect();
+        let slots: Vec<usize> = (0..self.bodies.len).filter(|&slot| c.kind[slot].is_collidable()).collect();
         let shapes: Vec<_> = slots.iter().map(|&slot| exact_shapes(&self.bodies, slot)).collect();
         for (i, &a) in slots.iter().enumerate() {
             let mut found = false;
             let place = self.bodies.position(a);
-            self.candidates(place, place, |slot| {
+            self.bodies_near(place, place, |slot| {
                 found |= slot == a;
                 !found
             });

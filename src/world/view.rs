@@ -99,7 +99,7 @@ impl World {
     }
 
     fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
-        let solid = |slot: &usize| self.bodies.columns.kind[*slot].is_solid();
+        let solid = |slot: &usize| self.bodies.columns.kind[*slot].is_collidable();
         let contacts = self.hull_solver.contacts().iter();
         contacts.filter(move |contact| contact.slots().iter().all(solid)).map(|contact| {
             let [a, b] = contact.slots().map(|slot| self.bodies.handle(slot));
@@ -138,7 +138,7 @@ impl World {
     fn pair_contact(&self, tile: &Tile, block: usize, lane: usize) -> Option<Contact> {
         let normal = &tile.normal[block];
         let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
-        let solid = |slot: usize| self.bodies.columns.kind[slot].is_solid();
+        let solid = |slot: usize| self.bodies.columns.kind[slot].is_collidable();
         if tile.info[block].active >> lane & 1 == 0 || !solid(a) || !solid(b) {
             return None;
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for each kind with manifolds, for each block, WIDTH contacts at a time:
-//!     frames, outlines → manifold: normal, two points
+//!     placements, outlines → manifold: normal, two points
 //!     same features as in the last step? → impulses stay with their points
 //!     points → arms about the bodies' centres, effective masses → into the block
 //! ```
@@ -17,7 +17,7 @@ use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
 use crate::formula::point_inv_mass;
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
-use crate::narrowphase::manifold::{Frame, Manifold, OutlineRows, Point, V};
+use crate::narrowphase::manifold::{Manifold, OutlineRows, Placement, Point, V};
 use crate::narrowphase::shapes::{FromExtents, FromRows, NO_FEATURE, OutlineSource, Shapes, touch};
 use crate::narrowphase::{NO_CONTACT, PairKind};
 
@@ -157,15 +157,15 @@ struct Updated<L: Lane> {
 
 #[allow(unsafe_code)]
 impl Update<'_> {
-    /// Gathers size and frame of the shapes at `WIDTH` rows.
+    /// Gathers size and placement of the shapes at `WIDTH` rows.
     ///
     /// # Safety
     ///
     /// The conditions of [`update`] must hold.
     #[inline(always)]
-    unsafe fn shape<L: Lane>(&self, at: &[RowOffset]) -> ([L; 4], Frame<L>) {
+    unsafe fn shape<L: Lane>(&self, at: &[RowOffset]) -> ([L; 4], Placement<L>) {
         // SAFETY: the caller guarantees that the step has every row that the blocks name.
-        unsafe { (gather::<L>(self.step.shape, at), Frame::new(gather::<L>(self.step.frame, at))) }
+        unsafe { (gather::<L>(self.step.shape, at), Placement::new(gather::<L>(self.step.placement, at))) }
     }
 
     /// Updates `WIDTH` contacts from lane `i` on. Returns which touch and which are near, as bits.
@@ -180,32 +180,32 @@ impl Update<'_> {
         let (a, b) = (&self.block.a[i..i + L::WIDTH], &self.block.b[i..i + L::WIDTH]);
         let of_block = &*self.manifold;
         // SAFETY: the caller guarantees that the step has every row that the blocks name.
-        let ((size_a, frame_a), (size_b, frame_b), vel_a, vel_b, [centre_a, centre_b]) = unsafe {
+        let ((size_a, placement_a), (size_b, placement_b), vel_a, vel_b, [centre_a, centre_b]) = unsafe {
             (
                 self.shape::<L>(&of_block.shape_a[i..i + L::WIDTH]),
                 self.shape::<L>(&of_block.shape_b[i..i + L::WIDTH]),
                 gather::<L>(step.vel, a),
                 gather::<L>(step.vel, b),
                 [
-                    Frame::new(gather::<L>(step.frame, a)).centre,
-                    Frame::new(gather::<L>(step.frame, b)).centre,
+                    Placement::new(gather::<L>(step.placement, a)).centre,
+                    Placement::new(gather::<L>(step.placement, b)).centre,
                 ],
             )
         };
         let weights = Weights {
             inv_mass: [vel_a[3], vel_b[3]],
-            offset: [frame_a.centre.sub(centre_a), frame_a.centre.sub(centre_b)],
+            offset: [placement_a.centre.sub(centre_a), placement_a.centre.sub(centre_b)],
             inv_spin: [L::load(&of_block.inv_spin_a[i..]), L::load(&of_block.inv_spin_b[i..])],
         };
         // Most pairs of a list are too far apart to touch in this step, whatever their outlines. The distance of the
         // centres tells these. (Of 150,000 pairs of a tumbling load 20,000 were near, and the manifolds of the others
         // took 3 ms.)
-        let reach = L::load(&of_block.reach[i..]);
+        let reach = L::load(&of_block.reach_sum[i..]);
         let mut margin = speculative;
         if kind.is_fixed() {
             margin = margin + L::splat(step.time_step) * weights.approach(&vel_a, &vel_b, reach);
         }
-        let way = frame_b.centre.sub(frame_a.centre);
+        let way = placement_b.centre.sub(placement_a.centre);
         let possible = way.dot(way).lt((reach + margin) * (reach + margin));
         if possible.bits() == 0 {
             store_far::<L>(self.block, self.friction, self.manifold, i);
@@ -216,8 +216,8 @@ impl Update<'_> {
         let (of_a, of_b) = unsafe {
             (OutlineRows::new_unchecked(step.outlines, of_a), OutlineRows::new_unchecked(step.outlines, of_b))
         };
-        let shape_a = Shapes { size: size_a, frame: frame_a, outlines: of_a };
-        let shape_b = Shapes { size: size_b, frame: frame_b, outlines: of_b };
+        let shape_a = Shapes { size: size_a, placement: placement_a, outlines: of_a };
+        let shape_b = Shapes { size: size_b, placement: placement_b, outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
         // Lanes that are too far apart get fixed values, so that they are the same at every width, whichever lanes are
         // beside them.

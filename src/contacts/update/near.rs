@@ -91,8 +91,8 @@ unsafe fn gap<L: Lane>(step: &Step<'_>, a: &[RowOffset], b: &[RowOffset]) -> L {
         [
             gather::<L>(step.shape, a),
             gather::<L>(step.shape, b),
-            gather::<L>(step.frame, a),
-            gather::<L>(step.frame, b),
+            gather::<L>(step.placement, a),
+            gather::<L>(step.placement, b),
         ]
     };
     let (x, y) = (x_b - x_a, y_b - y_a);

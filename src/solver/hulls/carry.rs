@@ -15,7 +15,7 @@ impl HullSolver {
                 contact.sides.iter_mut().zip([(false, contact.key.1), (contact.key.0 == 1, contact.key.2)])
             {
                 if is_body {
-                    match bodies.slot_at(name).filter(|&slot| bodies.columns.kind[slot].is_solid()) {
+                    match bodies.slot_at(name).filter(|&slot| bodies.columns.kind[slot].is_collidable()) {
                         Some(slot) => side.slots = [slot as u32; 2],
                         None => return false,
                     }

@@ -99,7 +99,7 @@ impl Hull {
         };
         let mut thickest: f32 = 0.0;
         for (index, &point) in points.iter().enumerate() {
-            let slot = bodies.slot_of(point).ok().filter(|&slot| c.kind[slot].is_solid())?;
+            let slot = bodies.slot_of(point).ok().filter(|&slot| c.kind[slot].is_collidable())?;
             let position = bodies.position(slot);
             if index == 0 {
                 hull.origin = position;

@@ -116,7 +116,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let [normal_x, normal_y] = self.normal();
         let due = [way[0] * normal_y - way[1] * normal_x, way[0] * normal_x + way[1] * normal_y];
         // What touches is no further away than the shapes reach.
-        let reach = L::load(&self.manifold.reach[i..]);
+        let reach = L::load(&self.manifold.reach_sum[i..]);
         let due = pair!(axis => due[axis].min(reach).max(-reach));
         let [across, along] = pair!(axis => {
             let done = L::load(&bounce.shift[axis][i..]);
