@@ -30,7 +30,10 @@
 //! relaxing pass reads two cache lines in eleven less (1 %, at 1,000,000 bodies too: the passes do not wait for the
 //! blocks' lines).
 
+mod impact;
+
 use super::manifold;
+use super::pass::{Pass, SweepPass, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile};
@@ -38,22 +41,6 @@ use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use crate::narrowphase::PairKind;
 use std::ops::Range;
-
-/// What a pass does to each contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pass {
-    /// Adds the carried impulses to `accum`.
-    WarmStart,
-    /// Normal impulse with soft bias.
-    Solve,
-    /// Normal impulse without bias, then friction.
-    Relax,
-    /// `Relax`, and contacts that closed fast enough rebound. For the end of a substep, in worlds where something
-    /// bounces.
-    Bounce,
-    /// Moves overlapping bodies apart.
-    Project,
-}
 
 /// The factor on the damping ratio of contacts whose normal impulse turns no body (circles and axis-aligned boxes).
 /// Contacts with a manifold have the factor 1.
@@ -194,68 +181,6 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
         with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, SPIN_A, SPIN_B>(tile, range, rows, elapsed));
     }
 }
-
-/// A pass as a type: each has loops of its own. With a choice at each block `large_pyramid` took a fifth more time; with all
-/// passes in one function the compiler emitted 11 % more instructions for it (`benches/instructions`), and
-/// `granule run large_pyramid --threads 1` took 4 % more time.
-pub(super) trait SweepPass {
-    const PASS: Pass;
-    /// True if bodies may have moved in this step.
-    const MOVED: bool = true;
-}
-
-macro_rules! sweep_passes {
-    ($($name:ident => $pass:ident $($moved:literal)?;)*) => {
-        $(
-            pub(super) struct $name;
-            impl SweepPass for $name {
-                const PASS: Pass = Pass::$pass;
-                $(const MOVED: bool = $moved;)?
-            }
-        )*
-    };
-}
-sweep_passes! {
-    WarmStart => WarmStart;
-    SolveFirst => Solve false;
-    Solve => Solve;
-    Relax => Relax;
-    Bounce => Bounce;
-    Project => Project;
-}
-
-/// Runs `$body` with the type `$name` bound to the type of a pass.
-macro_rules! with_pass {
-    ($pass:expr, $elapsed:expr, $name:ident => $body:expr) => {
-        match $pass {
-            $crate::solver::impulse::Pass::WarmStart => {
-                type $name = $crate::solver::impulse::WarmStart;
-                $body
-            }
-            $crate::solver::impulse::Pass::Solve if $elapsed == 0.0 => {
-                type $name = $crate::solver::impulse::SolveFirst;
-                $body
-            }
-            $crate::solver::impulse::Pass::Solve => {
-                type $name = $crate::solver::impulse::Solve;
-                $body
-            }
-            $crate::solver::impulse::Pass::Relax => {
-                type $name = $crate::solver::impulse::Relax;
-                $body
-            }
-            $crate::solver::impulse::Pass::Bounce => {
-                type $name = $crate::solver::impulse::Bounce;
-                $body
-            }
-            $crate::solver::impulse::Pass::Project => {
-                type $name = $crate::solver::impulse::Project;
-                $body
-            }
-        }
-    };
-}
-pub(super) use with_pass;
 
 /// Prepares the bounce data of a block with these impulses for a new step.
 #[inline(always)]
@@ -503,37 +428,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// Notes the approach of contacts that are struck fast enough to bounce, and the energy that their impulses absorb.
-    /// Returns whether there are any. There rarely are: at rest this costs one or two comparisons. `before` is the
-    /// impulse before this pass, `from` the normal velocity.
-    ///
-    /// A contact that has borne a load since the previous step does not bounce when its bodies are pressed together
-    /// from elsewhere. (When it did, it lost its impulse each time, and a struck body in a pile sank into the body
-    /// below: of 20,000 bodies that fell 80 m, with a restitution of 0.1, 1,551 pairs ended more than 0.1 m inside each
-    /// other, now 152, and the pile never came to rest.)
-    #[inline(always)]
-    fn note_compression(&self, bounce: &mut BounceBlock, before: L, from: L, i: usize) -> bool {
-        let (zero, half) = (L::splat(0.0), L::splat(0.5));
-        let threshold = L::splat(-self.rows.restitution_threshold);
-        let now = L::load(self.normal_impulse);
-        let fast = now.gt(zero).and(from.lt(threshold)).and(L::load(&bounce.resting[0][i..]).le(zero));
-        let approach = L::load(&bounce.approach[i..]);
-        let noted = approach.lt(zero);
-        if fast.or(noted).bits() == 0 {
-            return false;
-        }
-        // Contacts that do not bounce are followed, too: a warm start that repeated the impulses that stopped them
-        // launched bodies that were jammed between others at ever higher speeds.
-        let followed = fast.or(noted);
-        let change = now - before;
-        let to = from + change / self.normal_mass;
-        let absorbed = L::load(&bounce.absorbed[i..]);
-        L::select(followed, absorbed - change * (half * (from + to)), absorbed)
-            .store(&mut bounce.absorbed[i..]);
-        L::select(fast, approach.min(from), approach).store(&mut bounce.approach[i..]);
-        followed.bits() != 0
-    }
-
     /// Solves λ' = max(λ − m·s_m·(v_n + bias) − s_i·λ, 0), with the soft constants where the shapes overlap. A gap may
     /// close in this substep, but may not become an overlap. In the first substep nothing has `MOVED`, and no poses are
     /// gathered.
@@ -650,41 +544,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
         if SPIN_B {
             vel.b[2] = vel.b[2] - twice * vel.b[3];
-        }
-    }
-
-    /// Moves the impulses of the contacts that bounced from the contact into `bounce`, so that the next warm start does
-    /// not repeat them.
-    #[inline(always)]
-    unsafe fn retire(
-        &mut self,
-        vel: &Velocities<L>,
-        impulses: [L; 2],
-        bounces: L::Mask,
-        bounce: &mut BounceBlock,
-        friction: &mut FrictionBlock,
-        i: usize,
-    ) {
-        let zero = L::splat(0.0);
-        zero.store(&mut bounce.approach[i..]);
-        zero.store(&mut bounce.absorbed[i..]);
-        let taken = impulses.map(|impulse| L::select(bounces, impulse, zero));
-        let [normal, tangent] = impulses.map(|impulse| L::select(bounces, zero, impulse));
-        normal.store(self.normal_impulse);
-        tangent.store(&mut friction.tangent_impulse[i..]);
-        for (to, taken) in [&mut bounce.normal_impulse[0], &mut bounce.tangent_impulse].into_iter().zip(taken)
-        {
-            (L::load(&to[i..]) + taken).store(&mut to[i..]);
-        }
-        let at_rest = |of: &[L; 4]| [zero, zero, zero, of[3]];
-        let mut gained = Velocities { a: at_rest(&vel.a), b: at_rest(&vel.b) };
-        self.apply(&mut gained, taken);
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe {
-            self.rows.keep_from_warm_start(self.a, gained.a, bounces);
-            if !FIXED {
-                self.rows.keep_from_warm_start(self.b, gained.b, bounces);
-            }
         }
     }
 

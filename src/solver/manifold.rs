@@ -26,7 +26,8 @@
 mod friction;
 mod impact;
 
-use super::impulse::{Pass, SweepPass, Velocities, begin_step, with_pass};
+use super::impulse::{Velocities, begin_step};
+use super::pass::{Pass, SweepPass, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{
