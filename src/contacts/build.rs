@@ -35,6 +35,7 @@ use super::{
     Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, Limits, ManifoldBlock, NO_LANE, NO_MANIFOLD,
     NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
 };
+use crate::base::colours::pick;
 use crate::base::room::at_least;
 use crate::base::room::resize;
 use crate::base::room::{make_room, refill};
@@ -456,18 +457,9 @@ fn pick_colour(taken: &mut [u32], first: usize, pair: &Pair) -> usize {
     let (low, high) = (pair.a as usize - first, (pair.b as usize).wrapping_sub(first));
     if pair.kind.is_fixed() {
         let moving = if pair.swap { high } else { low };
-        let colour = taken[moving].trailing_ones() as usize;
-        if colour < COLOURS {
-            taken[moving] |= 1 << colour;
-        }
-        return colour.min(SERIAL);
+        return pick(taken, std::iter::once(moving), COLOURS);
     }
-    let colour = (taken[low] | taken[high]).trailing_ones() as usize;
-    if colour < COLOURS {
-        taken[low] |= 1 << colour;
-        taken[high] |= 1 << colour;
-    }
-    colour.min(SERIAL)
+    pick(taken, [low, high].into_iter(), COLOURS)
 }
 
 /// The mixed coefficients of a pair of materials, remembered for the next pair of the same materials.

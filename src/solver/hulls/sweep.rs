@@ -11,6 +11,7 @@
 use super::contact::State;
 use super::strike::SLIPPING;
 use super::{CLOSING, Contact, HullSolver, PUSH, Surface, sweeps};
+use crate::base::colours::pick;
 use crate::base::room::resize;
 use crate::contacts::BLOCK;
 use crate::formula::coulomb;
@@ -155,11 +156,7 @@ impl Blocks {
             let pushed = pushed.filter(|&slot| vel[slot].0[3] > 0.0);
             let shifted = contact.sides.iter().map(|side| side.shift).filter(|shift| shift.movable);
             let moved = pushed.chain(shifted.map(|shift| shift.row as usize));
-            let known = moved.clone().fold(0, |known, slot| known | taken[slot]);
-            let colour = (known.trailing_ones() as usize).min(COLOURS);
-            if colour < COLOURS {
-                moved.for_each(|slot| taken[slot] |= 1 << colour);
-            }
+            let colour = pick(taken, moved, COLOURS);
             colours.push(colour as u8);
             next[colour] += 1;
         }

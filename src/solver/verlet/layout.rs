@@ -2,6 +2,7 @@
 
 use super::graph::Graph;
 use super::{Anchored, BLOCK, LinkTile, NO_LINK, Node, RigidBlock, SoftBlock, TILE_BODIES, Verlet};
+use crate::base::colours::pick;
 use crate::base::room::resize;
 use crate::body::Bodies;
 use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, Links};
@@ -111,12 +112,7 @@ impl Lanes {
         taken.fill(0);
         let mut counts = [0usize; COLOURS + 1];
         let colour = |link: &&Placed| {
-            let (a, b) = (link.a as usize - first, link.b as usize - first);
-            let colour = ((taken[a] | taken[b]).trailing_ones() as usize).min(SERIAL);
-            if colour < SERIAL {
-                taken[a] |= 1 << colour;
-                taken[b] |= 1 << colour;
-            }
+            let colour = pick(taken, [link.a, link.b].into_iter().map(|node| node as usize - first), COLOURS);
             counts[colour] += 1;
             colour
         };
