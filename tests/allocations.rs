@@ -1,4 +1,4 @@
-//! Once warm, a step allocates nothing.
+//! Contract: a step of a warm world allocates nothing.
 #![cfg(feature = "parallel")]
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
@@ -6,11 +6,11 @@ use granule::{BodyDesc, Isa, Material, Settings, Shape, Vec2, World, scene, step
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// The system's allocator, counting calls from every thread.
+/// The system's allocator, with a count of the calls from all threads.
 struct Counting;
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
-/// Bytes that are held.
+/// The number of bytes allocated and not yet freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
 fn count(bytes: i64) {
@@ -22,7 +22,7 @@ fn count(bytes: i64) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        // SAFETY: the caller's promise for this method is the one that System asks for.
+        // SAFETY: the caller keeps this method's contract, and System's contract is the same.
         unsafe { System.alloc(layout) }
     }
 
@@ -48,10 +48,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// A world, and the most that was in it so far.
+/// A world, and the largest counts that it has had so far.
 struct Watched {
     world: World,
-    /// Bodies, pairs, pairs of hulls.
+    /// The largest numbers of bodies, of pairs and of pairs of hulls.
     most: [usize; 3],
 }
 
@@ -61,7 +61,8 @@ impl Watched {
         Watched { world, most: [0; 3] }
     }
 
-    /// Takes a step; returns how often it allocated, and whether it had more bodies or pairs than any before.
+    /// Takes a step. Returns the number of allocations, and whether the world has more bodies or pairs than ever
+    /// before.
     fn step(&mut self) -> (u64, bool) {
         let before = CALLS.load(Ordering::Relaxed);
         self.world.step();
@@ -74,8 +75,9 @@ impl Watched {
     }
 }
 
-/// Steps every built-in scene in motion, after a short warm-up, as `vary` has it before each step. A step may allocate only when
-/// the world has more in it than ever, but for a few.
+/// Steps every built-in scene in motion, after a short warm-up; `vary` changes the world before each step. A step may
+/// allocate only when the world has more in it than ever before. A few exceptions are allowed: see
+/// [`SPOILT_PER_MILLE`].
 fn moving_worlds_allocate_nothing(
     what: &str,
     warm: usize,
@@ -103,11 +105,12 @@ fn moving_worlds_allocate_nothing(
     assert!(spoilt.len() <= most, "{what}: (scene, step, allocations) {spoilt:?}");
 }
 
-/// So many of 1,000 steps may allocate though the world has no more in it than before: where a tile of space suddenly needs half
-/// more than any ever did. (1.3 so in motion, in `slope`, `washer`, `tumbler` and `junkyard`, whose loads fall about.)
+/// The number of steps in 1,000 that may allocate although the world has no more in it than before. Such a step occurs
+/// where a tile of space suddenly needs half more than any tile before it. (Measured: 1.3 in motion, in `slope`,
+/// `washer`, `tumbler` and `junkyard`, whose bodies tumble.)
 const SPOILT_PER_MILLE: usize = 2;
 
-/// Bodies of each built-in scene: several tiles' worth.
+/// The number of bodies of each built-in scene: enough for several tiles.
 const BODIES: usize = 1_500;
 
 fn resting_worlds_allocate_nothing() {
@@ -132,7 +135,8 @@ fn resting_worlds_allocate_nothing() {
     }
 }
 
-/// 60 batches of 500 distinct polygons, materials and parts come and go: after the third no more is held.
+/// 60 batches of 500 distinct polygons, materials and parts come and go: after the third batch the world holds no more
+/// memory.
 fn removed_bodies_are_forgotten() {
     let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
     let mut held = Vec::with_capacity(64);
@@ -152,7 +156,7 @@ fn removed_bodies_are_forgotten() {
         drop(bodies);
         held.push(LIVE.load(Ordering::Relaxed));
     }
-    // A hash table may double once, for the places of what was in it.
+    // A hash table may double once, because removed entries still take up places.
     assert!(held.iter().skip(3).all(|&bytes| bytes <= held[2] + held[2] / 2), "{held:?}");
 }
 
@@ -167,7 +171,8 @@ fn small_world() -> World {
     world
 }
 
-/// Many worlds stepped at once allocate nothing, and a world of ten boxes holds at most 128 KiB (125 kB when this was written).
+/// Many worlds that are stepped at once allocate nothing, and a world of ten boxes holds at most 128 KiB (125 kB when
+/// this was written).
 fn many_worlds_allocate_nothing() {
     let before = LIVE.load(Ordering::Relaxed);
     let mut worlds: Vec<World> = (0..200).map(|_| small_world()).collect();
@@ -184,10 +189,10 @@ fn many_worlds_allocate_nothing() {
     assert!(held <= 128 << 10, "a world of ten boxes holds {held} bytes");
 }
 
-/// Once warm, a step allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion, and when the time step or the
-/// instruction set changes. And what was removed is not held.
+/// Contract: a step of a warm world allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion,
+/// and when the time step or the instruction set changes. Removed bodies hold no memory.
 ///
-/// The only test of this file: the counter is the process's.
+/// This file has one test only, because the counter counts for the whole process.
 #[test]
 fn warm_steps_allocate_nothing() {
     granule::set_oversubscribe(true);

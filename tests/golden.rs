@@ -1,13 +1,14 @@
-//! The states that every processor must reach, bit for bit.
+//! The golden states: every processor must reach them, bit for bit.
 
 use granule::Isa;
 
 include!("golden/scenes.rs");
 
-/// Contract: with every instruction set, the golden scenes end in the states whose hashes `tests/golden/scenes.rs` has.
+/// Contract: with every instruction set, the golden scenes end in the states whose hashes are in
+/// `tests/golden/scenes.rs`.
 ///
-/// A change of the physics changes the hashes. Then write the new ones down, from any machine: CI shows whether the
-/// other processors agree.
+/// A change of the physics changes the hashes. Then replace the hashes, with the results of any machine: CI shows
+/// whether the other processors agree.
 #[test]
 fn states_are_the_same_everywhere() {
     let mut differ = Vec::new();

@@ -1,5 +1,5 @@
-//! The door: what is refused leaves the world as it was, handles never lead to another body, a body that
-//! goes bad is set aside, and events pair up.
+//! Contract of the interface: a refused call leaves the world as it was, a handle never leads to another body, a body
+//! that goes bad is set aside, and events pair up.
 
 mod quality;
 
@@ -20,7 +20,7 @@ fn ball(at: Vec2) -> BodyDesc {
     BodyDesc::dynamic(Shape::circle(0.5), at)
 }
 
-/// A small world in motion: a floor, and balls and boxes on it.
+/// A small world in motion: a floor with balls and boxes on it.
 fn busy_world() -> (World, Vec<BodyHandle>) {
     let mut world = World::new(Settings::default()).unwrap();
     world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
@@ -36,12 +36,12 @@ fn busy_world() -> (World, Vec<BodyHandle>) {
     (world, bodies)
 }
 
-/// Everything that a refused call must leave alone.
+/// The state that a refused call must not change.
 fn fingerprint(world: &World) -> (u64, u64, Vec<BodyHandle>, Settings) {
     (world.state_hash(), world.step_count(), world.handles().collect(), *world.settings())
 }
 
-/// Runs a call that must be refused, and checks that nothing changed, now and after five more steps.
+/// Runs a call that must be refused, and checks that nothing changes, neither at once nor in five more steps.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(
     what: &str,
@@ -62,7 +62,7 @@ fn refused<T: std::fmt::Debug>(
 
 const NOT_FINITE: [f32; 3] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
 
-/// Vectors with one bad component, for a limit of `max`.
+/// Vectors with one bad component each, for a limit of `max`.
 fn bad_vectors(max: f32) -> Vec<Vec2> {
     let mut bad = Vec::new();
     for value in NOT_FINITE.into_iter().chain([1.01 * max, -1.01 * max]) {
@@ -72,8 +72,8 @@ fn bad_vectors(max: f32) -> Vec<Vec2> {
     bad
 }
 
-/// A body with any field not finite, negative where that means nothing, or out of range is refused, by the
-/// name and the value of the field, and the world is unchanged.
+/// A body with a bad field is refused by the field's name and value, and the world is unchanged. A field is bad if it
+/// is not finite, out of range, or negative without a meaning.
 #[test]
 fn bad_bodies_are_refused() {
     let good = ball(Vec2::new(20.0, 20.0));
@@ -133,7 +133,7 @@ fn bad_bodies_are_refused() {
     }
 }
 
-/// A batch with one bad element is refused whole, by the element's index and its reason.
+/// A batch with one bad element is refused as a whole; the error gives the element's index and the reason.
 #[test]
 fn bad_batches_are_refused_whole() {
     for bad in [0usize, 3, 6] {
@@ -151,7 +151,7 @@ fn bad_batches_are_refused_whole() {
     assert_eq!(world.handles().collect::<Vec<_>>(), bodies);
 }
 
-/// Setters refuse what a description refuses, and the body keeps what it had.
+/// Setters refuse the values that a description refuses, and the body keeps its old value.
 #[test]
 fn bad_values_are_refused_by_setters() {
     for value in bad_vectors(World::MAX_COORDINATE) {
@@ -178,7 +178,7 @@ fn bad_values_are_refused_by_setters() {
     }
 }
 
-/// Settings out of range are refused, at the start and later, and the world keeps the ones it had.
+/// Settings out of range are refused, at the start and later, and the world keeps its old settings.
 #[test]
 fn bad_settings_are_refused() {
     let good = Settings::default();
@@ -221,7 +221,7 @@ fn bad_settings_are_refused() {
     }
 }
 
-/// Every call that takes a handle refuses a stale one, and one that never was.
+/// Every call that takes a handle refuses a stale handle, and a handle that never existed.
 #[test]
 fn stale_handles_are_refused_everywhere() {
     let check = |stale: &dyn Fn(&mut World, &[BodyHandle]) -> BodyHandle| {
@@ -247,25 +247,25 @@ fn stale_handles_are_refused_everywhere() {
             interpolated(0.5);
         }
     };
-    // Removed.
+    // The body is removed.
     check(&|world, bodies| {
         world.remove_body(bodies[4]).unwrap();
         bodies[4]
     });
-    // Removed, and its place taken by another.
+    // The body is removed, and another body takes its slot.
     check(&|world, bodies| {
         world.remove_body(bodies[4]).unwrap();
         let heir = world.add_body(&ball(Vec2::new(50.0, 50.0))).unwrap();
         assert_ne!(heir, bodies[4]);
         bodies[4]
     });
-    // Never handed out.
+    // The handle was never given out.
     check(&|_, bodies| BodyHandle::from_parts(bodies[4].index(), bodies[4].generation() + 1));
     check(&|_, _| BodyHandle::from_parts(1_000_000, 0));
     check(&|_, _| BodyHandle::from_parts(u32::MAX, u32::MAX));
 }
 
-/// In a fresh world the k-th body added has index k and generation 0, and handles come in that order.
+/// In a fresh world the k-th body added has index k and generation 0, and handles are listed in that order.
 #[test]
 fn handles_count_up() {
     let mut world = World::new(Settings::default()).unwrap();
@@ -280,7 +280,7 @@ fn handles_count_up() {
     assert_eq!(world.handles().collect::<Vec<_>>(), listed, "reordering in memory hides behind handles");
 }
 
-/// A description comes back as it was given, from the accessors and from the columns.
+/// The accessors and the columns return a description as it was given.
 #[test]
 fn bodies_read_back() {
     let mut world = World::new(Settings::default()).unwrap();
@@ -315,7 +315,7 @@ fn bodies_read_back() {
     assert_eq!(columns.handle.len(), columns.pos_x.len());
 }
 
-/// Setters change what they name, at once, and nothing else.
+/// Setters change the named value at once, and nothing else.
 #[test]
 fn setters_take_effect() {
     let (mut world, bodies) = busy_world();
@@ -332,7 +332,7 @@ fn setters_take_effect() {
     assert_eq!(others, after);
 }
 
-/// A body that extreme forces drive to infinity is quarantined and reported, once, and the rest goes on.
+/// A body that extreme forces drive to infinity is quarantined and reported once, and the other bodies continue.
 #[test]
 fn a_body_that_goes_bad_is_quarantined() {
     for solver in [Settings::default(), Settings::projection()] {
@@ -344,7 +344,7 @@ fn a_body_that_goes_bad_is_quarantined() {
             (0..60).for_each(|_| world.step());
             let victim = bodies[4];
             let when = world.step_count();
-            // More than one call, should one alone be refused as out of range: an error leaves the rest to act.
+            // There are many calls, because a call out of range is refused on its own and the others still act.
             for _ in 0..50 {
                 for force in [f32::MAX, 1e30] {
                     let _ = world.apply_force(victim, Vec2::new(force, force));
@@ -372,7 +372,7 @@ fn a_body_that_goes_bad_is_quarantined() {
     }
 }
 
-/// What a test does to a world.
+/// A change that a test makes to a world.
 #[derive(Clone, Debug)]
 enum Operation {
     Add(BodyDesc),
@@ -416,8 +416,8 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
 proptest! {
     #![proptest_config(config(128))]
 
-    /// Over any sequence of additions, removals, teleports and steps, every live handle leads to the body it was
-    /// given for, every dead one to an error, and begin and end events pair up.
+    /// Over any sequence of additions, removals, teleports and steps, every live handle leads to its own body, every
+    /// dead handle leads to an error, and begin and end events pair up.
     #[test]
     fn handles_and_events_follow_a_model(operations in operations(), projection in any::<bool>()) {
         let base = if projection { Settings::projection() } else { Settings::default() };
@@ -460,7 +460,7 @@ proptest! {
                         let new = touching.insert(key(event.a, event.b));
                         prop_assert!(new, "{:?} begins twice", event);
                     }
-                    // A removed body's contacts have ended, with an event or silently.
+                    // The contacts of a removed body have ended, with an event or without one.
                     touching.retain(|pair| pair.iter().all(|body| world.contains(*body)));
                     let contacts: HashSet<_> = world.contacts().map(|c| key(c.a, c.b)).collect();
                     for pair in &touching {
@@ -501,7 +501,7 @@ proptest! {
     }
 }
 
-/// A world with no bodies, and one with a single static body, steps.
+/// A world without bodies, and a world with a single static body, can step.
 #[test]
 fn empty_worlds_step() {
     for solver in [Solver::Soft, Solver::Projection] {
@@ -517,7 +517,7 @@ fn empty_worlds_step() {
     }
 }
 
-/// Removing everything leaves an empty world that can be filled again.
+/// A world whose bodies are all removed is empty and can be filled again.
 #[test]
 fn a_world_can_be_emptied_and_refilled() {
     let (mut world, bodies) = busy_world();
@@ -537,8 +537,8 @@ fn a_world_can_be_emptied_and_refilled() {
     }
 }
 
-/// Contract: spans are recorded only while asked for; those of the leading thread follow each other and fill the step,
-/// those of the others lie within it; tracing changes no result.
+/// Contract: spans are recorded only on request. The spans of the leading thread follow each other and fill the step;
+/// the spans of the other threads lie within the step. Tracing changes no result.
 #[test]
 fn spans_fill_the_step() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -571,7 +571,7 @@ fn spans_fill_the_step() {
     assert_eq!(traced.state_hash(), plain.state_hash());
 }
 
-/// Every way in which a host changes how a body moves.
+/// The ways in which a host can change the motion of a body.
 #[derive(Clone, Copy, Debug)]
 enum Kick {
     Velocity,
@@ -596,7 +596,7 @@ impl Kick {
         Kick::Torque,
     ];
 
-    /// Gives a body about this velocity and this angular velocity, or either.
+    /// Gives a body about this velocity, this angular velocity, or both.
     fn apply(self, world: &mut World, body: BodyHandle, velocity: Vec2, omega: f32) {
         let mass = world.mass(body).unwrap().min(100.0);
         let at = world.body(body).unwrap().position + Vec2::new(0.3, 0.1);
@@ -615,7 +615,7 @@ impl Kick {
     }
 }
 
-/// A shape of each kind that can move, the last with a second part beside it.
+/// One shape of each kind that can move. The last one gets a second part beside it.
 fn moving_shapes() -> Vec<Shape> {
     let corners = [Vec2::new(-0.5, -0.2), Vec2::new(0.6, -0.3), Vec2::new(0.0, 0.5)];
     vec![
@@ -630,7 +630,7 @@ fn moving_shapes() -> Vec<Shape> {
     ]
 }
 
-/// What touches or is about to, as the least separation of each pair of bodies.
+/// The least separation of each pair of bodies that touch or are about to touch.
 fn least_separations(world: &World) -> HashMap<[BodyHandle; 2], f32> {
     let mut least = HashMap::new();
     for contact in world.contacts() {
@@ -644,8 +644,8 @@ fn least_separations(world: &World) -> HashMap<[BodyHandle; 2], f32> {
 proptest! {
     #![proptest_config(config(192))]
 
-    /// However a velocity was changed by hand, the next step has the contacts that it has with a pair list made
-    /// anew: the pair list knows of the change.
+    /// After any change of a velocity by hand, the next step has the same contacts as with a new pair list: the pair
+    /// list takes account of the change.
     #[test]
     fn the_pair_list_knows_of_changed_velocities(
         bodies in prop::collection::vec((0usize..8, -6.0f32..6.0, 0.5f32..6.0, -3.0f32..3.0, any::<bool>()), 1..24),
@@ -692,7 +692,7 @@ proptest! {
     }
 }
 
-/// A plank that is set spinning a metre above the floor does not sweep through it.
+/// A plank that is set spinning a metre above the floor does not pass through the floor.
 #[test]
 fn a_spin_set_by_hand_is_stopped_by_the_floor() {
     for isa in [Isa::Scalar, Isa::Auto] {
@@ -709,7 +709,7 @@ fn a_spin_set_by_hand_is_stopped_by_the_floor() {
     }
 }
 
-/// A world with a body that went bad.
+/// A world with one body that went bad.
 fn world_with_quarantined() -> (World, BodyHandle) {
     let (mut world, bodies) = busy_world();
     for _ in 0..20 {
@@ -720,7 +720,8 @@ fn world_with_quarantined() -> (World, BodyHandle) {
     (world, bodies[3])
 }
 
-/// A quarantined body does not move: whatever would move it is refused and says why, and the body stays for good.
+/// A quarantined body does not move: any call that would move it is refused with the reason, and the body stays
+/// forever.
 #[test]
 fn a_quarantined_body_stays_where_it_is() {
     type Call = fn(&mut World, BodyHandle) -> Result<(), Error>;
@@ -748,7 +749,7 @@ fn a_quarantined_body_stays_where_it_is() {
         (0..30).for_each(|_| world.step());
         assert_eq!(world.body(body).unwrap(), there, "{field}");
     }
-    // Anything else is as for other bodies.
+    // All other calls act as they do on any body.
     let (mut world, body) = world_with_quarantined();
     world.set_filter(body, Filter::default()).unwrap();
     world.set_gravity_scale(body, 2.0).unwrap();
@@ -757,8 +758,8 @@ fn a_quarantined_body_stays_where_it_is() {
     world.step();
 }
 
-/// An impulse that would make a body faster than the largest accepted speed is refused by the field that it would
-/// make too large, and changes nothing; so no state that is read is ever other than a number.
+/// An impulse that would make a body faster than the largest accepted speed is refused, and changes nothing. The error
+/// names the field that would become too large. So every value that can be read is a finite number.
 #[test]
 fn impulses_beyond_the_largest_speed_are_refused() {
     let light = BodyDesc { mass: Some(1.0e-18), ..ball(Vec2::new(20.0, 20.0)) };
@@ -785,14 +786,14 @@ fn impulses_beyond_the_largest_speed_are_refused() {
         assert_eq!((fingerprint(&world), world.body(body).unwrap()), before, "{error}");
         let quality = world.quality();
         assert!(quality.kinetic_energy.is_finite() && quality.rms_speed.is_finite(), "{quality:?}");
-        // What stays below is taken.
+        // An impulse that stays below the limit is accepted.
         world.apply_impulse(body, Vec2::new(0.99e-12, 0.0)).unwrap();
         assert!((world.body(body).unwrap().velocity.x - 0.99e6).abs() < 1.0);
     }
 }
 
-/// A part that would put the centre of mass beyond the largest coordinate, or the centre's velocity beyond the largest
-/// speed, is refused, and the body keeps its place, its mass and its parts.
+/// A part that would move the centre of mass beyond the largest coordinate, or give the centre a velocity beyond the
+/// largest speed, is refused. The body keeps its place, its mass and its parts.
 #[test]
 fn parts_cannot_put_a_body_beyond_the_limits() {
     let near_edge = BodyDesc::dynamic(Shape::circle(0.1), Vec2::new(World::MAX_COORDINATE - 1.0, 0.0));
@@ -813,7 +814,7 @@ fn parts_cannot_put_a_body_beyond_the_limits() {
     }
 }
 
-/// After a part was added, interpolation leads from where the new centre was before the last step to where it is.
+/// After a part is added, interpolation leads from the new centre's place before the last step to its present place.
 #[test]
 fn interpolation_follows_a_centre_that_moved() {
     for shape in [Shape::circle(0.5), Shape::oriented_box(0.5, 0.3)] {
@@ -840,8 +841,8 @@ fn interpolation_follows_a_centre_that_moved() {
     }
 }
 
-/// A dynamic body whose shape has no area, and that was given no mass, has that of the parts that it gets; one whose mass
-/// was given as infinite keeps it.
+/// A dynamic body whose shape has no area and that has no given mass takes the mass of its parts. A body whose given
+/// mass is infinite keeps it.
 #[test]
 fn a_massless_shape_takes_the_mass_of_its_parts() {
     let part = Part::new(Shape::oriented_box(0.5, 0.25), Vec2::new(2.0, 0.0));
@@ -878,8 +879,9 @@ fn a_massless_shape_takes_the_mass_of_its_parts() {
     }
 }
 
-/// Contract: a world uses the instruction set that it was given, or refuses it with an error that names those of the
-/// processor. `Auto` is the best of them, unless the environment names one. A change of the set leaves the state as it is.
+/// Contract: a world uses the instruction set that it is given, or refuses it with an error that lists the processor's
+/// instruction sets. `Auto` is the best of them, unless the environment names another. A change of the instruction set
+/// does not change the state.
 #[test]
 fn levels_are_those_of_the_processor() {
     let sets: Vec<Isa> = Isa::available().collect();

@@ -1,9 +1,9 @@
-//! The broadphase's cost is bounded: by what is near, where large bodies are many, and by the number of bodies, where
-//! they lie in a heap. That it finds all pairs is for `oracle.rs`.
+//! Contract: the cost of the broadphase is bounded: by the number of near bodies where large bodies are many, and by
+//! the number of bodies in a heap. The tests of `oracle.rs` check that it finds all pairs.
 
 use granule::{BodyDesc, BodyHandle, BodyType, Isa, Material, Settings, Shape, Vec2, World};
 
-/// Bounds that may be looked at for a new list, per body and pair. The lanes of a vector count each, and the binary
+/// The largest number of bounds that a new list may test, per body and pair. Each lane of a vector counts; the binary
 /// searches do not.
 const TESTS_PER_BODY: u64 = 40;
 
@@ -48,15 +48,15 @@ fn shelves(side: usize, balls: usize, turned: bool) -> Vec<BodyDesc> {
     (0..side * side).map(shelf).chain((0..balls).map(on)).collect()
 }
 
-/// Poles as high as the whole scene, side by side, and balls that fall along them.
+/// Poles as high as the whole scene, side by side, and balls that fall between them.
 fn comb(poles: usize, balls: usize) -> Vec<BodyDesc> {
     let pole = |i: usize| BodyDesc::fixed(Shape::aabb(0.05, 60.0), Vec2::new(i as f32, 0.0));
     let falling = |i: usize| ball(0.1, (i * 13 % poles) as f32 + 0.16, (i % 97) as f32 - 48.0);
     (0..poles).map(pole).chain((0..balls).map(falling)).collect()
 }
 
-/// Where there are thousands of large bodies, those that move among them too, a step looks at the bounds that are
-/// near: in proportion to bodies and pairs, not to their products.
+/// Where there are thousands of large bodies, moving ones included, a step tests only the bounds that are near: the
+/// cost grows with the number of bodies and pairs, not with their products.
 #[test]
 fn a_step_looks_at_what_is_near() {
     let boulders = (0..30).map(|i| ball(1.0 + 0.01 * i as f32, 3.0 * i as f32 + 1.5, 61.0));
@@ -80,9 +80,9 @@ fn a_step_looks_at_what_is_near() {
     }
 }
 
-/// Circles of radius 0.5, anywhere in a disc.
+/// Circles of radius 0.5, spread over a disc.
 fn heap(bodies: usize, disc: f32) -> Vec<BodyDesc> {
-    // By the golden angle: even over the disc.
+    // Steps of the golden angle spread the circles evenly over the disc.
     let place = |i: usize| {
         let radius = disc * ((i as f32 + 0.5) / bodies as f32).sqrt();
         Vec2::new(3.0, 4.0) + radius * Vec2::from_angle(2.399_963 * i as f32)
@@ -90,8 +90,8 @@ fn heap(bodies: usize, disc: f32) -> Vec<BodyDesc> {
     (0..bodies).map(|i| BodyDesc::dynamic(Shape::circle(0.5), place(i))).collect()
 }
 
-/// Ten thousand circles at one point, or in a disc of 0.1 m, have a bounded number of pairs, found with a bounded
-/// number of looks, and the host is told that there are more.
+/// Ten thousand circles at one point, or in a disc of 0.1 m, have a bounded number of pairs, the number of tests that
+/// find them is bounded, and the host is told that there are more pairs.
 #[test]
 fn a_heap_has_bounded_pairs() {
     const BODIES: usize = 10_000;
@@ -108,8 +108,8 @@ fn a_heap_has_bounded_pairs() {
     }
 }
 
-/// A heap at one point, or in a disc of 0.1 m, comes apart in the plane, finite, and with the same bits on any
-/// instruction set; the crowd is then over.
+/// A heap at one point, or in a disc of 0.1 m, comes apart in both directions. All values stay finite, and the bits are
+/// the same on every instruction set. Then the crowd is over.
 #[test]
 fn a_heap_comes_apart() {
     const BODIES: usize = 1_000;
@@ -136,7 +136,7 @@ fn a_heap_comes_apart() {
     }
 }
 
-/// A boulder on ten thousand pebbles touches all that it lies on: no bound on pairs is met in ordinary use.
+/// A boulder on ten thousand pebbles touches all pebbles under it: ordinary use meets no bound on pairs.
 #[test]
 fn a_boulder_touches_all_its_pebbles() {
     let pebble = |i: usize| ball(0.01, 0.02 * i as f32, 0.01);
@@ -153,10 +153,10 @@ fn a_boulder_touches_all_its_pebbles() {
     assert_eq!(touched, 10_000);
 }
 
-/// The same in the bands, where small bodies and large ones are many.
+/// A scene of many small and many large bodies, which are in bands, is no crowd either.
 #[test]
 fn boulders_among_pebbles_are_no_crowd() {
-    // Half of the bodies are boulders, so that they are not large.
+    // Half of the bodies are boulders, so that boulders do not count as large.
     let row = |count: usize, radius: f32, y: f32| {
         (0..count).map(move |i| ball(radius, 2.0 * radius * (i as f32 - 0.5 * count as f32), y))
     };
@@ -167,8 +167,8 @@ fn boulders_among_pebbles_are_no_crowd() {
     assert!(world.pair_count() > 2_500, "{} pairs", world.pair_count());
 }
 
-/// Two boulders collide wherever they overlap, however many small bodies each of them touches besides, and neither is
-/// reported as crowded.
+/// Two boulders collide wherever they overlap, however many small bodies each of them touches as well, and neither
+/// boulder is reported as crowded.
 #[test]
 fn boulders_among_pebbles_collide() {
     for pebbles in [[400, 0], [0, 400], [200, 200]] {
@@ -179,7 +179,7 @@ fn boulders_among_pebbles_collide() {
         };
         bodies.extend((0..pebbles[0]).map(|i| dust(BodyType::Static, i)));
         bodies.extend((0..pebbles[1]).map(|i| dust(BodyType::Dynamic, i)));
-        // Against these the pebbles are as large as boulders.
+        // Next to these tiny bodies the pebbles count as large, like the boulders.
         bodies.extend((0..800).map(|i| ball(0.01, 100.0 + 0.1 * i as f32, 0.0)));
         let mut world = world(Isa::Auto, &bodies);
         world.step();
@@ -190,9 +190,9 @@ fn boulders_among_pebbles_collide() {
     }
 }
 
-/// Bodies that were candidates when the list was made, and come near while it lives, collide: two crowds that meet do not pass
-/// through each other, whatever their shapes, and the world is sound after each step. So many come near in one step that the lanes
-/// in reserve do not suffice.
+/// Bodies that were candidates when the list was made, and come near while the list lives, collide. Two crowds that
+/// meet do not pass through each other, whatever their shapes, and the world is valid after each step. So many bodies
+/// come near in one step that the reserve lanes are not enough.
 #[test]
 fn crowds_that_meet_collide() {
     let shapes =
@@ -203,7 +203,7 @@ fn crowds_that_meet_collide() {
             for side in [-1.0f32, 1.0] {
                 for i in 0..12 * 12 {
                     let (column, row) = ((i % 12) as f32, (i / 12) as f32);
-                    // Columns that are flush: all of the front meet at once.
+                    // The columns are aligned: the whole front meets at once.
                     let at = Vec2::new(side * (0.45 + 0.5 * column), 0.5 * row);
                     bodies.push(BodyDesc {
                         velocity: Vec2::new(-2.0 * side, 0.0),
@@ -231,8 +231,8 @@ fn crowds_that_meet_collide() {
     }
 }
 
-/// One body that is added, removed, or put elsewhere in each step costs no new pair list, and the world is sound after each:
-/// what is put among others is found by queries and touches, what is removed has its contacts ended.
+/// One body that is added, removed or moved by hand in each step costs no new pair list, and the world is valid after
+/// each step. Queries find a body that was moved among others, and it touches them; a removed body's contacts end.
 #[test]
 fn edits_need_no_new_list() {
     type Edit = fn(&mut World, usize);
@@ -285,12 +285,14 @@ fn edits_need_no_new_list() {
     }
 }
 
-/// Where bodies tumble, those that leave their margins are paired anew, in the tiles that they are in, and the world is sound:
-/// no pair is in the list twice, none shares a lane, and the result is that of the scalar path. Many steps need no new list.
+/// Where bodies tumble, the bodies that leave their margins are paired anew, in their own tiles, and the world is
+/// valid: no pair is in the list twice, no pair shares a lane, and the result is the same as on the scalar path. Many
+/// steps need no new list.
 #[test]
 fn tumbling_bodies_are_paired_anew() {
     const STEPS: usize = 60;
-    // With pairs in the far tile alone, and so no more than a few such bodies, it was 48 and 30 lists.
+    // When such pairs were kept in the far tile alone, which limited such bodies to a few, the counts were 48 and 30
+    // lists.
     for (name, bodies, most) in [("tumbler", 1_000, 40), ("junkyard", 1_500, 27)] {
         let mut worlds = [Isa::Auto, Isa::Scalar].map(|isa| {
             let scene = granule::scene::builtin(name, bodies, 1).unwrap();
@@ -312,7 +314,8 @@ fn tumbling_bodies_are_paired_anew() {
     }
 }
 
-/// Fast bodies that touch nothing fly freely, however many are within reach of each other: they are no crowd, and are not moved as one.
+/// Fast bodies that touch nothing fly freely, however many are within reach of each other: they are no crowd, and are
+/// not moved as one.
 #[test]
 fn fast_bodies_are_no_heap() {
     for (speed, halves) in [(1_000.0, true), (300.0, false)] {
@@ -344,8 +347,9 @@ fn fast_bodies_are_no_heap() {
     }
 }
 
-/// Among bodies so fast that each list is for one step alone, all that are nearer than the speculative distance when the step begins are
-/// contacts, nothing gets through the walls, and a query finds what brute force does.
+/// Contract for bodies so fast that each list is for one step alone: all pairs nearer than the speculative distance at
+/// the start of the step are contacts, nothing passes through the walls, and a query finds the same bodies as brute
+/// force.
 #[test]
 fn lists_of_one_step_miss_nothing() {
     const SIDE: usize = 16;
@@ -364,7 +368,7 @@ fn lists_of_one_step_miss_nothing() {
             let place = 2.0 * Vec2::new(i as f32 % side, (i as f32 / side).floor());
             (place - Vec2::splat(side - 1.0)) * (half - 1.0) / side
         };
-        // Radius, and whether it moves.
+        // The radius, and whether the body moves.
         let peg =
             |i| (BodyDesc { material, ..BodyDesc::fixed(Shape::circle(0.1), spot(i, pegs)) }, 0.1, false);
         let flying = |i: usize| {

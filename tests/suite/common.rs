@@ -1,4 +1,4 @@
-//! What the tests of physics have in common.
+//! Helpers that the tests of physics share.
 
 use granule::{BodyHandle, BodyState, Settings, Vec2, World};
 
@@ -6,7 +6,7 @@ pub fn world(settings: Settings) -> World {
     World::new(settings).unwrap()
 }
 
-/// The settings without gravity.
+/// The given settings without gravity.
 pub fn weightless(settings: Settings) -> Settings {
     Settings { gravity: Vec2::ZERO, ..settings }
 }

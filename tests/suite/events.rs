@@ -1,6 +1,6 @@
-//! Contract: begin and end events are of pairs of bodies. A pair begins when the first two of their shapes touch and ends
-//! when the last two have ceased to, whatever happens to the pair list, the parts, the filters and the bodies meanwhile;
-//! the same events in the same order on every instruction set.
+//! Contract: begin and end events are of pairs of bodies. A pair begins when the first two of its shapes touch. It ends
+//! when the last two shapes no longer touch, whatever happens meanwhile to the pair list, the parts, the filters and
+//! the bodies. The events and their order are the same on every instruction set.
 
 use granule::{
     BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Isa, Part, Settings, Shape, Vec2, World,
@@ -20,7 +20,7 @@ fn couple(a: BodyHandle, b: BodyHandle) -> Couple {
     if a < b { [a, b] } else { [b, a] }
 }
 
-/// Bodies of one to four shapes.
+/// Adds a body of one to four shapes.
 fn add(world: &mut World, recipe: usize, desc: &BodyDesc) -> BodyHandle {
     let at = |x: f32, y: f32, shape: Shape| Part::new(shape, Vec2::new(x, y));
     let (first, parts) = match recipe {
@@ -36,7 +36,7 @@ fn add(world: &mut World, recipe: usize, desc: &BodyDesc) -> BodyHandle {
             Shape::capsule(0.4, 0.1),
             vec![at(0.0, 0.5, Shape::circle(0.2)), at(0.0, -0.5, Shape::circle(0.2))],
         ),
-        // So large that it is in no band.
+        // This shape is so large that it is in no band.
         _ => (
             Shape::oriented_box(4.0, 0.2),
             vec![
@@ -81,7 +81,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 struct Scene {
     world: World,
     bodies: Vec<BodyHandle>,
-    /// As the events have it.
+    /// The pairs that touch according to the events.
     touching: HashSet<Couple>,
 }
 
@@ -114,7 +114,7 @@ impl Scene {
         }
         let count = self.bodies.len();
         let body = |which: &prop::sample::Index| self.bodies[which.index(count)];
-        // Refused where a body has gone bad, or has a shape that takes no parts.
+        // The calls are refused if the body has gone bad or its shape cannot have parts.
         match edit {
             Edit::Nothing | Edit::Add(..) => {}
             Edit::Remove(which) => {
@@ -141,7 +141,7 @@ impl Scene {
         }
     }
 
-    /// A step, and the events of it against what touches.
+    /// Takes a step, and compares its events with the pairs that touch.
     fn step(&mut self) -> Result<(), String> {
         let before: HashMap<BodyHandle, BodyState> =
             self.world.handles().map(|body| (body, self.world.body(body).unwrap())).collect();
@@ -160,7 +160,7 @@ impl Scene {
         let (mut surely, mut perhaps) = (HashSet::new(), HashSet::new());
         let Settings { slop, time_step, .. } = *world.settings();
         for contact in world.contacts() {
-            // At the start of the step; an approach that would end in the other body touches already.
+            // The speed at the start of the step: an approach that would end inside the other body counts as touching.
             let speed_at = |body: BodyHandle| {
                 let BodyState { position, velocity, angular_velocity, .. } = before[&body];
                 // An axis-aligned box does not turn.
@@ -216,7 +216,7 @@ proptest! {
             };
             prop_assert_eq!(events(&scenes[0]), events(&scenes[1]));
         }
-        // A body that went bad touches nothing from the next step on.
+        // A body that goes bad touches nothing from the next step on.
         for scene in &mut scenes {
             scene.step().map_err(TestCaseError::fail)?;
             for quarantine in scene.world.quarantined().to_vec() {
@@ -228,8 +228,8 @@ proptest! {
     }
 }
 
-/// A dumbbell that lands flat begins once; it goes on touching when one end is lifted, and ends once with the other; and
-/// one that is removed ends once.
+/// A dumbbell that lands flat begins once. It goes on touching when one end is lifted, and ends once, when the other
+/// end is lifted. A dumbbell that is removed ends once.
 #[test]
 fn a_dumbbell_touches_once() {
     for isa in [Isa::Scalar, Isa::Auto] {
@@ -266,7 +266,7 @@ fn a_dumbbell_touches_once() {
     }
 }
 
-/// A body that rests and is given a part has not left what it touches.
+/// A part that is given to a resting body does not end or begin a contact.
 #[test]
 fn a_part_is_no_new_contact() {
     for general in [false, true] {

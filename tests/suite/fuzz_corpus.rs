@@ -1,4 +1,5 @@
-//! Replays the fuzz corpus: what once broke a target, or reached a corner, holds in every run of the tests.
+//! Contract: every input of the fuzz corpus, some of which once broke a target or reached a corner, passes in every run
+//! of the tests.
 #![cfg(feature = "scene")]
 
 #[path = "../../fuzz/src/lib.rs"]
@@ -10,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files of a folder, and of those in it, in order.
+/// Returns the files of a folder and of its subfolders, in order.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -21,7 +22,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Runs a target over its corpus, naming the file that breaks it; how many there were.
+/// Runs a target over its corpus, and names the file that breaks it. Returns the number of files.
 fn replay(target: &str, run: fn(&[u8])) -> usize {
     let files = files(&root().join("fuzz/corpus").join(target));
     for file in &files {
@@ -34,7 +35,7 @@ fn replay(target: &str, run: fn(&[u8])) -> usize {
     files.len()
 }
 
-/// Every scene file of the corpus parses and runs, or is refused, without a panic.
+/// Every scene file of the corpus either parses and runs or is refused, without a panic.
 #[test]
 fn scene_files_replay() {
     assert!(replay("scene_file", targets::scene_file) >= 10);
@@ -57,7 +58,7 @@ fn worlds_replay() {
     assert!(count >= 10);
 }
 
-/// The fuzz target calls every public function of `World`, so that what is added is explored too.
+/// The fuzz target calls every public function of `World`, so that new functions are fuzzed too.
 #[test]
 fn every_public_function_is_fuzzed() {
     let read = |path: &PathBuf| std::fs::read_to_string(path).unwrap();
@@ -72,7 +73,7 @@ fn every_public_function_is_fuzzed() {
         }
     }
     assert!(functions.len() >= 60, "only {functions:?} were found");
-    // The first plants a defect on purpose.
+    // `plant_fault` plants a defect on purpose.
     functions.retain(|name| name != "plant_fault");
     functions
         .retain(|name| !fuzzed.contains(&format!(".{name}(")) && !fuzzed.contains(&format!("::{name}(")));

@@ -1,4 +1,5 @@
-//! Verlet hulls: loops of particles that collide as convex polygons, against closed forms and an f64 oracle.
+//! Verlet hulls: loops of particles that collide as convex polygons. The tests compare them with closed forms and an
+//! f64 oracle.
 
 mod friction;
 mod held;
@@ -8,7 +9,7 @@ mod reports;
 use granule::{Assembly, BodyDesc, BodyHandle, Error, Isa, Material, Settings, Shape, Vec2, World, scene};
 
 const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
-/// Of the corners of the boxes below.
+/// The radius of the corners of the boxes below.
 const RADIUS: f32 = 0.05;
 
 fn world(isa: Isa, gravity: Vec2) -> World {
@@ -45,8 +46,8 @@ fn soft_box(world: &mut World, centre: Vec2, size: Vec2, mass: f32, group: u32) 
     world.add_assembly(&soft).unwrap()
 }
 
-/// Contract: a body whose shape touches a wide soft box between its corners, far from any particle, comes to rest on its
-/// side, and the corners bear its weight.
+/// Contract: a body that lands on a wide soft box between its corners, far from any particle, comes to rest on the
+/// box's side, and the corners bear its weight.
 #[test]
 fn sides_carry() {
     let hexagon = Shape::Polygon(granule::Polygon::regular(6, 0.3).unwrap());
@@ -76,7 +77,7 @@ fn sides_carry() {
     }
 }
 
-/// Contract: two soft boxes that meet corner into side do not pass through each other.
+/// Contract: two soft boxes that meet corner to side do not pass through each other.
 #[test]
 fn corner_lands_on_side() {
     for isa in SETS {
@@ -97,7 +98,7 @@ fn corner_lands_on_side() {
     }
 }
 
-/// Contract: limbs of two points cross nowhere: a falling bar comes to lie across a fixed one.
+/// Contract: limbs of two points do not cross: a falling bar comes to rest across a fixed one.
 #[test]
 fn limbs_do_not_cross() {
     for isa in SETS {
@@ -145,7 +146,7 @@ fn momentum_is_kept() {
     }
 }
 
-/// Contract: hulls of one group, or that share a particle, do not touch each other.
+/// Contract: hulls of one group, and hulls that share a particle, do not touch each other.
 #[test]
 fn filters_hold() {
     let mut world = world(Isa::Auto, Vec2::ZERO);
@@ -158,8 +159,8 @@ fn filters_hold() {
     }
 }
 
-/// Contract: in the built-in piles of soft boxes and ragdolls the hulls of different things hardly overlap: by an f64
-/// oracle that knows the corners only, no pair by more than 5 cm, once they have fallen.
+/// Contract: in the built-in piles of soft boxes and ragdolls the hulls of different objects hardly overlap. By an f64
+/// oracle that knows only the corners, no pair overlaps by more than 5 cm once the pile has fallen.
 #[test]
 fn piles_hardly_overlap() {
     for (name, count) in [("soft_boxes", 400), ("ragdolls", 520)] {
@@ -191,13 +192,13 @@ fn piles_hardly_overlap() {
     }
 }
 
-/// How far two convex polygons, or segments, are apart; negative if they overlap, or cross.
+/// The distance of two convex polygons or segments; negative if they overlap or cross.
 fn separation(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     let by_axes = furthest(a, b).max(furthest(b, a));
     if by_axes <= 0.0 { by_axes } else { nearest(a, b).min(nearest(b, a)) }
 }
 
-/// The largest gap to `b` that a side of `a` shows, or the end of a segment.
+/// The largest gap to `b` along the normals of the sides of `a`, or along the ends of a segment.
 fn furthest(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     let mut most = f64::MIN;
     for (i, from) in a.iter().enumerate() {
@@ -228,7 +229,7 @@ fn nearest(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
     least
 }
 
-/// Contract: bad hulls are refused with what is wrong, and nothing is added; a hull that loses a particle is gone.
+/// Contract: bad hulls are refused with the reason, and nothing is added. A hull that loses a particle is removed.
 #[test]
 fn bad_hulls_are_refused() {
     let mut world = world(Isa::Auto, Vec2::ZERO);

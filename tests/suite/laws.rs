@@ -1,10 +1,10 @@
-//! The laws of mechanics, each for every shape: impact, friction, rolling, spin, rest, weight. What is expected is written from
-//! mechanics alone, with masses and moments of inertia of its own, and not from what the engine does.
+//! The laws of mechanics, each for every shape: impact, friction, rolling, spin, rest, weight. The expected values come
+//! from mechanics alone, with the tests' own masses and moments of inertia, and not from the engine.
 //!
-//! A test is a law, a form and a solver: `laws::friction::holds::capsule::soft`. It goes through all its cases (materials, angles,
-//! restitutions, grounds) before it fails, and lists those in which the law is broken.
+//! A test is a law, a form and a solver: `laws::friction::holds::capsule::soft`. It runs all its cases (materials,
+//! angles, restitutions, grounds) before it fails, and lists the cases that break the law.
 
-/// Tests of a law, a function of a form and settings: one a form and solver.
+/// Makes the tests of a law that is a function of a form and settings: one test per form and solver.
 macro_rules! each_form {
     ($law:ident: $($form:ident),+ $(,)?) => {
         mod $law {
@@ -23,7 +23,7 @@ macro_rules! each_form {
     };
 }
 
-/// Tests of a law of the soft solver: one a form.
+/// Makes the tests of a law of the soft solver: one per form.
 macro_rules! each_form_soft {
     ($law:ident: $($form:ident),+ $(,)?) => {
         mod $law {
@@ -35,7 +35,7 @@ macro_rules! each_form_soft {
     };
 }
 
-/// Tests of a law of the projection solver: one a form.
+/// Makes the tests of a law of the projection solver: one per form.
 macro_rules! each_form_projected {
     ($law:ident: $($form:ident),+ $(,)?) => {
         mod $law {
@@ -47,7 +47,7 @@ macro_rules! each_form_projected {
     };
 }
 
-/// Tests of a law, a function of settings alone: one a solver.
+/// Makes the tests of a law that is a function of settings alone: one per solver.
 macro_rules! each_solver {
     ($($law:ident),+ $(,)?) => {
         $(mod $law {
@@ -83,12 +83,12 @@ use granule::{
 
 const G: f32 = 10.0;
 
-/// The soft solver by default settings; two bodies of one material meet with its coefficients.
+/// The default settings of the soft solver. Two bodies of one material meet with that material's coefficients.
 fn soft() -> Settings {
     Settings { mixing: MIXING, ..Settings::default() }
 }
 
-/// The projection solver by its default settings, likewise.
+/// The default settings of the projection solver. Two bodies of one material meet with that material's coefficients.
 fn projection() -> Settings {
     Settings { mixing: MIXING, ..Settings::projection() }
 }
@@ -99,10 +99,11 @@ fn friction(static_friction: f32, dynamic_friction: f32) -> Material {
     Material { static_friction, dynamic_friction, ..Material::default() }
 }
 
-/// What the bodies of a scene touch: the ground, and not each other.
+/// The filter of a scene's bodies: they touch the ground, and not each other.
 const ALONE: Filter = Filter { category: 2, mask: 1, group: 0 };
 
-/// Grounds whose surface is y = 0, turned about the origin by `angle`; an axis-aligned one only if there is no angle.
+/// Grounds whose surface is y = 0, turned about the origin by `angle`. The axis-aligned ground is included only if the
+/// angle is 0.
 fn grounds(angle: f32, material: Material) -> Vec<(&'static str, BodyDesc)> {
     let normal = Vec2::from_angle(angle).rotate(Vec2::Y);
     let mut grounds = vec![
@@ -115,7 +116,7 @@ fn grounds(angle: f32, material: Material) -> Vec<(&'static str, BodyDesc)> {
     grounds.into_iter().map(|(name, desc)| (name, BodyDesc { material, ..desc })).collect()
 }
 
-/// The cases of a test, and those in which the law is broken.
+/// The cases of a test, and the cases that break the law.
 struct Cases {
     law: String,
     count: usize,
@@ -134,7 +135,7 @@ impl Cases {
         }
     }
 
-    /// `actual` is within `tolerance` of `expected`, and a number.
+    /// Checks that `actual` is a number within `tolerance` of `expected`.
     fn close(
         &mut self,
         what: &str,

@@ -1,9 +1,9 @@
-//! The layers of the engine: what may use what.
+//! Contract: each module of the engine uses only the layers below it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// From the ground up. A module uses those before it, and itself.
+/// The layers, from the lowest up. A module uses those before it, and itself.
 const LAYERS: [&str; 20] = [
     "base",
     "error",
@@ -27,7 +27,7 @@ const LAYERS: [&str; 20] = [
     "verify",
 ];
 
-/// From here on a module may use what the crate shows to its hosts.
+/// The first module that may use what the crate exports to hosts; those after it may, too.
 const FIRST_HOST: &str = "assembly";
 
 fn level(module: &str) -> Option<usize> {
@@ -45,7 +45,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Without comments, and without unit tests, which may use what they like.
+/// The code without comments and without unit tests. Unit tests may use any module.
 fn code(text: &str) -> String {
     let body = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     body.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
@@ -82,7 +82,7 @@ fn used(code: &str) -> Vec<String> {
     names
 }
 
-/// Contract: no module of the engine uses one above it, so that there are no circles between them.
+/// Contract: no module of the engine uses one above it, so that there are no cycles between modules.
 #[test]
 fn no_module_uses_one_above_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -114,7 +114,7 @@ fn no_module_uses_one_above_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Contract: the reader of `use` lines sees each name of a group, and no comment.
+/// Contract: the reader of `use` lines finds each name of a group, and ignores comments.
 #[test]
 fn paths_are_read_as_they_are_written() {
     let text = "use crate::{a::{B, C}, d, Error};\nuse crate::lane::Lane; // crate::world\nlet x = crate::solver::X;";

@@ -1,5 +1,5 @@
-//! The tests of everything that is promised, a module a topic. They are one program, so that the engine is built and
-//! linked for them once; what needs an allocator of its own is a program of its own (`tests/allocations.rs`).
+//! The tests of the engine's contracts, one module per topic. They are one program, so that the engine is built and
+//! linked once for all of them. A test that needs its own allocator is a program of its own (`tests/allocations.rs`).
 
 mod api;
 mod broadphase;

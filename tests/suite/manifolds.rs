@@ -1,5 +1,6 @@
-//! The contact points of shapes that turn against the oracle of `oracle/hull.rs` and `oracle/clip.rs`: random
-//! pairs of all shapes, the nearly parallel, nearly touching, deeply overlapping and tiny ones included.
+//! Contract: the contact points of shapes that turn are those of the oracle of `reference/hull.rs` and
+//! `reference/clip.rs`, for random pairs of all shapes: nearly parallel, nearly touching, deeply overlapping and tiny
+//! ones included.
 
 mod chains;
 
@@ -13,12 +14,12 @@ use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::f32::consts::{PI, TAU};
 
-/// Of all lengths that go into a contact, in sum: what rounding to f32 may change. Some 300 units in the last
-/// place.
+/// The tolerance for rounding to f32, as a share of the sum of all lengths that go into a contact: some 300 units in
+/// the last place.
 const TOLERANCE: f64 = 2e-5;
-/// Of the same: a branch that hangs on less may go either way.
+/// The limit of ties, as a share of the same sum: a branch that depends on a smaller difference may go either way.
 const TIE: f64 = 1e-4;
-/// By how much a contact's deepest point may be less deep than its shapes are, m: a tenth of the slop.
+/// How much less deep a contact's deepest point may be than the shapes' overlap, m: a tenth of the slop.
 const DEPTH: f64 = 5e-4;
 /// Shapes nearer than this make contacts, m: four slops.
 const SPECULATIVE: f64 = 0.02;
@@ -28,14 +29,14 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: Some(Box::new(failures)), ..ProptestConfig::default() }
 }
 
-/// A number of a range. Proptest's own ranges of f32 fail on an assertion of theirs once in a million.
+/// A random number of a range. Proptest's own ranges of f32 fail on one of their assertions once in a million.
 fn between(low: f32, high: f32) -> impl Strategy<Value = f32> + Clone {
     (0u32..=0xFF_FFFF).prop_map(move |part| low + (high - low) * (part as f32 / 16_777_215.0))
 }
 
 // ---- Random pairs -----------------------------------------------------------------------------
 
-/// Corners on an ellipse: anything from a needle to a regular polygon.
+/// A polygon with corners on an ellipse: anything from a needle to a regular polygon.
 fn polygon(size: f32) -> impl Strategy<Value = Shape> {
     let radius = prop_oneof![2 => Just(0.0f32), 1 => between(0.01, 0.5)];
     let angles = prop::collection::btree_set(0u32..48, 3..=8);
@@ -75,13 +76,13 @@ fn any_size() -> impl Strategy<Value = f32> {
     prop_oneof![5 => Just(1.0f32), 2 => Just(0.01f32), 1 => Just(8.0f32)]
 }
 
-/// A whole turn, or none; or almost.
+/// An angle that is zero or almost zero.
 fn nudge() -> impl Strategy<Value = f32> {
     let small = |most: f32| between(-most, most);
     prop_oneof![3 => Just(0.0f32), 2 => small(1e-2), 2 => small(1e-4), 1 => small(1e-6)]
 }
 
-/// How near two shapes are, m; of their sizes where they overlap deeply.
+/// The gap between two shapes, in m; for deep overlaps in units of their sizes.
 #[derive(Clone, Copy, Debug)]
 enum Gap {
     Metres(f32),
@@ -100,15 +101,15 @@ fn gap() -> impl Strategy<Value = Gap> {
     ]
 }
 
-/// Where B is placed from A.
+/// The placement of B relative to A.
 #[derive(Clone, Debug)]
 struct Placing {
     position: Vec2,
     angle: f32,
-    /// B turned so that a face of it lies against a face of A, and then by so much. Else anyhow.
+    /// If given, a face of B lies against a face of A, turned by the last number. Otherwise B has any angle.
     faces: Option<(prop::sample::Index, prop::sample::Index, f32)>,
     turned: f32,
-    /// Off the face's middle, of A's size.
+    /// The offset from the middle of the face, in units of A's size.
     aside: f32,
     gap: Gap,
 }
@@ -205,7 +206,7 @@ fn half_space() -> impl Strategy<Value = Shape> {
         .prop_map(|(angle, offset)| Shape::half_space(Vec2::from_angle(angle), offset))
 }
 
-/// Two bodies of which one is dynamic, in either order.
+/// Two bodies in either order, at least one of them dynamic.
 fn pair() -> impl Strategy<Value = [BodyDesc; 2]> {
     let shapes = prop_oneof![
         4 => any_size().prop_flat_map(|size| (bounded_shape(size), bounded_shape(size))),
@@ -239,7 +240,7 @@ fn any_isa() -> impl Strategy<Value = Isa> {
     prop::sample::select(Isa::available().collect::<Vec<_>>())
 }
 
-/// A contact as the oracle speaks of it: the normal from the first body asked for to the second.
+/// A contact in the oracle's terms: the normal points from the first body of the query to the second.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     normal: DVec2,
@@ -280,7 +281,7 @@ fn forms(world: &World, body: BodyHandle) -> Vec<Form> {
     world.parts(body).unwrap().iter().map(place).collect()
 }
 
-/// All lengths that go into a contact of the two.
+/// The sum of all lengths that go into a contact of the two shapes.
 fn scale(a: &Form, b: &Form) -> f64 {
     let of = |form: &Form| match form {
         Form::Hull(hull) => hull.radius + hull.corners.iter().map(|c| c.length()).fold(0.0, f64::max),
@@ -289,7 +290,7 @@ fn scale(a: &Form, b: &Form) -> f64 {
     of(a) + of(b)
 }
 
-/// Whether the contacts are those of one manifold.
+/// Whether the contacts are those of this manifold.
 fn is(seen: &[Seen], manifold: &Manifold, tolerance: f64) -> bool {
     let turned = 3e-6 + tolerance * manifold.normal_slope;
     let same_normal = seen.iter().all(|contact| (contact.normal - manifold.normal).length() <= turned);
@@ -306,7 +307,7 @@ fn is(seen: &[Seen], manifold: &Manifold, tolerance: f64) -> bool {
     same_normal && each_is_a_point && each_point_is_there && seen.len() <= manifold.points.len()
 }
 
-/// Holds the engine's contacts of two shapes against the oracle's.
+/// Checks the engine's contacts of two shapes against the oracle's.
 fn check(a: &Form, b: &Form, seen: &[Seen]) -> Result<(), String> {
     let scale = scale(a, b);
     let (tolerance, tie) = (TOLERANCE * scale, TIE * scale);
@@ -323,7 +324,7 @@ fn check(a: &Form, b: &Form, seen: &[Seen]) -> Result<(), String> {
             return fail("a contact of shapes that are too far apart");
         }
     }
-    // Axis-aligned boxes have an old rule of their own, which measures along one axis only.
+    // Two axis-aligned boxes have a rule of their own, which measures along one axis only.
     let both_upright = |a: &Form, b: &Form| {
         let upright = |form: &Form| matches!(form, Form::Hull(Hull { upright: true, .. }));
         upright(a) && upright(b)
@@ -351,7 +352,7 @@ fn check(a: &Form, b: &Form, seen: &[Seen]) -> Result<(), String> {
     Ok(())
 }
 
-/// All pairs in one world, each in a layer of its own, so that they fill lanes together.
+/// All pairs in one world, each in its own layer, so that the pairs fill lanes together.
 fn layered(pairs: &[[BodyDesc; 2]], isa: Isa) -> (World, Vec<[BodyHandle; 2]>) {
     let mut world = World::new(settings(isa)).unwrap();
     let mut handles = Vec::new();
@@ -362,7 +363,7 @@ fn layered(pairs: &[[BodyDesc; 2]], isa: Isa) -> (World, Vec<[BodyHandle; 2]>) {
     (world, handles)
 }
 
-/// Holds every pair against the oracle over some steps.
+/// Checks every pair against the oracle over some steps.
 fn check_pairs(pairs: &[[BodyDesc; 2]], isa: Isa) -> Result<(), String> {
     let (mut world, handles) = layered(pairs, isa);
     for step in 0..3 {
@@ -382,8 +383,8 @@ fn check_pairs(pairs: &[[BodyDesc; 2]], isa: Isa) -> Result<(), String> {
 proptest! {
     #![proptest_config(config(512))]
 
-    /// The contacts of any two shapes are the oracle's: normals, separations and points, with none missed and
-    /// none invented, on every instruction set.
+    /// The contacts of any two shapes are the oracle's: normals, separations and points, with none missed and none
+    /// invented, on every instruction set.
     #[test]
     fn contacts_are_those_of_the_oracle(
         pairs in prop::collection::vec(pair(), 1..24),
@@ -393,8 +394,7 @@ proptest! {
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
-    /// The order in which two bodies are added changes nothing but the sign, unless two manifolds are as
-    /// good.
+    /// The order in which two bodies are added changes only the sign, unless two manifolds are equally right.
     #[test]
     fn contacts_do_not_depend_on_the_order([first, second] in pair(), isa in any_isa()) {
         let contacts = |descs: [BodyDesc; 2]| {
@@ -429,7 +429,7 @@ proptest! {
         }
     }
 
-    /// The contacts of a compound are those of its parts as bodies of their own, against any other shape.
+    /// A compound and its parts as bodies of their own have the same contacts with any other shape.
     #[test]
     fn compounds_touch_as_their_parts_do(
         shapes in prop::collection::vec(
@@ -445,7 +445,7 @@ proptest! {
         let plane = probe.kind() == ShapeKind::HalfSpace;
         let kind = if fixed && !plane { BodyType::Static } else { BodyType::Dynamic };
         let mut whole = World::new(settings(isa)).unwrap();
-        // The first of the parts that has a mass begins; segments have none.
+        // The body's own shape is the first part that has a mass; segments have none.
         let massive = shapes.iter().position(|(shape, ..)| shape.area() > 0.0);
         let Some(first) = massive else { return Ok(()) };
         let desc = BodyDesc { mass: None, ..body(shapes[first].0, kind, Vec2::new(0.5, -0.25), angles.0) };
@@ -485,7 +485,7 @@ proptest! {
             let expected = manifolds(part, &probe_form, TIE * scale);
             let cut = |touch: &clip::Touch| (touch.separation - SPECULATIVE).abs() < TIE * scale * touch.slope;
             if expected.len() > 1 || expected.iter().flat_map(|m| &m.points).any(cut) {
-                // Two manifolds are as good: the compound may have the other one.
+                // Two manifolds are equally right: the compound may have the other one.
                 return Ok(());
             }
             let slope = expected[0].points.iter().map(|touch| touch.slope).fold(1.0, f64::max);
@@ -509,8 +509,9 @@ proptest! {
         }
     }
 
-    /// The oracle itself: cores that are apart are as far apart as the nearest of points strewn over their
-    /// outlines, no manifold's deepest point is less far than that, and without a tie it is just as far.
+    /// The oracle agrees with sampling: two cores that are apart have the distance of the nearest pair of points
+    /// sampled on their outlines. No manifold's deepest point is nearer than that, and without a tie the two distances
+    /// are equal.
     #[test]
     fn oracle_agrees_with_sampling([first, second] in pair()) {
         let forms = [first, second]
@@ -521,8 +522,7 @@ proptest! {
         for manifold in &expected {
             prop_assert!((manifold.normal.length() - 1.0).abs() < 1e-12);
             for touch in &manifold.points {
-                // A point midway between two surfaces is half the separation from each, as far as it faces
-                // both.
+                // A point midway between two surfaces is at most half the separation away from each.
                 let Some(point) = touch.point else { continue };
                 for form in &forms {
                     let limit = 0.5 * touch.separation.abs() + 10.0 * TIE * scale * touch.slope;
@@ -562,9 +562,9 @@ proptest! {
     }
 }
 
-// ---- The oracle, by hand ----------------------------------------------------------------------
+// ---- The oracle against drawings ----------------------------------------------------------------
 
-/// What the oracle says of two shapes of which only one manifold is right.
+/// The oracle's manifold of two shapes for which only one manifold is right.
 fn the_manifold(a: (Shape, f64, f64, f64), b: (Shape, f64, f64, f64)) -> Manifold {
     let form = |(shape, x, y, angle): (Shape, f64, f64, f64)| Form::new(&shape, DVec2::new(x, y), angle);
     let found = manifolds(&form(a), &form(b), 1e-6);
@@ -572,7 +572,7 @@ fn the_manifold(a: (Shape, f64, f64, f64), b: (Shape, f64, f64, f64)) -> Manifol
     found[0].clone()
 }
 
-/// The points of a manifold, from left to right and from below, with their separations.
+/// The points of a manifold with their separations, from left to right and from below.
 fn points(manifold: &Manifold) -> Vec<(f64, f64, f64)> {
     let rounded = |x: f64| (x * 1e9).round() / 1e9 + 0.0;
     let mut points: Vec<_> = manifold
@@ -588,7 +588,7 @@ fn points(manifold: &Manifold) -> Vec<(f64, f64, f64)> {
 /// The oracle gives the manifolds that a drawing gives.
 #[test]
 fn oracle_by_hand() {
-    // A narrow box sunk 0.1 into a wide one, turned by half a turn.
+    // A narrow box overlaps a wide one by 0.1, turned by half a turn.
     let wide = (Shape::oriented_box(2.0, 1.0), 0.0, 0.0, 0.0);
     let narrow = (Shape::oriented_box(0.5, 0.5), 0.5, 1.4, std::f64::consts::PI);
     let found = manifolds(
@@ -602,7 +602,7 @@ fn oracle_by_hand() {
         assert!((manifold.normal - DVec2::Y).length() < 1e-12);
         assert_eq!(points(&manifold), [(0.0, 0.95, -0.1), (1.0, 0.95, -0.1)]);
     }
-    // A box beyond the end of another: only where they face each other.
+    // For a box beyond the end of another box the points are limited to the part where the faces overlap.
     let left = Form::new(&Shape::oriented_box(1.0, 1.0), DVec2::ZERO, 0.0);
     let right = Form::new(&Shape::oriented_box(1.0, 1.0), DVec2::new(1.5, 2.0), 0.0);
     for manifold in manifolds(&left, &right, 1e-6) {
@@ -624,7 +624,7 @@ fn oracle_by_hand() {
         assert!((manifold.normal - DVec2::Y).length() < 1e-9);
         assert_eq!(points(&manifold), [(0.5, 0.375, -0.25), (1.0, 0.375, -0.25)]);
     }
-    // A disc beside a corner, over a face, and within.
+    // A disc beside a corner, over a face, and inside the box.
     let cube = (Shape::oriented_box(1.0, 1.0), 0.0, 0.0, 0.0);
     let disc = |x: f64, y: f64| (Shape::circle(0.5), x, y, 0.0);
     let manifold = the_manifold(cube, disc(1.3, 1.4));
@@ -641,15 +641,14 @@ fn oracle_by_hand() {
         (manifold.normal, points(&manifold)),
         (DVec2::Y, vec![(2.0, -0.125, -0.25), (4.0, -0.125, -0.25)])
     );
-    // Segments that cross leave by the shorter way.
+    // Segments that cross separate by the shorter way.
     let cross = Form::new(&Shape::segment(1.0), DVec2::new(0.9, 0.0), std::f64::consts::FRAC_PI_2);
     let manifold = manifolds(&Form::new(&Shape::segment(1.0), DVec2::ZERO, 0.0), &cross, 1e-6);
     assert!(manifold.iter().all(|m| (m.normal - DVec2::X).length() < 1e-9), "{manifold:?}");
     assert!((separation(&Form::new(&Shape::segment(1.0), DVec2::ZERO, 0.0), &cross) + 0.1).abs() < 1e-12);
 }
 
-/// A manifold of the engine's that is off by little more than the tolerance, lacks a point or has one too
-/// many is not taken for the oracle's.
+/// A manifold that differs by little more than the tolerance, lacks a point or has one too many is not accepted.
 #[test]
 fn wrong_contacts_are_seen() {
     let a = Form::new(&Shape::oriented_box(2.0, 1.0), DVec2::ZERO, 0.0);
@@ -672,8 +671,8 @@ fn wrong_contacts_are_seen() {
     assert!(check(&a, &far, &[Seen { separation: 0.019, ..at(0.0) }]).is_err(), "invented");
 }
 
-/// The round end of a capsule that comes to a box's corner from beside it touches the corner: there the
-/// capsule's flank faces the box, and clipped to its face would seem to be further away than its end is.
+/// The round end of a capsule that comes to a box's corner from the side touches the corner. There the capsule's flank
+/// faces the box. Clipped to the box's face, the flank would seem further away than the capsule's end is.
 #[test]
 fn round_ends_meet_corners() {
     let wall = Shape::oriented_box(0.4, 0.1);
@@ -703,7 +702,7 @@ fn round_ends_meet_corners() {
     }
 }
 
-/// The contacts of two bodies at rest, the first one static, and what the oracle says to them.
+/// The engine's contacts of two bodies at rest, the first one static, after a check against the oracle.
 fn touch(isa: Isa, a: (Shape, Vec2, f32), b: (Shape, Vec2, f32)) -> Vec<Seen> {
     let mut world = World::new(settings(isa)).unwrap();
     let a = world.add_body(&body(a.0, BodyType::Static, a.1, a.2)).unwrap();
@@ -715,7 +714,7 @@ fn touch(isa: Isa, a: (Shape, Vec2, f32), b: (Shape, Vec2, f32)) -> Vec<Seen> {
     contacts
 }
 
-/// What lies in line with a capsule or a segment touches its end, and not its flank, however far away it is.
+/// A body in line with a capsule or a segment touches its end, and not its flank, however far away the body is.
 #[test]
 fn ends_are_touched_in_line() {
     for isa in Isa::available() {
@@ -739,7 +738,7 @@ fn ends_are_touched_in_line() {
     }
 }
 
-/// A capsule or a segment that stands upright on a face, sunk into it or not, touches it with its lower end.
+/// A capsule or a segment that stands upright on a face, overlapping it or not, touches the face with its lower end.
 #[test]
 fn rods_stand_upright() {
     for isa in Isa::available() {

@@ -1,4 +1,4 @@
-//! Many worlds stepped at once end as they would one by one.
+//! Contract: many worlds that are stepped at once end in the same states as worlds that are stepped one by one.
 #![cfg(feature = "parallel")]
 
 use granule::{Settings, World, scene, step_many};
@@ -6,7 +6,7 @@ use rayon::ThreadPoolBuilder;
 
 const SCENES: [&str; 6] = ["pile", "junkyard", "soft_boxes", "cloth", "gas", "mixed_shapes"];
 
-/// Worlds of many sizes: empty ones, of ten bodies, of hundreds, and two that are split among the threads.
+/// Worlds of many sizes: empty ones, ones of ten bodies, ones of hundreds, and two that are split among the threads.
 fn worlds() -> Vec<World> {
     let mut worlds: Vec<World> = (0..40)
         .map(|i| {
@@ -21,7 +21,8 @@ fn worlds() -> Vec<World> {
     worlds
 }
 
-/// The state of each world after `step_many` is that after a step of its own, at any number of threads, from a slice and from an iterator.
+/// The state of each world after `step_many` is the state after its own step, at any number of threads, from a slice
+/// and from an iterator.
 #[test]
 fn many_worlds_end_as_one_by_one() {
     granule::set_oversubscribe(true);
@@ -53,7 +54,8 @@ fn many_worlds_end_as_one_by_one() {
     assert!(alone.iter().all(|world| world.step_count() == STEPS + 1));
 }
 
-/// More large worlds than are kept for all threads are stepped all the same, each once, and no world is no error.
+/// Each world is stepped once, even if there are more large worlds than are kept for all threads. An empty list of
+/// worlds is no error.
 #[test]
 fn every_world_is_stepped_once() {
     granule::set_oversubscribe(true);

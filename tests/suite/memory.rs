@@ -1,8 +1,8 @@
-//! Contract: what a world keeps is as large as the most that was in it at the same time, however much came and went.
+//! Contract: a world's memory is as large as its largest content at any one time, however many bodies come and go.
 
 use granule::{BodyDesc, Filter, Material, Part, Polygon, Settings, Shape, Vec2, World};
 
-/// A triangle of a shape that no other number gives, and a material likewise.
+/// A triangle and a material that no other number gives.
 fn distinct(number: u32) -> (Shape, Material) {
     let corner = 0.5 + number as f32 * 1.0e-6;
     let triangle = [Vec2::ZERO, Vec2::new(corner, 0.0), Vec2::new(0.25, 0.5)];
@@ -10,12 +10,12 @@ fn distinct(number: u32) -> (Shape, Material) {
     (Shape::Polygon(polygon), Material { density: 1.0 + number as f32 * 1.0e-6, ..Material::default() })
 }
 
-/// After 300,000 distinct polygons, materials and parts have come and gone, 1,000 at a time, the tables are as long as after the
-/// first 3,000.
+/// 300,000 distinct polygons, materials and parts come and go, 1,000 at a time: at the end the tables are as long as
+/// after the first 3,000.
 #[test]
 fn what_is_removed_is_forgotten() {
     let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
-    // Beside each other, in a layer each: the bodies touch nothing.
+    // The bodies lie beside each other, each in its own layer, so that they touch nothing.
     let mut after_three = None;
     for batch in 0..300u32 {
         let mut bodies = Vec::new();
@@ -43,15 +43,15 @@ fn what_is_removed_is_forgotten() {
     }
     assert_eq!(Some(world.table_sizes()), after_three);
     let size = |name: &str| world.table_sizes().iter().find(|(table, _)| *table == name).unwrap().1;
-    // The one outline stands for what has none.
+    // The one outline is the entry for shapes without an outline.
     assert_eq!((size("outlines in use"), size("materials in use"), size("slots")), (1, 0, 0));
     for (table, most) in [("outlines", 1_300), ("materials", 1_300), ("handles", 1_000), ("compounds", 100)] {
         assert!(size(table) <= most, "{table}: {}", size(table));
     }
 }
 
-/// A shape that is removed and added again, one that has an old one's number, and one that is still in use collide as what they
-/// are.
+/// Three shapes collide as what they are: a shape that is removed and added again, a shape that reuses a freed number,
+/// and a shape that is still in use.
 #[test]
 fn numbers_that_are_used_again_are_the_new_shapes() {
     let drop_height = |shape: Shape| -> f32 {

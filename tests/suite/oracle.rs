@@ -1,5 +1,5 @@
-//! The engine against the oracle of `oracle/mod.rs`, stage by stage, in random scenes and in the
-//! degenerate ones.
+//! Contract: the engine agrees with the oracle of `reference/engine.rs`, stage by stage, in random and in degenerate
+//! scenes.
 
 use crate::reference::engine::{self as oracle, dvec};
 use granule::{
@@ -20,7 +20,7 @@ fn any_isa() -> impl Strategy<Value = Isa> {
     prop::sample::select(Isa::available().collect::<Vec<_>>())
 }
 
-/// Coordinates anywhere, or on a grid of ½, where shapes touch exactly and centres coincide.
+/// A coordinate anywhere, or on a grid of ½, on which shapes touch exactly and centres coincide.
 fn coordinate(reach: f32) -> impl Strategy<Value = f32> {
     let cells = (2.0 * reach) as i32;
     prop_oneof![3 => -reach..reach, 1 => (-cells..=cells).prop_map(|i| i as f32 * 0.5)]
@@ -96,12 +96,12 @@ fn body(reach: f32, speed: f32) -> impl Strategy<Value = BodyDesc> {
 }
 
 fn scene(most: usize) -> impl Strategy<Value = Vec<BodyDesc>> {
-    // Some scenes crowded, some sparse.
+    // Some scenes are crowded, some sparse.
     (prop_oneof![Just(2.0f32), Just(6.0), Just(40.0)], 0..=most)
         .prop_flat_map(|(reach, count)| prop::collection::vec(body(reach, 12.0), count))
 }
 
-/// Large bodies of 1 to 30 times the small ones' size and more, and small ones.
+/// Large bodies, of 1 to 30 times the small bodies' size and more, and small bodies.
 fn crowd() -> impl Strategy<Value = (Vec<BodyDesc>, Vec<BodyDesc>)> {
     let wide = || prop_oneof![4 => 0.6f32..2.0, 2 => 2.0f32..8.0, 1 => 8.0f32..40.0];
     let shape = prop_oneof![
@@ -129,7 +129,7 @@ fn crowd() -> impl Strategy<Value = (Vec<BodyDesc>, Vec<BodyDesc>)> {
 
 // ---- Pairs and contacts -----------------------------------------------------------------------
 
-/// The engine's bodies as the oracle sees them now, with the handle of each.
+/// The engine's bodies in their present state, as the oracle's bodies.
 fn observe(world: &World, bodies: &[(BodyHandle, BodyDesc)]) -> Vec<oracle::Body> {
     let look = |(handle, desc): &(BodyHandle, BodyDesc)| {
         let now = world.body(*handle).unwrap();
@@ -138,10 +138,11 @@ fn observe(world: &World, bodies: &[(BodyHandle, BodyDesc)]) -> Vec<oracle::Body
     bodies.iter().map(look).collect()
 }
 
-/// What each particle follows of gravity, see [`oracle::Body`]; all of it, if it is new.
+/// The share of gravity that each particle follows, see [`oracle::Body`]. A new particle has no entry and follows all
+/// of it.
 type Follows = HashMap<BodyHandle, f64>;
 
-/// The same, as they begin the next step, with the velocities that the solver works with.
+/// The bodies as they begin the next step, with the velocities that the solver works with.
 fn at_start(world: &World, bodies: &[(BodyHandle, BodyDesc)], follows: &Follows) -> Vec<oracle::Body> {
     let mut seen = observe(world, bodies);
     for (body, (handle, _)) in seen.iter_mut().zip(bodies) {
@@ -151,7 +152,7 @@ fn at_start(world: &World, bodies: &[(BodyHandle, BodyDesc)], follows: &Follows)
     seen
 }
 
-/// What the particles follow after a step that began so.
+/// Updates the shares of gravity that the particles follow, after a step that began with `before`.
 fn follow(world: &World, bodies: &[(BodyHandle, BodyDesc)], before: &[oracle::Body], follows: &mut Follows) {
     for ((handle, _), start) in bodies.iter().zip(before) {
         let end = dvec(world.body(*handle).unwrap().velocity);
@@ -159,7 +160,7 @@ fn follow(world: &World, bodies: &[(BodyHandle, BodyDesc)], before: &[oracle::Bo
     }
 }
 
-/// Holds the contacts of the last step against every pair of `before`, the bodies as they were when it began.
+/// Checks the contacts of the last step against every pair of `before`, the bodies at the start of that step.
 fn check_contacts(
     world: &World,
     handles: &[(BodyHandle, BodyDesc)],
@@ -225,7 +226,7 @@ fn build(settings: Settings, descs: &[BodyDesc]) -> (World, Vec<(BodyHandle, Bod
     (world, handles.into_iter().zip(descs.iter().copied()).collect())
 }
 
-/// Steps and checks, several times.
+/// Takes several steps and checks each.
 fn check_steps(settings: Settings, descs: &[BodyDesc], steps: usize) -> Result<(), String> {
     let (mut world, bodies) = build(settings, descs);
     let mut follows = Follows::new();
@@ -244,8 +245,8 @@ fn check_steps(settings: Settings, descs: &[BodyDesc], steps: usize) -> Result<(
 proptest! {
     #![proptest_config(config(192))]
 
-    /// The contacts of a random scene are the oracle's, by pair, with its
-    /// separations and normals: at the first step, and while bodies move on and the pair list lives.
+    /// The contacts of a random scene are the oracle's, pair by pair, with its separations and normals: at the first
+    /// step, and while bodies move and the pair list lives.
     #[test]
     fn contacts_are_those_of_all_pairs(descs in scene(60), isa in any_isa(), projection in any::<bool>()) {
         let base = if projection { Settings::projection() } else { Settings::default() };
@@ -253,8 +254,8 @@ proptest! {
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
-    /// The same where large bodies are many, of all sizes, most of them fixed, and the small ones that move among them
-    /// are as many.
+    /// Contacts are the oracle's where large bodies are many, of all sizes and most of them fixed, with as many small
+    /// bodies that move among them.
     #[test]
     fn contacts_among_crowds_of_large_bodies(
         (large, small) in crowd(),
@@ -265,7 +266,7 @@ proptest! {
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
-    /// The same, with bodies added, removed, teleported, filtered and thrown between the steps.
+    /// Contacts are the oracle's when bodies are added, removed, teleported, filtered and thrown between the steps.
     #[test]
     fn contacts_follow_edits(
         descs in scene(40),
@@ -332,7 +333,7 @@ fn cube(half: f32, x: f32, y: f32) -> BodyDesc {
     BodyDesc::dynamic(Shape::aabb(half, half), Vec2::new(x, y))
 }
 
-/// The one contact of a two-body scene after one step.
+/// Returns the one contact of a two-body scene after one step.
 fn only_contact(a: BodyDesc, b: BodyDesc, isa: Isa) -> (granule::Contact, [BodyHandle; 2]) {
     let (mut world, bodies) = build(Settings { isa, ..Settings::default() }, &[a, b]);
     world.step();
@@ -341,7 +342,7 @@ fn only_contact(a: BodyDesc, b: BodyDesc, isa: Isa) -> (granule::Contact, [BodyH
     (contacts[0], [bodies[0].0, bodies[1].0])
 }
 
-/// Coincident circle centres touch along (1, 0) and are pushed apart, finite.
+/// Coincident circle centres touch along (1, 0), are pushed apart, and stay finite.
 #[test]
 fn coincident_centres() {
     for isa in Isa::available() {
@@ -354,7 +355,8 @@ fn coincident_centres() {
     check_everywhere(&[ball(0.5, 3.0, 4.0), cube(0.25, 3.0, 4.0)], 30);
 }
 
-/// A circle centre inside a box leaves by the nearest face: the separation is minus the depth and the radius.
+/// A circle whose centre is inside a box leaves by the nearest face: the separation is minus the sum of depth and
+/// radius.
 #[test]
 fn circle_centre_inside_a_box() {
     let faces = [
@@ -376,7 +378,7 @@ fn circle_centre_inside_a_box() {
     }
 }
 
-/// Shapes that touch exactly are in contact at separation 0; beyond four slops they are not.
+/// Shapes that touch exactly are in contact at separation 0; shapes more than four slops apart are not.
 #[test]
 fn touching_exactly() {
     let pairs = |gap: f32| {
@@ -420,7 +422,7 @@ fn corner_contacts_point_along_the_diagonal() {
     }
 }
 
-/// A size of zero is refused, by name, for every shape.
+/// A size of zero is refused by the field's name, for every shape.
 #[test]
 fn zero_size_is_refused() {
     let mut world = World::new(Settings::default()).unwrap();
@@ -440,7 +442,7 @@ fn zero_size_is_refused() {
     assert_eq!(world.handles().count(), 0);
 }
 
-/// A body 1,000 times larger than the rest collides with all of them, and they with each other.
+/// A body 1,000 times larger than the others collides with all of them, and they collide with each other.
 #[test]
 fn one_body_a_thousand_times_larger() {
     for big in [Shape::circle(500.0), Shape::aabb(500.0, 500.0)] {
@@ -450,14 +452,14 @@ fn one_body_a_thousand_times_larger() {
             descs.push(cube(0.5, 1.1 * (i as f32 - 39.5), 1.4));
         }
         check_everywhere(&descs, 6);
-        // In the middle of the list, and static.
+        // The large body is in the middle of the list, and static.
         descs.swap(0, 77);
         descs[77].body_type = BodyType::Static;
         check_everywhere(&descs, 6);
     }
 }
 
-/// All bodies in one point: every pair is a contact, the step stays finite and the heap comes apart.
+/// Where all bodies are in one point, every pair is a contact, the step stays finite and the heap comes apart.
 #[test]
 fn all_bodies_in_one_point() {
     let descs: Vec<_> =
@@ -475,7 +477,7 @@ fn all_bodies_in_one_point() {
     assert!(spread.fold(0.0, f32::max) > 3.0, "still in a heap");
 }
 
-/// A row 10,000 long, and a column as tall: every neighbour is a contact and nobody else.
+/// In a row of 10,000 bodies, and in a column of 10,000, neighbours are contacts and no other pair is.
 #[test]
 fn a_row_of_ten_thousand() {
     for along in [Vec2::X, Vec2::Y] {
@@ -507,7 +509,7 @@ fn a_row_of_ten_thousand() {
     }
 }
 
-/// Outliers 1e6 m away on every side cost the crowd nothing: its contacts are the same.
+/// Outliers 1e6 m away on every side do not change the contacts of the crowd.
 #[test]
 fn outliers_far_away() {
     let mut descs = Vec::new();
@@ -526,7 +528,7 @@ fn outliers_far_away() {
 
 // ---- One solver sweep -------------------------------------------------------------------------
 
-/// Two bodies near each other, overlapping a little or a small gap apart.
+/// Two bodies near each other, with a small overlap or a small gap.
 #[derive(Clone, Debug)]
 struct Couple {
     a: BodyDesc,
@@ -564,7 +566,8 @@ fn couple() -> impl Strategy<Value = Couple> {
                 }
             };
             let a = make(kind, shape_a, Vec2::ZERO, motion_a);
-            // Slide the second along a ray from the first until the gap is right: the distance grows along it.
+            // Slide the second body along a ray from the first until the gap is right: the distance grows along the
+            // ray.
             let ray = match shape_a {
                 Shape::HalfSpace { normal, .. } => normal.normalize(),
                 _ => Vec2::from_angle(angle),
@@ -591,11 +594,11 @@ fn any_mixing() -> impl Strategy<Value = Mixing> {
     (rule(), rule()).prop_map(|(friction, restitution)| Mixing { friction, restitution })
 }
 
-/// Steps the couples in both worlds and compares their motion. Each couple collides with itself alone.
+/// Steps the couples in both worlds and compares their motion. The bodies of a couple collide with each other alone.
 fn check_couples(settings: Settings, couples: &[Couple], steps: usize) -> Result<(), String> {
     let mut descs = Vec::new();
     for (i, couple) in couples.iter().enumerate() {
-        // One bit a couple: they are all near the origin, where f32 is exact to a micrometre.
+        // Each couple has one filter bit. All couples are near the origin, where f32 is exact to a micrometre.
         let filter = Filter { category: 1 << i, mask: 1 << i, group: 0 };
         descs.push(BodyDesc { filter, ..couple.a });
         descs.push(BodyDesc { filter, ..couple.b });
@@ -636,7 +639,7 @@ fn check_couples(settings: Settings, couples: &[Couple], steps: usize) -> Result
 proptest! {
     #![proptest_config(config(256))]
 
-    /// One sweep of the solver, one substep of one iteration, gives independent pairs the oracle's velocities.
+    /// One sweep of the solver (one substep of one iteration) gives independent pairs the oracle's velocities.
     #[test]
     fn one_sweep_is_the_soft_step(
         couples in prop::collection::vec(couple(), 1..24),
@@ -648,7 +651,8 @@ proptest! {
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
-    /// Over several steps of several substeps the same, so that impulses are carried over as they should.
+    /// Several steps of several substeps give independent pairs the oracle's velocities: impulses are carried over
+    /// correctly.
     #[test]
     fn steps_of_pairs_follow_the_soft_step(
         couples in prop::collection::vec(couple(), 1..24),
@@ -663,7 +667,8 @@ proptest! {
         prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 
-    /// The same for the projection solver: velocity iterations, then a share of the overlap taken away.
+    /// The projection solver gives the oracle's results: velocity iterations first, then the removal of a share of the
+    /// overlap.
     #[test]
     fn steps_of_pairs_follow_the_projection(
         couples in prop::collection::vec(couple(), 1..24),
@@ -680,7 +685,7 @@ proptest! {
 
 // ---- Queries ----------------------------------------------------------------------------------
 
-/// Holds both queries against every body, except for bodies whose surface the query grazes.
+/// Checks both queries against every body, except for bodies whose surface the query grazes.
 fn check_queries(
     world: &World,
     bodies: &[(BodyHandle, BodyDesc)],
@@ -728,8 +733,8 @@ fn check_queries(
 proptest! {
     #![proptest_config(config(192))]
 
-    /// The queries by point and by bounds visit exactly the bodies that brute force finds, each once: before any step, after steps, and
-    /// after bodies were added, removed and teleported with no step since.
+    /// The queries by point and by bounds visit exactly the bodies that brute force finds, each once: before any step,
+    /// after steps, and after bodies were added, removed and teleported without a step.
     #[test]
     fn queries_find_what_brute_force_finds(
         descs in scene(60),

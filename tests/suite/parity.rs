@@ -1,5 +1,5 @@
-//! One result: the state after N steps is the same, bit for bit, on every instruction set and thread count;
-//! and where two runs do differ, the first difference is named.
+//! Contract: the state after N steps is the same, bit for bit, on every instruction set and thread count. Where two
+//! runs differ, the first difference is named.
 #![cfg(feature = "parallel")]
 
 use granule::verify::{Fault, Side, side_by_side};
@@ -25,13 +25,13 @@ fn build(name: &str, isa: Isa, solver: Solver) -> World {
     world
 }
 
-/// A pool of `threads`, all of which take part even on a machine of fewer cores.
+/// A pool of `threads` threads. All of them take part, even on a machine with fewer cores.
 fn pool(threads: usize) -> ThreadPool {
     granule::set_oversubscribe(true);
     ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Steps the scene in two configurations side by side, to say where they part.
+/// Steps the scene in two configurations side by side, and says where they first differ.
 fn where_they_part(name: &str, solver: Solver, isa: Isa, threads: usize) -> String {
     let mut reference = build(name, Isa::Scalar, solver);
     let mut other = build(name, isa, solver);
@@ -43,7 +43,7 @@ fn where_they_part(name: &str, solver: Solver, isa: Isa, threads: usize) -> Stri
     outcome.map_or_else(|divergence| divergence.to_string(), |_| "nowhere, on a second run".into())
 }
 
-/// Holds one scene to one hash over every instruction set and thread count.
+/// Checks that one scene has one hash on every instruction set and thread count.
 fn check(name: &str, solver: Solver) {
     let mut reference = build(name, Isa::Scalar, solver);
     let start = reference.state_hash();
@@ -68,7 +68,7 @@ fn check(name: &str, solver: Solver) {
     }
 }
 
-/// Small scenes give one result on one thread and on four: few enough steps for a checker of data races.
+/// Small scenes give one result on one thread and on four. The steps are few enough for a checker of data races.
 #[test]
 fn small_scenes_on_four_threads() {
     let pool = pool(4);
@@ -139,7 +139,7 @@ one_result! {
     mixed_shapes: "mixed_shapes", Soft;
 }
 
-/// The instruction set may change from step to step: the state goes on as if it had not.
+/// The instruction set may change from step to step without a change of the state.
 #[test]
 fn sets_can_change_on_the_way() {
     let mut reference = build("pile", Isa::Scalar, Solver::Soft);
@@ -152,7 +152,7 @@ fn sets_can_change_on_the_way() {
     }
 }
 
-/// Another seed, another result: the hash sees the state.
+/// Another seed gives another hash: the hash depends on the state.
 #[test]
 fn hash_tells_scenes_apart() {
     let hash = |seed| {
@@ -164,7 +164,7 @@ fn hash_tells_scenes_apart() {
     assert_ne!(hash(1), hash(2));
 }
 
-/// A planted difference is named: step, stage, body and ULPs, whatever stage and step it is planted in.
+/// A planted difference is named by step, stage, body and ULPs, whatever its stage and step.
 #[test]
 fn a_planted_difference_is_named() {
     for stage in Stage::ALL {
@@ -188,7 +188,7 @@ fn a_planted_difference_is_named() {
     }
 }
 
-/// Without a planted difference, the same comparison finds none and returns the hash that both have.
+/// Without a planted difference, the same comparison finds none and returns the hash of both runs.
 #[test]
 fn equal_runs_are_the_same_to_the_end() {
     let mut a = build("packed", Isa::Scalar, Solver::Soft);
@@ -198,7 +198,7 @@ fn equal_runs_are_the_same_to_the_end() {
     assert_eq!(hash, b.state_hash());
 }
 
-/// Two equal worlds differ in nothing, also before their first step and when bodies were added since the last.
+/// Two equal worlds have no difference, also before their first step and when bodies were added since the last one.
 #[test]
 fn equal_worlds_have_no_difference() {
     let mut worlds = [Isa::Scalar, Isa::Auto]

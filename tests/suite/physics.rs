@@ -1,5 +1,5 @@
-//! The engine against mechanics: every scene here has a closed form, and each test holds it at the
-//! scalar path and on the best instruction set, and with both solvers where both make the claim.
+//! Contract: the engine follows mechanics. Every scene here has a closed form. Each test checks it on the scalar path
+//! and on the best instruction set, and with both solvers where the contract is of both.
 
 mod collisions;
 mod friction;
@@ -41,12 +41,12 @@ fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings
     );
 }
 
-/// One coefficient for both frictions, no restitution.
+/// A material with one coefficient for both frictions and no restitution.
 fn rough(friction: f32) -> Material {
     Material::new(1.0, friction, 0.0)
 }
 
-/// Frictionless, with this restitution.
+/// A frictionless material with this restitution.
 fn bouncy(density: f32, restitution: f32) -> Material {
     Material::new(density, 0.0, restitution)
 }

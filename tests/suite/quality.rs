@@ -1,5 +1,5 @@
-//! Contract: `World::quality` counts the pairs of shapes that overlap and measures how deep they do, for every pair of
-//! shapes there is, whichever kernel it is of: against the oracle, from the definitions.
+//! Contract: `World::quality` counts the pairs of shapes that overlap and measures their depths, for every pair of
+//! shapes and every kernel. The tests compare it with the oracle, which works from the definitions.
 
 use crate::reference::chain::{self, ChainSegment};
 use crate::reference::clip::{manifolds, separation};
@@ -9,7 +9,7 @@ use granule::{
     BodyDesc, BodyHandle, BodyType, Material, Part, Polygon, Settings, Shape, ShapeKind, Vec2, World,
 };
 
-/// Of all lengths that go into a contact, in sum.
+/// The tolerance, as a share of the sum of all lengths that go into a contact.
 const TOLERANCE: f64 = 2e-5;
 const TIE: f64 = 1e-4;
 
@@ -32,7 +32,7 @@ fn bounded_shapes() -> Vec<Shape> {
     ]
 }
 
-/// What makes a body's contacts general that need not be so, or leaves them as they are.
+/// A property of a body that sends its contacts to the general kernel although its shape does not require it, or none.
 #[derive(Clone, Copy, Debug)]
 enum Flag {
     None,
@@ -60,7 +60,7 @@ fn turned(shape: &Shape, angle: f32) -> f32 {
     if matches!(shape.kind(), ShapeKind::Aabb | ShapeKind::HalfSpace) { 0.0 } else { angle }
 }
 
-/// Puts B off A in a direction, so that they are so far apart; negative when they overlap.
+/// Moves B away from A in a direction until their distance is `target`; a negative distance is an overlap.
 fn place(a: &BodyDesc, b: &mut BodyDesc, direction: f64, target: f64) {
     let way = DVec2::from_angle(direction);
     let of = |desc: &BodyDesc, at: DVec2| Form::new(&desc.shape, at, f64::from(desc.angle));
@@ -76,7 +76,7 @@ fn place(a: &BodyDesc, b: &mut BodyDesc, direction: f64, target: f64) {
     b.position = (dvec(a.position) + near * way).as_vec2();
 }
 
-/// The forms of a body's shapes, now, and the chain's segment if it is one.
+/// The forms of a body's shapes in their present place, and the chain segment if the body is one.
 struct Now {
     forms: Vec<Form>,
     centre: DVec2,
@@ -103,7 +103,8 @@ fn length(form: &Form) -> f64 {
     }
 }
 
-/// What may be measured of all pairs of shapes of two bodies: the depths of each, by each manifold that is right.
+/// The depths that are right for each pair of shapes of two bodies, one for each manifold that is right, with a
+/// tolerance.
 fn depths(a: &Now, b: &Now) -> Vec<(Vec<f64>, f64)> {
     let mut found = Vec::new();
     for first in &a.forms {
@@ -125,13 +126,13 @@ fn depths(a: &Now, b: &Now) -> Vec<(Vec<f64>, f64)> {
     found
 }
 
-/// Holds the world's quality against the oracle: the world has these two bodies, and others that overlap nothing.
+/// Checks the world's quality against the oracle. The world has these two bodies, and others that overlap nothing.
 fn check(world: &World, a: BodyHandle, b: BodyHandle, what: &str) {
     let quality = world.quality();
     let found = depths(&now(world, a), &now(world, b));
     let (mut least, mut most, mut count) = (0.0f64, 0.0f64, 0..=0);
     for (depths, tolerance) in &found {
-        // A segment of a chain that answers for nothing here has no manifold.
+        // A chain segment that does not answer for this shape has no manifold.
         let low = depths.iter().copied().fold(f64::MAX, f64::min).min(1e9) - 10.0 * tolerance;
         let high = depths.iter().copied().fold(0.0, f64::max) + 10.0 * tolerance;
         let low = if depths.is_empty() { 0.0 } else { low };
@@ -155,7 +156,7 @@ fn check(world: &World, a: BodyHandle, b: BodyHandle, what: &str) {
     assert!(empty || (low - slack..=high + slack).contains(&mean), "{what}: {quality:?} of {found:?}");
 }
 
-/// One step of the two, alone, or beside a triangle that touches nothing, so that there are outlines.
+/// Steps the two bodies once, alone or beside a triangle that touches nothing. The triangle gives the world an outline.
 fn run(a: &BodyDesc, b: &BodyDesc, parts: &[Part], others: bool, what: &str) {
     let mut world = World::new(settings()).unwrap();
     if others {
@@ -170,8 +171,8 @@ fn run(a: &BodyDesc, b: &BodyDesc, parts: &[Part], others: bool, what: &str) {
     check(&world, a, b, what);
 }
 
-/// All shapes against all, apart and overlapping, with and without what makes their contacts general, alone in a world
-/// without any outline and in one that has some.
+/// All pairs of shapes are measured, apart and overlapping, with and without properties that make their contacts
+/// general, in a world without outlines and in a world with one.
 #[test]
 fn every_pair_of_shapes_is_measured() {
     let plane = Shape::half_space(Vec2::new(0.3, 1.0), 0.1);
@@ -198,7 +199,7 @@ fn every_pair_of_shapes_is_measured() {
     }
 }
 
-/// The same for bodies of several parts, on which each part counts.
+/// Bodies of several parts are measured part by part.
 #[test]
 fn parts_are_measured_one_by_one() {
     let floor = [Shape::aabb(3.0, 0.5), Shape::oriented_box(3.0, 0.5), Shape::half_space(Vec2::Y, 0.5)];
@@ -222,7 +223,7 @@ fn parts_are_measured_one_by_one() {
     }
 }
 
-/// The same for segments of chains.
+/// Segments of chains are measured.
 #[test]
 fn segments_are_measured() {
     let segment = Shape::ChainSegment {
@@ -243,7 +244,7 @@ fn segments_are_measured() {
     }
 }
 
-/// The scene of the report: a world without an outline, in which a contact is general, is measured.
+/// The scene of the bug report is measured: a world without an outline that has a general contact.
 #[cfg(feature = "scene")]
 #[test]
 fn a_world_without_outlines_is_measured() {

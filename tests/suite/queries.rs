@@ -1,5 +1,5 @@
-//! Queries by point and by box against looking at every body: all shapes, turned ones and compounds, in
-//! worlds that have just been built, have been stepped, and have been changed by hand.
+//! Contract: queries by point and by box find what a test of every body finds, for all shapes, turned ones and
+//! compounds, in worlds that are new, that have been stepped, and that have been changed by hand.
 
 use crate::reference::hull::{Form, dvec};
 #[allow(dead_code, reason = "which boxes are axis-aligned is for the manifolds only")]
@@ -13,7 +13,7 @@ use proptest::test_runner::FileFailurePersistence;
 use std::collections::HashMap;
 use std::f32::consts::{PI, TAU};
 
-/// Surfaces that a query grazes by less may be counted either way, m.
+/// A surface that a query grazes by less than this may be counted either way, m.
 const BAND: f64 = 1e-4;
 
 fn config(cases: u32) -> ProptestConfig {
@@ -21,7 +21,7 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: Some(Box::new(failures)), ..ProptestConfig::default() }
 }
 
-/// A number of a range. Proptest's own ranges of f32 fail on an assertion of theirs once in a million.
+/// A random number of a range. Proptest's own ranges of f32 fail on one of their assertions once in a million.
 fn between(low: f32, high: f32) -> impl Strategy<Value = f32> + Clone {
     (0u32..=0xFF_FFFF).prop_map(move |part| low + (high - low) * (part as f32 / 16_777_215.0))
 }
@@ -51,7 +51,7 @@ fn part_shape() -> impl Strategy<Value = Shape> {
     ]
 }
 
-/// A body, the parts that it has besides its shape, each from that shape, and whether it moves.
+/// A body, its parts besides its own shape (each placed relative to that shape), and whether it moves.
 #[derive(Clone, Debug)]
 struct Recipe {
     desc: BodyDesc,
@@ -100,7 +100,7 @@ fn add(world: &mut World, recipe: &Recipe) -> BodyHandle {
     body
 }
 
-/// The shapes of a body where they are now, and its centre.
+/// The shapes of a body in their present place, and the body's centre.
 fn forms(world: &World, body: BodyHandle) -> (Vec<Form>, DVec2) {
     let now = world.body(body).unwrap();
     let turn = DVec2::from_angle(f64::from(now.angle));
@@ -111,7 +111,8 @@ fn forms(world: &World, body: BodyHandle) -> (Vec<Form>, DVec2) {
     (world.parts(body).unwrap().iter().map(place).collect(), dvec(now.position))
 }
 
-/// How far a body's bounds are from a box, negative when they overlap. They are symmetric about its centre.
+/// The distance of a body's bounds from a box, negative when they overlap. The bounds are symmetric about the body's
+/// centre.
 fn bounds_distance(forms: &[Form], position: DVec2, lower: DVec2, upper: DVec2) -> f64 {
     let (centre, half) = (0.5 * (lower + upper), 0.5 * (upper - lower));
     let mut own = DVec2::ZERO;
@@ -129,7 +130,7 @@ fn bounds_distance(forms: &[Form], position: DVec2, lower: DVec2, upper: DVec2) 
     gap.x.max(gap.y)
 }
 
-/// How far a shape is from a box, 0 if they overlap.
+/// The distance of a shape from a box, 0 if they overlap.
 fn shape_distance(form: &Form, lower: DVec2, upper: DVec2) -> f64 {
     let Form::Hull(hull) = form else {
         let Form::Plane { normal, offset } = form else { unreachable!() };
@@ -137,7 +138,7 @@ fn shape_distance(form: &Form, lower: DVec2, upper: DVec2) -> f64 {
         let least = corners.into_iter().map(|corner| normal.dot(corner)).fold(f64::MAX, f64::min);
         return (least - offset).max(0.0);
     };
-    // The core clipped to the box, side by side: what is left of it is in both (Sutherland and Hodgman, 1974).
+    // The core is clipped to the box, side by side: the rest is in both (Sutherland and Hodgman, 1974).
     let mut left = hull.corners.clone();
     let inside = |point: DVec2, side: usize| match side {
         0 => point.x - lower.x,
@@ -161,7 +162,7 @@ fn shape_distance(form: &Form, lower: DVec2, upper: DVec2) -> f64 {
     if !left.is_empty() {
         return 0.0;
     }
-    // They are apart: a corner of one is nearest to the other.
+    // The two are apart: a corner of one is nearest to the other.
     let corners = [lower, DVec2::new(upper.x, lower.y), upper, DVec2::new(lower.x, upper.y)];
     let of_box = corners.into_iter().map(|corner| hull.core_distance(corner).max(0.0));
     let of_core = hull.corners.iter().map(|&corner| corner.distance(corner.clamp(lower, upper)));
@@ -169,15 +170,15 @@ fn shape_distance(form: &Form, lower: DVec2, upper: DVec2) -> f64 {
     distance.max(0.0)
 }
 
-/// Whether a body's shapes overlap a box. `None` if either answer is right: a box a little smaller does not overlap them,
-/// and one a little larger does.
+/// Whether a body's shapes overlap a box. `None` if either answer is right: a slightly smaller box does not overlap
+/// them, and a slightly larger one does.
 fn overlaps(forms: &[Form], lower: DVec2, upper: DVec2) -> Option<bool> {
     let with = |growth: f64| {
         let (lower, upper) = (lower - growth, upper + growth);
         lower.cmple(upper).all() && forms.iter().any(|form| shape_distance(form, lower, upper) == 0.0)
     };
     let (smaller, larger) = (with(-BAND), with(BAND));
-    // A box so thin has no smaller one, but a middle.
+    // A box this thin has no smaller box, so its middle is tested.
     let thin = (upper - lower).min_element() <= 2.0 * BAND;
     match (smaller || (thin && deep(forms, 0.5 * (lower + upper))), larger) {
         (true, _) => Some(true),
@@ -186,12 +187,12 @@ fn overlaps(forms: &[Form], lower: DVec2, upper: DVec2) -> Option<bool> {
     }
 }
 
-/// Whether a point is well inside of a shape.
+/// Whether a point is well inside a shape.
 fn deep(forms: &[Form], point: DVec2) -> bool {
     forms.iter().any(|form| form.distance(point) < -BAND)
 }
 
-/// Holds the queries against every body.
+/// Checks the queries against every body.
 fn check(world: &World, at: Vec2, half: Vec2) -> Result<(), String> {
     let (lower, upper) = (at - half, at + half);
     let (mut of_point, mut of_box, mut of_bounds) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -242,8 +243,7 @@ fn places() -> impl Strategy<Value = Vec<(Vec2, Vec2)>> {
     prop::collection::vec((at, half), 1..30)
 }
 
-/// What is asked for: places anywhere, and the surroundings of the bodies, where the answer hangs on the
-/// shape.
+/// Checks queries at the given places, and around the bodies, where the answer depends on the shape.
 fn check_all(world: &World, places: &[(Vec2, Vec2)]) -> Result<(), String> {
     world.validate()?;
     let bodies: Vec<_> = world.handles().collect();
@@ -258,8 +258,8 @@ fn check_all(world: &World, places: &[(Vec2, Vec2)]) -> Result<(), String> {
 proptest! {
     #![proptest_config(config(192))]
 
-    /// A query visits exactly the bodies whose shapes hold the point or overlap the box, or whose bounds do, each
-    /// once: before the first step and after each of some, while bodies fly and turn.
+    /// A query visits exactly the bodies whose shapes contain the point or overlap the box, or whose bounds do, each
+    /// once: before the first step and after each of several steps, while bodies fly and turn.
     #[test]
     fn queries_find_what_is_there(
         recipes in prop::collection::vec(recipe(), 1..40),
@@ -270,7 +270,7 @@ proptest! {
         let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
         for (i, recipe) in recipes.iter().enumerate() {
             let body = add(&mut world, recipe);
-            // The filters of all, of half of them, or of one let them touch others.
+            // The filters let all bodies, half of them, or one of them touch others.
             if i % touching != 0 {
                 world.set_filter(body, Filter { mask: 0, ..Filter::default() }).unwrap();
             }
@@ -282,7 +282,7 @@ proptest! {
         }
     }
 
-    /// The same in a world whose moving bodies are small and fly among large ones of all sizes.
+    /// Queries are exact in a world of small moving bodies among large bodies of all sizes.
     #[test]
     fn queries_find_what_is_there_among_large_bodies(
         large in prop::collection::vec(recipe(), 1..80),
@@ -304,8 +304,8 @@ proptest! {
         }
     }
 
-    /// The same with bodies turned, moved, added, removed and given parts by hand between the steps, asked
-    /// both before the next step and after it.
+    /// Queries are exact when bodies are turned, moved, added, removed and given parts by hand between the steps, both
+    /// before the next step and after it.
     #[test]
     fn queries_follow_edits(
         recipes in prop::collection::vec(recipe(), 1..20),
@@ -314,7 +314,7 @@ proptest! {
     ) {
         let mut world = World::new(Settings::default()).unwrap();
         let mut bodies: Vec<_> = recipes.iter().map(|recipe| add(&mut world, recipe)).collect();
-        // Something that stays, so that there is always a body.
+        // One body is never removed, so that the world is never empty.
         add(&mut world, &Recipe {
             desc: BodyDesc::fixed(Shape::capsule(1.0, 0.5), Vec2::ZERO),
             parts: Vec::new(),
@@ -329,7 +329,7 @@ proptest! {
                     world.set_angular_velocity(bodies[i], recipe.desc.angular_velocity).unwrap();
                 }
                 (4, Some(i)) => {
-                    // Refused by shapes that cannot be parts; then nothing may change.
+                    // Shapes that cannot have parts refuse them; then nothing may change.
                     for part in &recipe.parts {
                         let _ = world.add_part(bodies[i], part);
                     }
@@ -344,8 +344,8 @@ proptest! {
         }
     }
 
-    /// Segments of a chain are where their points are: the box about the middle of a segment finds it, and a
-    /// point beside it finds none.
+    /// Segments of a chain are where their points are: the box around the middle of a segment finds the segment, and a
+    /// point beside the segment does not.
     #[test]
     fn chains_are_where_their_points_are(
         turns in prop::collection::vec((between(-1.0, 1.0), between(0.1, 2.0)), 2..20),
@@ -382,7 +382,7 @@ proptest! {
     }
 }
 
-/// A query that is told to stop stops, among compounds as well.
+/// A visitor that returns `false` ends the query, among compounds as well.
 #[test]
 fn a_visitor_can_stop_the_query() {
     let mut world = World::new(Settings::default()).unwrap();
@@ -417,7 +417,7 @@ fn a_visitor_can_stop_the_query() {
     }
 }
 
-/// The bodies that a query by shapes visits, in order.
+/// Returns the bodies that a query by shapes visits, in order.
 fn in_box(world: &World, lower: Vec2, upper: Vec2) -> Vec<BodyHandle> {
     let mut found = Vec::new();
     world.query_aabb(lower, upper, |body| {
@@ -428,8 +428,8 @@ fn in_box(world: &World, lower: Vec2, upper: Vec2) -> Vec<BodyHandle> {
     found
 }
 
-/// A box at the corner of a shape's bounds, where the shape is not, does not overlap it; what is on an edge is in the
-/// box.
+/// A box at the corner of a shape's bounds, outside the shape, does not overlap the shape. A shape on an edge of the
+/// box is in the box.
 #[test]
 fn a_box_is_answered_by_shapes() {
     let mut world = World::new(Settings::default()).unwrap();
@@ -472,8 +472,8 @@ fn a_box_is_answered_by_shapes() {
     }
 }
 
-/// A box without limits holds everything, and one that is infinite to one side all that is on it: half-spaces with
-/// normals along the axes too.
+/// A box without limits contains every body. A box that is infinite to one side contains every body on that side,
+/// half-spaces with normals along the axes included.
 #[test]
 fn infinite_boxes_hold_what_is_in_them() {
     let mut world = World::new(Settings::default()).unwrap();

@@ -1,4 +1,4 @@
-//! The oracle: naive, in f64, without lanes or threads, written from the formulas and not from the engine.
+//! The oracle: naive code in f64, without lanes or threads, written from the formulas and not from the engine.
 
 pub mod chain;
 pub mod clip;

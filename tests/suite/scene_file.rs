@@ -1,4 +1,4 @@
-//! Scene files: what is read, what is assumed, what is refused and how.
+//! Contract of scene files: what the reader accepts, which defaults it uses, and what it refuses with which error.
 #![cfg(feature = "scene")]
 
 use granule::scene::{self, BUILTIN, Scene};
@@ -7,7 +7,7 @@ use granule::{
     Settings, Shape, Solver, Vec2,
 };
 
-/// The text of the error that this file is refused with.
+/// Returns the text of the error with which this file is refused.
 fn refusal(json: &str) -> String {
     match Scene::from_json(json.as_bytes()) {
         Ok(scene) => panic!("accepted: {scene:?}"),
@@ -24,7 +24,7 @@ fn circle_with(fields: &str) -> String {
     format!(r#"{{"bodies":[{{"shape":{{"circle":{{"radius":0.5}}}}{fields}}}]}}"#)
 }
 
-/// Every field of the format arrives where it belongs.
+/// Every field of the format gets to the right place.
 #[test]
 fn all_fields() {
     let scene = accepted(
@@ -125,7 +125,7 @@ fn all_fields() {
     );
 }
 
-/// Shapes that turn, parts and chains arrive where they belong: chains after the bodies, before the particles.
+/// Shapes that turn, parts and chains get to the right place: chains come after the bodies and before the particles.
 #[test]
 fn shapes_that_turn() {
     let scene = accepted(
@@ -176,7 +176,8 @@ fn shapes_that_turn() {
     assert_eq!(again, scene);
 }
 
-/// Without before and after, closed, radius, position, angle and the rest.
+/// The omitted fields of shapes that turn have their defaults: before and after, closed, radius, position, angle and
+/// others.
 #[test]
 fn defaults_of_shapes_that_turn() {
     let scene = accepted(
@@ -196,7 +197,7 @@ fn defaults_of_shapes_that_turn() {
     );
 }
 
-/// A polygon is re-centred on its centroid once: read, written and read again it is the same to the bit.
+/// A polygon is moved to its centroid once: a polygon that is read, written and read again is the same, bit for bit.
 #[test]
 fn polygons_settle() {
     let corners = "[100.3,7.1],[103.7,6.9],[104.1,9.3],[101.9,11.7],[99.3,8.8]";
@@ -206,7 +207,7 @@ fn polygons_settle() {
     assert_eq!(accepted(&scene.to_json().expect("a finite scene")), scene);
 }
 
-/// In a world the parts lie to each other as the scene says, whatever the centre of mass, and so do anchors.
+/// In a world the parts have the relative places that the scene gives, whatever the centre of mass, and so do anchors.
 #[test]
 fn parts_are_placed_from_the_own_shape() {
     let scene = accepted(
@@ -234,7 +235,7 @@ fn parts_are_placed_from_the_own_shape() {
     assert_eq!(error, "parts[3]: names a body that is not there, or a particle");
 }
 
-/// A field that is left out has its documented default.
+/// An omitted field has its documented default.
 #[test]
 fn defaults() {
     let empty = Scene {
@@ -255,7 +256,7 @@ fn defaults() {
     assert_eq!(accepted(material).bodies[0].material, Material::default());
 }
 
-/// What is written is read back as the same scene, bit for bit, whatever its numbers.
+/// A scene that is written and read back is the same scene, bit for bit, whatever its numbers.
 #[test]
 fn round_trip() {
     for builtin in BUILTIN {
@@ -263,7 +264,7 @@ fn round_trip() {
         let json = scene.to_json().expect("a built-in scene is finite");
         assert_eq!(accepted(&json), scene, "{}", builtin.name);
     }
-    // Every scale of number, none of them short in binary.
+    // The numbers have every scale, and none is short in binary.
     let awkward = |i: u32| f32::from_bits(0x3dcc_cccd ^ (i.wrapping_mul(0x9e37_79b9) & 0x03ff_ffff));
     let bodies = (0..5_000).map(|i| BodyDesc {
         velocity: Vec2::new(-awkward(i), awkward(i + 1)),
@@ -283,7 +284,7 @@ fn round_trip() {
     assert!(read.bodies[0].angle.is_sign_negative() && read.bodies[0].position.y.is_sign_negative());
 }
 
-/// Numbers are written in their shortest form, for people.
+/// Numbers are written in their shortest form, for human readers.
 #[test]
 fn short_numbers() {
     let json = scene::builtin("packed", 1, 1).and_then(|scene| scene.to_json().ok()).expect("a scene");
@@ -291,7 +292,7 @@ fn short_numbers() {
     assert!(!json.contains("0.00499"), "{json}");
 }
 
-/// A scene that no file can express is refused by the writer, with the path of the value.
+/// The writer refuses a scene that no file can express, with the path of the value.
 #[test]
 fn writing_refuses_nan() {
     let body = BodyDesc::dynamic(Shape::circle(1.0), Vec2::new(f32::NAN, 0.0));
@@ -307,7 +308,7 @@ fn writing_refuses_nan() {
     assert!(error.starts_with("bodies[0].position: NaN is not in "), "{error}");
 }
 
-/// What is not JSON, or not a scene's structure, is refused with line and column.
+/// A file that is not JSON, or lacks the structure of a scene, is refused with line and column.
 #[test]
 fn structure_errors_name_line_and_column() {
     for (json, expected) in [
@@ -341,7 +342,7 @@ fn structure_errors_name_line_and_column() {
     }
 }
 
-/// A value out of its range is refused with its path, its value and the range.
+/// A value out of range is refused with its path, its value and the range.
 #[test]
 fn value_errors_name_the_path() {
     let half_space = |kind, normal| {
@@ -531,7 +532,7 @@ fn value_errors_name_the_path() {
     assert!(moving_ground.starts_with("bodies[0].shape.half_space: "), "{moving_ground}");
 }
 
-/// No bytes make the reader panic: any prefix, any changed byte, any nesting.
+/// No bytes make the reader panic: no prefix, no changed byte, no nesting.
 #[test]
 fn hostile_bytes() {
     for name in ["pile", "junkyard"] {
@@ -543,10 +544,10 @@ fn hostile_bytes() {
     assert!(Scene::from_json(nested.as_bytes()).is_err());
 }
 
-/// Any prefix, and any byte changed.
+/// Reads every prefix, and the file with single bytes changed.
 fn spoil(bytes: &[u8]) {
     for end in 0..bytes.len() - 1 {
-        // Only the file's last newline can be missed.
+        // Only the file's last newline may be missing.
         let whole = bytes[end..].iter().all(u8::is_ascii_whitespace);
         assert_eq!(Scene::from_json(&bytes[..end]).is_ok(), whole, "first {end} bytes");
     }
@@ -561,7 +562,7 @@ fn spoil(bytes: &[u8]) {
     }
 }
 
-/// A scene that is read can be built, and steps.
+/// A scene that is read can be built, and its world can step.
 #[test]
 fn reads_builds_steps() {
     let scene = accepted(

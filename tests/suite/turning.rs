@@ -1,5 +1,5 @@
-//! Bodies that turn, against mechanics: every scene here has a closed form, and each test holds it at the
-//! scalar path and on the best instruction set.
+//! Contract: bodies that turn follow mechanics. Every scene here has a closed form. Each test checks it on the scalar
+//! path and on the best instruction set.
 
 mod angles;
 mod chains;
@@ -22,7 +22,7 @@ use std::f32::consts::PI;
 const G: f32 = 10.0;
 const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 
-/// Runs `check` on both instruction sets, with friction and restitution the smaller of the two.
+/// Runs `check` on both instruction sets, with the smaller friction and restitution of the two bodies.
 fn on_both_sets(check: impl Fn(Settings)) {
     for isa in SETS {
         let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
@@ -30,7 +30,7 @@ fn on_both_sets(check: impl Fn(Settings)) {
     }
 }
 
-/// How far a body has turned in all.
+/// The total angle by which a body has turned.
 fn total_angle(world: &World, body: BodyHandle) -> f32 {
     state(world, body).total_angle() as f32
 }
@@ -41,7 +41,7 @@ fn assert_close(what: &str, actual: f32, expected: f32, tolerance: f32, settings
     assert!(error <= tolerance, "{what}: {actual}, expected {expected} ± {tolerance} ({})", settings.isa);
 }
 
-/// One coefficient for both frictions, no restitution.
+/// A material with one coefficient for both frictions and no restitution.
 fn rough(friction: f32) -> Material {
     Material::new(1.0, friction, 0.0)
 }
@@ -50,8 +50,7 @@ fn floor(material: Material) -> BodyDesc {
     BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO) }
 }
 
-/// A floor whose surface is y = 0, as a half-space, and as a static box that is as long as `reach` to both
-/// sides.
+/// Floors whose surface is y = 0: a half-space, and a static box that extends by `reach` to both sides.
 fn floors(reach: f32, material: Material) -> [BodyDesc; 2] {
     let slab = BodyDesc::fixed(Shape::oriented_box(reach, 1.0), Vec2::new(0.0, -1.0));
     [floor(material), BodyDesc { material, ..slab }]
@@ -63,7 +62,7 @@ fn rectangle(half_width: f32, half_height: f32) -> Shape {
     Shape::polygon(&[Vec2::new(-x, -y), Vec2::new(x, -y), Vec2::new(x, y), Vec2::new(-x, y)]).unwrap()
 }
 
-/// `v` in axes that are turned by `angle`.
+/// The vector `v` in axes that are turned by `angle`.
 fn local(v: Vec2, angle: f32) -> Vec2 {
     Vec2::from_angle(-angle).rotate(v)
 }

@@ -57,7 +57,7 @@ fn time_step_may_change() {
     }
 }
 
-/// Contract: the velocity of a free particle that is read, and that its energy and momentum are made of, is that of
+/// Contract: the velocity that is read of a free particle, and that gives its energy and momentum, is the velocity of
 /// the parabola at the end of the step: v₀ + a·t.
 #[test]
 fn velocity_is_that_of_the_end_of_the_step() {
@@ -83,8 +83,8 @@ fn velocity_is_that_of_the_end_of_the_step() {
     }
 }
 
-/// Contract: what is read of a particle's velocity and written back changes nothing, however often; nor does an impulse
-/// of nothing.
+/// Contract: a particle's velocity that is read and written back changes nothing, however often; an impulse of zero
+/// changes nothing either.
 #[test]
 fn velocities_can_be_written_back() {
     for isa in SETS {
@@ -119,7 +119,7 @@ fn velocities_can_be_written_back() {
     }
 }
 
-/// Contract: from any velocity that is set or added by an impulse in flight, the path goes on along the parabola of that
+/// Contract: after a velocity is set, or added by an impulse, in flight, the path continues on the parabola of that
 /// velocity, whatever happens to gravity, its scale, the time step and the substeps.
 #[test]
 fn a_velocity_given_in_flight_is_that_of_the_parabola() {
@@ -131,7 +131,7 @@ fn a_velocity_given_in_flight_is_that_of_the_parabola() {
         match step % 9 {
             0 => {
                 velocity = Vec2::new(2.0 - 0.1 * step as f32, 6.0);
-                // A velocity set twice is set.
+                // The second of two set velocities replaces the first.
                 world.set_velocity(particle, Vec2::ONE).unwrap();
                 world.set_velocity(particle, velocity).unwrap();
             }
@@ -182,8 +182,8 @@ fn particles_at_rest_have_no_velocity() {
     }
 }
 
-/// Contract: without gravity a wheel that is set spinning and shaken keeps its momentum to 1e-5 of what its
-/// parts have.
+/// Contract: without gravity a wheel that is set spinning and shaken keeps its momentum to 1e-5 of the sum over its
+/// parts.
 #[test]
 fn momentum_is_kept() {
     for isa in SETS {
@@ -210,8 +210,8 @@ fn momentum_is_kept() {
     }
 }
 
-/// Contract: a free wheel, however many spokes its hub has, never moves faster than it was set in motion, at any
-/// even number of iterations.
+/// Contract: a free wheel, with any number of spokes at its hub, never moves faster than at its start, at any even
+/// number of iterations.
 #[test]
 fn links_add_no_energy() {
     for (corners, link_iterations) in [(12, 2), (28, 4), (40, 2), (40, 8), (100, 4)] {
@@ -282,7 +282,7 @@ fn hanging_chain_keeps_its_length() {
     }
 }
 
-/// Contract: a particle bounces back with e times the speed that it came with.
+/// Contract: a particle bounces back with e times its speed of approach.
 #[test]
 fn bounce() {
     for isa in SETS {
@@ -322,7 +322,7 @@ fn sliding_stops() {
     }
 }
 
-/// Contract: a soft wheel rolls down a slope, and turns as it goes.
+/// Contract: a soft wheel rolls down a slope and turns on the way.
 #[test]
 fn soft_wheel_rolls() {
     for isa in SETS {
@@ -351,7 +351,7 @@ fn soft_wheel_rolls() {
     }
 }
 
-/// Contract: a soft box that lands on a corner turns over it: it comes to lie on a side, nearly rigid.
+/// Contract: a soft box that lands on a corner tips over it and comes to rest on a side, nearly rigid.
 #[test]
 fn soft_box_lands_on_a_side() {
     let mut world = world(Isa::Auto, |_| {});
@@ -366,8 +366,9 @@ fn soft_box_lands_on_a_side() {
     assert!(world.link_quality().max_stretch < 0.01);
 }
 
-/// Contract: heaps of ragdolls calm down. From 40 s to 60 s most of them move by less than 12 mm in a second, on average over six
-/// heaps (how calm a single one gets is luck: 3 to 16 mm), and no limb is longer than 1.1 times its length.
+/// Contract: heaps of ragdolls calm down. From 40 s to 60 s most ragdolls move by less than 12 mm per second, on
+/// average over six heaps (a single heap varies by chance: 3 to 16 mm), and no limb is longer than 1.1 times its
+/// length.
 #[test]
 fn ragdolls_calm_down() {
     const POINTS: usize = 13;
@@ -404,7 +405,7 @@ fn ragdolls_calm_down() {
     assert!(mean < 0.012, "{mean} m in a second");
 }
 
-/// Contract: a rope holds a crate at its own length, by an attachment to a point of the crate.
+/// Contract: a rope that is attached to a point of a crate holds the crate at the rope's own length.
 #[test]
 fn rope_holds_a_crate() {
     for isa in SETS {
@@ -423,7 +424,7 @@ fn rope_holds_a_crate() {
     }
 }
 
-/// Contract: an attachment off the centre of a disc turns it: the disc hangs below its anchor.
+/// Contract: an attachment off the centre of a disc turns the disc: it hangs below its anchor.
 #[test]
 fn attachment_turns_a_disc() {
     for isa in SETS {
@@ -447,7 +448,8 @@ fn attachment_turns_a_disc() {
     }
 }
 
-/// Contract: a link to a body that gets another part holds it where it did, and moves it by its new mass.
+/// Contract: a link to a body that gets another part still holds the body at the same point, and moves it by its new
+/// mass.
 #[test]
 fn links_know_of_new_parts() {
     for isa in SETS {
@@ -505,7 +507,7 @@ fn crate_presses_cloth() {
     assert!(middle.y < -0.02);
 }
 
-/// Contract: a link breaks under more force than it bears, once, and is gone; under less it holds.
+/// Contract: a link breaks once, under more force than its limit, and is removed; under less force it holds.
 #[test]
 fn links_break() {
     for (break_force, breaks) in [(15.0, true), (40.0, false)] {
@@ -525,7 +527,7 @@ fn links_break() {
     }
 }
 
-/// Contract: a slack rope does nothing until it is taut, and a `Min` link nothing until it is too short.
+/// Contract: a slack rope does nothing until it is taut, and a `Min` link does nothing until it is too short.
 #[test]
 fn limits_act_on_one_side() {
     let mut world = world(Isa::Auto, |settings| settings.gravity = Vec2::ZERO);
@@ -555,7 +557,7 @@ fn limits_act_on_one_side() {
     assert!((x(free) - 0.7).abs() < 1.0e-3);
 }
 
-/// Contract: removing a body removes its links; handles of both are stale.
+/// Contract: the removal of a body removes its links; the handles of both are stale.
 #[test]
 fn links_go_with_their_bodies() {
     let mut world = world(Isa::Auto, |_| {});
@@ -575,7 +577,7 @@ fn links_go_with_their_bodies() {
     assert_eq!((world.link_count(), world.particle_count()), (1, 4));
 }
 
-/// Contract: bad links are refused with the field that is wrong, and nothing is added.
+/// Contract: bad links are refused with the name of the wrong field, and nothing is added.
 #[test]
 fn bad_links_are_refused() {
     let mut world = world(Isa::Auto, |_| {});
@@ -604,8 +606,8 @@ fn bad_links_are_refused() {
     world.step();
 }
 
-/// One iteration over the links in this order, in f64. Returns the least distance that it met: two points that
-/// nearly coincide part in a direction that hangs on rounding.
+/// One iteration over the links in this order, in f64. Returns the least distance of linked points: the direction in
+/// which two nearly coincident points separate depends on rounding.
 fn oracle(places: &mut [[f64; 2]], inv_masses: &[f64], links: &[(usize, usize, LinkDesc)], h: f64) -> f64 {
     let mut nearest = f64::INFINITY;
     for &(a, b, link) in links {
@@ -637,8 +639,8 @@ proptest! {
         proptest::test_runner::FileFailurePersistence::Direct("tests/regressions/verlet.txt"))),
         ..ProptestConfig::default() })]
 
-    /// Contract: an iteration moves every particle to where a naive f64 iteration over the same links in the
-    /// same order moves it, on every instruction set, whatever the graph.
+    /// Contract: an iteration moves every particle to the same place as a naive f64 iteration over the same links in
+    /// the same order, on every instruction set, whatever the graph.
     #[test]
     fn an_iteration_agrees_with_the_oracle(
         places in prop::collection::vec((-5.0f32..5.0, -5.0f32..5.0, 0.1f32..10.0, 0..8u8), 2..60),
