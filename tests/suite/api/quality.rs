@@ -1,10 +1,10 @@
-//! The quality of a world that was edited, before its next step.
+//! `World::quality` of a world that was edited, before its next step.
 
 use super::{ball, config, moving_shapes};
 use granule::{BodyDesc, Filter, Part, Quality, Settings, Shape, Vec2, World};
 use proptest::prelude::*;
 
-/// The depth of pairs of circles and axis-aligned boxes that were put into each other by hand is known at once.
+/// The depths of circles and axis-aligned boxes that were moved into each other by hand are known at once.
 #[test]
 fn quality_knows_of_what_was_moved_by_hand() {
     let mut world = World::new(Settings::default()).unwrap();
@@ -36,7 +36,7 @@ fn quality_knows_of_what_was_moved_by_hand() {
     world.set_filter(one, Filter::default()).unwrap();
     world.remove_body(crate_).unwrap();
     expect(&world, &[0.25]);
-    // A part that reaches into the floor, by 0.5 - 0.1.
+    // The part overlaps the floor by 0.5 − 0.1.
     world.set_position(other, Vec2::new(20.0, 1.0)).unwrap();
     world.add_part(other, &Part::new(Shape::circle(0.5), Vec2::new(0.0, -0.9))).unwrap();
     expect(&world, &[0.4]);
@@ -73,7 +73,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 proptest! {
     #![proptest_config(config(128))]
 
-    /// After any edit the quality is that which the next pair list gives: with a step so short that nothing moves.
+    /// After any edit the quality is the same as with the next pair list. The step is so short that nothing moves.
     #[test]
     fn quality_is_exact_after_any_edit(
         bodies in prop::collection::vec((0usize..8, -3.0f32..3.0, 0.2f32..3.0, -3.0f32..3.0), 1..16),
@@ -101,7 +101,7 @@ proptest! {
                 }
                 Edit::Remove(_) => {}
                 Edit::Part(which, at) => {
-                    // Refused by shapes that cannot have parts.
+                    // Shapes that cannot have parts refuse them.
                     let _ = world.add_part(body(which), &Part::new(Shape::oriented_box(0.3, 0.2), 0.3 * *at));
                 }
                 Edit::Ignore(which) => {

@@ -1,4 +1,4 @@
-//! Soft boxes on slopes: Coulomb's law with a static and a dynamic coefficient.
+//! Soft boxes on slopes against Coulomb's law with a static and a dynamic coefficient.
 
 use super::RADIUS;
 use granule::{Assembly, BodyDesc, BodyHandle, Isa, Material, Mix, Mixing, Settings, Shape, Vec2, World};
@@ -20,7 +20,7 @@ struct Slope {
 }
 
 impl Slope {
-    /// A box of `size` put down at `height` over a slope of this steepness; friction is mixed by the smaller.
+    /// A box of `size` that starts at `height` above a slope of this steepness. The smaller friction of a pair counts.
     fn new(ground: Ground, steepness: f32, size: Vec2, height: f32) -> Slope {
         let mixing = Mixing { friction: Mix::Min, restitution: Mix::Min };
         let settings = Settings { isa: Isa::Auto, mixing, ..Settings::default() };
@@ -49,7 +49,7 @@ impl Slope {
         (sum / 4.0).dot(self.down)
     }
 
-    /// How far down it is.
+    /// The distance that the box has moved downhill.
     fn way(&self) -> f32 {
         self.mean(|state| state.position) - self.start
     }
@@ -69,9 +69,9 @@ impl Slope {
 const EVEN: &[f32] = &[1.0 / 60.0];
 const UNEVEN: &[f32] = &[1.0 / 60.0, 1.0 / 50.0];
 
-/// Contract: at 0.97 of the static angle of friction a soft box that is put down, or falls from up to 10 cm, on a slope
-/// stays where it lands for 60 s, at a time step that is the same or changes: it slides by less than 2 mm in the first second, and
-/// less than 1 mm in the rest.
+/// Contract: at 0.97 of the static angle of friction a soft box that is put down on a slope, or falls on it from up to
+/// 10 cm, stays where it lands for 60 s, with a constant or a changing time step. It slides by less than 2 mm in the
+/// first second, and by less than 1 mm in the rest.
 #[test]
 fn boxes_hold() {
     for ground in [Ground::HalfSpace, Ground::Turned] {
@@ -93,7 +93,7 @@ fn boxes_hold() {
     }
 }
 
-/// Contract: at 1.03 of the static angle it slides, with the acceleration g·(sin θ − μ_d·cos θ) within 3 %.
+/// Contract: at 1.03 of the static angle a box slides, with the acceleration g·(sin θ − μ_d·cos θ) within 3 %.
 #[test]
 fn boxes_slide() {
     for ground in [Ground::HalfSpace, Ground::Turned] {
@@ -117,8 +117,8 @@ fn boxes_slide() {
     }
 }
 
-/// Contract: a box that slides up to the angle of dynamic friction comes to rest, and one at rest holds against a push of
-/// 0.9 of what static friction bears, and gives way to 1.1 of it.
+/// Contract: a box that slides on a slope up to the angle of dynamic friction comes to rest. A box at rest holds
+/// against a push of 0.9 of what static friction bears, and moves at 1.1 of it.
 #[test]
 fn pushed_boxes() {
     for (part, holds) in [(0.9, true), (1.1, false)] {

@@ -1,10 +1,10 @@
-//! Hulls of which a corner is held, or bears a particle that hangs on it.
+//! Hulls with a corner that is held or that bears a hanging particle.
 
 use super::{floor, position, world};
 use granule::{Assembly, BodyDesc, Isa, LinkDesc, Settings, Solver, Vec2, World};
 
-/// Contract: a polygon of particles that nothing touches stays as it is, and falls onto a floor without a gain: its hub, which is linked
-/// to all corners, does not touch the hull that it is in.
+/// Contract: a polygon of particles that nothing touches keeps its shape, and falls onto a floor without a gain of
+/// energy: its hub, which is linked to all corners, does not touch the hull around it.
 #[test]
 fn a_hub_does_not_touch_its_rim() {
     for corners in 3..=9 {
@@ -54,8 +54,8 @@ fn dragged(settings: Settings, velocity: Vec2, boxed: bool, linked: bool) -> Wor
     world
 }
 
-/// Contract: whatever a host does with a pinned corner, the free particles of its hull are not thrown out of the world, and all
-/// instruction sets agree.
+/// Contract: whatever a host does with a pinned corner, the free particles of its hull are not thrown out of the world,
+/// and all instruction sets agree.
 #[test]
 fn a_held_corner_throws_nothing() {
     for solver in [Solver::Soft, Solver::Projection] {

@@ -29,7 +29,7 @@ fn unit_box(centre: Vec2, turned: f32) -> Assembly {
     Assembly::soft_box(centre, Vec2::ONE, RADIUS, 1.0, turned)
 }
 
-/// An upright limb of 1 m between its ends' centres, and 1 kg.
+/// An upright limb of 1 kg, with 1 m between the centres of its ends.
 fn limb(centre: Vec2) -> Assembly {
     let half = Vec2::new(0.0, 0.5);
     let mut limb = Assembly::rope(centre - half, centre + half, 1, 0.5);
@@ -49,8 +49,8 @@ fn mean_velocity(world: &World, bodies: &[BodyHandle]) -> Vec2 {
     momentum / mass
 }
 
-/// Contract: a soft box that falls flat on any immovable shape leaves at e times its speed, within 1 % of it, and does not
-/// turn.
+/// Contract: a soft box that falls flat on any immovable shape leaves at e times its speed, within 1 % of that speed,
+/// and does not turn.
 #[test]
 fn flat_falls_obey_restitution() {
     let corners = [(-3.0, -1.0), (3.0, -1.0), (3.5, -0.5), (3.0, 0.0), (-3.0, 0.0)].map(Vec2::from);
@@ -80,8 +80,8 @@ fn flat_falls_obey_restitution() {
     }
 }
 
-/// Contract: two equal bodies that meet head on, without friction, at restitution 1, exchange their velocities within
-/// 1 %; at e they part at e times their approach. Of the two at least one is a hull.
+/// Contract: two equal bodies that meet head on, without friction, exchange their velocities within 1 % at restitution
+/// 1; at restitution e they separate at e times their approach speed. At least one of the two is a hull.
 #[test]
 fn head_on() {
     let square = |x: f32| unit_box(Vec2::new(x, 0.0), 0.0);
@@ -123,7 +123,7 @@ fn head_on() {
                 let mut world = world(isa);
                 let ends = [(striker, -1.6, Vec2::new(4.0, 0.0), 1), (struck, 0.0, Vec2::ZERO, 2)];
                 let parts = ends.map(|(make, x, velocity, group)| {
-                    // The hub of a hexagon is in its own hull.
+                    // The hub of a hexagon lies inside its own hull.
                     let mut made = make(x).grouped(group);
                     for body in &mut made.bodies {
                         let density = body.material.density;
@@ -142,8 +142,8 @@ fn head_on() {
     }
 }
 
-/// Contract: what falls at any angle never leaves with more than e² of the energy that the ground's impulses took, nor
-/// with more than it came with; over the angles a box keeps at least 0.9 of its energy at restitution 1.
+/// Contract: a body that falls at any angle never leaves with more than e² of the energy that the ground's impulses
+/// took, nor with more energy than before. Over the angles a box keeps at least 0.9 of its energy at restitution 1.
 #[test]
 fn falls_make_no_energy() {
     let mut kept = 0.0;
@@ -172,8 +172,8 @@ fn falls_make_no_energy() {
     assert!(kept > 0.9, "{kept}");
 }
 
-/// Contract: a closed box of soft boxes, hexagons, limbs and circles without gravity and friction never has more energy
-/// than it began with, at restitution 1.
+/// Contract: soft boxes, hexagons, limbs and circles in a closed box, without gravity and friction, never have more
+/// energy than at the start, at restitution 1.
 #[test]
 fn gas_gains_no_energy() {
     let material = Material::new(1.0, 0.0, 1.0);
@@ -206,8 +206,8 @@ fn gas_gains_no_energy() {
     eprintln!("kept {kept} after {hits} hits");
 }
 
-/// Contract: a bounce has friction of its own, with the limit from the whole normal impulse: a pair of limbs braced to a
-/// frame, so wide that it hardly turns, keeps 1 − μ·(1 + e)·v_n/v_t of its speed along the ground.
+/// Contract: a bounce has its own friction, limited by the whole normal impulse. A pair of limbs braced to a frame, so
+/// wide that it hardly turns, keeps 1 − μ·(1 + e)·v_n/v_t of its speed along the ground.
 #[test]
 fn bounces_have_friction() {
     for isa in SETS {
@@ -225,8 +225,8 @@ fn bounces_have_friction() {
     }
 }
 
-/// Contract: a ragdoll's limb that a circle hits passes the blow on to what it is linked with, and the whole never has
-/// more energy than before.
+/// Contract: a ragdoll's limb that is hit by a circle passes the blow on to the limbs that it is linked with, and the
+/// whole never has more energy than before.
 #[test]
 fn limbs_of_a_figure_bounce() {
     for isa in SETS {
@@ -249,14 +249,14 @@ fn limbs_of_a_figure_bounce() {
     }
 }
 
-/// Contract: a corner of a hull that hangs on a link takes no more than its share: links that are removed, or soft, carry
-/// nothing of a blow.
+/// Contract: a corner of a hull that is linked to another particle takes only its own share of a blow: removed or soft
+/// links carry nothing of a blow.
 #[test]
 fn soft_links_carry_no_blow() {
     for isa in SETS {
         let mut world = world(isa);
         let material = Material::new(1.0, 0.0, 1.0);
-        // A limb whose other half hangs on a spring so soft that it may as well not be there.
+        // The limb's other half hangs on a spring so soft that it has no effect.
         let mut pair = limb(Vec2::ZERO);
         pair.bodies.push(BodyDesc::particle(Vec2::new(3.0, 0.0), 100.0));
         pair.links.push(LinkDesc { compliance: 1.0e6, ..LinkDesc::distance(0, 2, 3.041_381_3) });
@@ -273,7 +273,7 @@ fn soft_links_carry_no_blow() {
     }
 }
 
-/// Contract: soft boxes of one group pass through each other, bounce or not.
+/// Contract: soft boxes of one group pass through each other, with and without bouncing.
 #[test]
 fn grouped_boxes_do_not_bounce() {
     let mut world = world(Isa::Auto);

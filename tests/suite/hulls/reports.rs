@@ -1,4 +1,4 @@
-//! What hosts read of the contacts of hulls, and the number of sweeps over them.
+//! The contacts of hulls as hosts read them, and the number of sweeps over them.
 
 use super::{RADIUS, down, floor, position, soft_box, steps, world};
 use granule::{BodyDesc, BodyHandle, Contact, Isa, Settings, Shape, Vec2, World, scene};
@@ -10,8 +10,8 @@ fn key(a: BodyHandle, b: BodyHandle) -> (BodyHandle, BodyHandle) {
     (a.min(b), a.max(b))
 }
 
-/// Contract: a box of particles at rest on a floor is in `contacts()`, by its two lower corners, and so is a plank across
-/// two such boxes, far from any of their corners; the impulses bear the weights.
+/// Contract: `contacts()` lists a box of particles at rest on a floor, by its two lower corners, and a plank across two
+/// such boxes, far from their corners. The impulses bear the weights.
 #[test]
 fn contacts_are_listed() {
     for isa in SETS {
@@ -47,8 +47,9 @@ fn contacts_are_listed() {
     }
 }
 
-/// Contract: begin and end events of hulls take turns for each pair of bodies, and what has begun and not ended is what
-/// touches, in piles of soft boxes and figures; the same events in the same order on both instruction sets.
+/// Contract: begin and end events of hulls alternate for each pair of bodies, and the pairs that have begun and not
+/// ended are the pairs that touch, in piles of soft boxes and figures. The events and their order are the same on both
+/// instruction sets.
 #[test]
 fn events_take_turns() {
     for name in ["soft_boxes", "ragdolls"] {
@@ -81,7 +82,7 @@ fn events_take_turns() {
     }
 }
 
-/// Contract: a blow that begins and ends within a step is an event: what bounces has begun to touch, and ends.
+/// Contract: a blow that begins and ends within a step gives events: the touch of a body that bounces begins and ends.
 #[test]
 fn blows_are_events() {
     let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
@@ -101,7 +102,7 @@ fn blows_are_events() {
     assert_eq!((begun, ended), (2, 2));
 }
 
-/// Contract: hulls that are removed end their contacts, and their particles then touch as discs.
+/// Contract: when hulls are removed, their contacts end, and their particles then touch as discs.
 #[test]
 fn removed_hulls_end_their_contacts() {
     let mut world = world(Isa::Auto, down());
@@ -125,8 +126,8 @@ fn removed_hulls_end_their_contacts() {
     );
 }
 
-/// Contract: `link_iterations` sets the sweeps over the contacts of hulls: in a pile of soft boxes, many leave less
-/// overlap than few.
+/// Contract: `link_iterations` sets the number of sweeps over the contacts of hulls: in a pile of soft boxes, many
+/// sweeps leave less overlap than few.
 #[test]
 fn sweeps_are_set() {
     let deepest = |link_iterations: u32| {

@@ -1,4 +1,4 @@
-//! What rests stays where it is for ten minutes.
+//! Bodies at rest stay in place for ten minutes.
 
 use super::*;
 
@@ -20,8 +20,8 @@ fn all() -> Vec<Form> {
     [forms::aabb()].into_iter().chain(round).chain(turning).collect()
 }
 
-/// Puts a body of each of these forms on the ground, lets them settle for 2 s, and holds that none moves by 1 mm in 600 s, nor turns
-/// by 1 mrad.
+/// Puts a body of each of these forms on the ground and lets them settle for 2 s. Checks that in 600 s none moves by 1
+/// mm or turns by 1 mrad.
 fn check_rest(cases: &mut Cases, forms: &[Form], settings: Settings, ground: (&str, BodyDesc)) {
     let (ground_name, ground) = ground;
     let mut world = world(settings);
@@ -64,7 +64,7 @@ fn holds_on_a_slope_for_ten_minutes(settings: Settings) {
     let mut cases = Cases::new("hold", &settings);
     let angle = 0.5 * 0.5f32.atan();
     let gravity = Vec2::from_angle(angle).rotate(Vec2::new(0.0, -G));
-    // An octagon on a side of 0.27 m tips from tan θ = 0.41: it may stand here, at 0.24.
+    // An octagon on a side of 0.27 m tips from tan θ = 0.41 on: at 0.24 it stands.
     let forms: Vec<_> = all().into_iter().filter(|form| form.base > 0.0).collect();
     for ground in grounds(0.0, friction(0.5, 0.3)).into_iter().skip(1).take(1) {
         check_rest(&mut cases, &forms, Settings { gravity, ..settings }, ground);

@@ -1,20 +1,21 @@
-//! The forms that the laws are held for: every shape, and bodies of several parts; with their mass properties by the formulas
-//! of mechanics.
+//! The forms that the laws are tested with: every shape, and bodies of several parts. Their mass properties follow from
+//! the formulas of mechanics.
 
 use super::*;
 use glam::DVec2;
 use granule::{Part, Polygon};
 
-/// A body's shape, whose base is level at angle 0.
+/// The shapes of a body; at angle 0 its base is level.
 #[derive(Clone)]
 pub(super) struct Form {
     pub name: &'static str,
-    /// Places from the common centre of mass, and angles; the first one's is 0.
+    /// Places relative to the common centre of mass, and angles; the first angle is 0.
     parts: Vec<(Shape, Vec2, f32)>,
     pub fixed_rotation: bool,
-    /// From the centre of mass down to the base, m.
+    /// The height of the centre of mass above the base, m.
     pub height: f32,
-    /// From the foot of the centre of mass to the nearer end of the base, m; infinite for what does not turn.
+    /// The distance from the point of the base below the centre of mass to the nearer end of the base, m; infinite for
+    /// a body that does not turn.
     pub base: f32,
 }
 
@@ -31,7 +32,8 @@ impl Form {
         Form::of(name, Shape::Polygon(polygon), -lowest, base)
     }
 
-    /// Of several parts at places of any origin; `bottom` and `ends` are its base, from the same origin.
+    /// A form of several parts. The parts' places, `bottom` and `ends` (the base) have one origin, which can be any
+    /// point.
     fn compound(name: &'static str, parts: &[(Shape, Vec2, f32)], bottom: f32, ends: [f32; 2]) -> Form {
         let (mut area, mut centre) = (0.0, DVec2::ZERO);
         for (shape, at, _) in parts {
@@ -44,12 +46,12 @@ impl Form {
         Form { name, parts, fixed_rotation: false, height: centre.y - bottom, base }
     }
 
-    /// A dynamic body of this form, with its centre of mass there.
+    /// A dynamic body of this form, with its centre of mass at `position`.
     pub fn body(&self, position: Vec2) -> BodyDesc {
         BodyDesc::dynamic(self.parts[0].0, position)
     }
 
-    /// Adds a body of this form; `desc` tells of the whole of it.
+    /// Adds a body of this form; `desc` describes the whole body.
     pub fn add(&self, world: &mut World, desc: &BodyDesc) -> BodyHandle {
         let (shape, first, _) = self.parts[0];
         let position = desc.position + Vec2::from_angle(desc.angle).rotate(first);
@@ -72,17 +74,17 @@ impl Form {
         body
     }
 
-    /// Of the first part.
+    /// The shape of the first part.
     pub fn shape(&self) -> Shape {
         self.parts[0].0
     }
 
-    /// Per density.
+    /// The mass at density 1.
     pub fn mass(&self) -> f64 {
         self.parts.iter().map(|(shape, ..)| properties(shape).0).sum()
     }
 
-    /// About the centre of mass per density; infinite for what does not turn.
+    /// The moment of inertia about the centre of mass at density 1; infinite for a body that does not turn.
     pub fn inertia(&self) -> f64 {
         if self.fixed_rotation || matches!(self.parts[0].0, Shape::Aabb { .. }) {
             return f64::INFINITY;
@@ -94,7 +96,7 @@ impl Form {
         self.parts.iter().map(about).sum()
     }
 
-    /// Kinetic energy per density.
+    /// The kinetic energy at density 1.
     pub fn energy(&self, state: &BodyState) -> f64 {
         let omega = f64::from(state.angular_velocity);
         let spin = if omega == 0.0 { 0.0 } else { self.inertia() * omega * omega };
@@ -102,7 +104,7 @@ impl Form {
     }
 }
 
-/// Area, and second moment of area about the centroid.
+/// The area, and the second moment of area about the centroid.
 fn properties(shape: &Shape) -> (f64, f64) {
     let pi = std::f64::consts::PI;
     match *shape {
@@ -118,7 +120,7 @@ fn properties(shape: &Shape) -> (f64, f64) {
         Shape::Capsule { half_length, radius } => {
             let (l, r) = (f64::from(half_length), f64::from(radius));
             let (strip, disc) = (4.0 * l * r, pi * r * r);
-            // The centroid of half a disc is 4r/3π from its diameter.
+            // The centroid of half a disc is 4r/3π away from its diameter.
             let ends = 0.5 * r * r + l * l + 2.0 * l * 4.0 * r / (3.0 * pi);
             (strip + disc, strip * (l * l + r * r) / 3.0 + disc * ends)
         }
@@ -153,7 +155,7 @@ pub(super) fn aabb() -> Form {
     Form::of("aabb", Shape::aabb(0.5, 0.3), 0.3, f32::INFINITY)
 }
 
-/// 1 × 0.6 m.
+/// A box of 1 × 0.6 m.
 pub(super) fn brick() -> Form {
     Form::of("brick", Shape::oriented_box(0.5, 0.3), 0.3, 0.5)
 }
@@ -163,34 +165,34 @@ pub(super) fn cube() -> Form {
     Form::of("cube", Shape::oriented_box(0.5, 0.5), 0.5, 0.5)
 }
 
-/// 4 × 0.4 m.
+/// A box of 4 × 0.4 m.
 pub(super) fn plank() -> Form {
     Form::of("plank", Shape::oriented_box(2.0, 0.2), 0.2, 2.0)
 }
 
-/// Lying.
+/// A capsule that lies on its side.
 pub(super) fn capsule() -> Form {
     Form::of("capsule", Shape::capsule(0.4, 0.2), 0.2, 0.4)
 }
 
-/// Regular, of circumradius 0.35 m, on a side.
+/// A regular octagon of circumradius 0.35 m that stands on a side.
 pub(super) fn octagon() -> Form {
     let corner = |k: usize| Vec2::from_angle((k as f32 + 0.5) * std::f32::consts::FRAC_PI_4) * 0.35;
     Form::polygon("octagon", &std::array::from_fn::<_, 8, _>(corner))
 }
 
-/// On a side, and half as wide again as a regular one: that one tips from tan θ = 0.577.
+/// A hexagon that stands on a side, half as wide again as a regular one: a regular hexagon tips from tan θ = 0.577 on.
 pub(super) fn hexagon() -> Form {
     let corner = |k: usize| Vec2::from_angle(k as f32 * std::f32::consts::FRAC_PI_3) * Vec2::new(0.6, 0.4);
     Form::polygon("hexagon", &std::array::from_fn::<_, 6, _>(corner))
 }
 
-/// A right triangle on its longer leg, its right angle uphill.
+/// A right triangle that stands on its longer leg, with its right angle uphill.
 pub(super) fn wedge() -> Form {
     Form::polygon("wedge", &[Vec2::ZERO, Vec2::new(1.0, 0.0), Vec2::new(0.0, 0.5)])
 }
 
-/// Two boxes side by side, apart.
+/// Two boxes side by side with a gap.
 pub(super) fn dumbbell() -> Form {
     let half = Shape::oriented_box(0.2, 0.3);
     let parts = [(half, Vec2::new(-0.5, 0.0), 0.0), (half, Vec2::new(0.5, 0.0), 0.0)];
@@ -214,7 +216,7 @@ pub(super) fn wheel() -> Form {
     Form::compound("wheel", &parts, -0.5, [0.0, 0.0])
 }
 
-/// A bar with a disc at each end, of different sizes, that fits into a circle of 0.55 m.
+/// A bar with a disc at each end, of different sizes. It fits into a circle of 0.55 m.
 pub(super) fn club() -> Form {
     let parts = [
         (Shape::oriented_box(0.25, 0.08), Vec2::ZERO, 0.0),
@@ -224,7 +226,7 @@ pub(super) fn club() -> Form {
     Form::compound("club", &parts, -0.2, [0.0, 0.0])
 }
 
-/// Two boxes at a right angle, that fit into a circle of 0.5 m.
+/// Two boxes at a right angle. They fit into a circle of 0.5 m.
 pub(super) fn angle() -> Form {
     let parts = [
         (Shape::oriented_box(0.3, 0.1), Vec2::new(0.0, -0.2), 0.0),
@@ -233,17 +235,17 @@ pub(super) fn angle() -> Form {
     Form::compound("angle", &parts, -0.3, [-0.3, 0.3])
 }
 
-/// For a gas.
+/// A shape for a gas. It has no base.
 pub(super) fn small(shape: Shape) -> Form {
     Form::of("", shape, 0.0, 0.0)
 }
 
-/// The ring in which a gas swirls.
+/// The ring in which a gas circles.
 pub(super) fn arena() -> Form {
     ring(8.0)
 }
 
-/// A ring of this inner radius, of 16 boxes 1 m thick.
+/// A ring of this inner radius, made of 16 boxes 1 m thick.
 fn ring(inner: f32) -> Form {
     let step = std::f32::consts::TAU / 16.0;
     let half = Shape::oriented_box(0.5, (inner + 1.0) * (0.5 * step).tan());

@@ -1,4 +1,4 @@
-//! Static and dynamic friction: what holds, what slides, and how fast, for every shape.
+//! Static and dynamic friction: which bodies hold, which slide, and how fast, for every shape.
 
 use super::*;
 
@@ -7,13 +7,13 @@ each_form! { slides: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, d
 each_form! { holds_against_half_its_weight: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, dumbbell, table }
 each_form! { stops_after_the_distance_of_dynamic_friction: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, dumbbell, table }
 
-/// Static and dynamic coefficients of a pair.
+/// The static and dynamic coefficients of pairs.
 const MATERIALS: [(f32, f32); 2] = [(0.5, 0.3), (0.6, 0.4)];
 
-/// How far above the slope bodies are let go, m.
+/// The heights above the slope from which bodies are released, m.
 const DROPS: [f32; 4] = [0.0, 0.001, 0.01, 0.1];
 
-/// A slope on which bodies of one form stand apart from each other.
+/// A slope with bodies of one form that stand apart from each other.
 struct Slope {
     name: String,
     world: World,
@@ -23,7 +23,7 @@ struct Slope {
 }
 
 impl Slope {
-    /// How far a body is from the origin downhill, m.
+    /// The distance of a body from the origin, measured downhill, m.
     fn along(&self, body: BodyHandle) -> f32 {
         state(&self.world, body).position.dot(self.downhill)
     }
@@ -33,8 +33,9 @@ impl Slope {
     }
 }
 
-/// Slopes of this angle, downhill to the right, with bodies of this form let go at rest from these heights above them, as the form
-/// lies. Either the ground is turned, or gravity, which is the same to the body; an axis-aligned box has the second only.
+/// Slopes of this angle, downhill to the right, with bodies of this form that are released at rest from these heights,
+/// parallel to the slope. Either the ground or gravity is turned, which is the same for the body. An axis-aligned box
+/// has only the case of turned gravity.
 fn slopes(form: &Form, settings: Settings, angle: f32, material: Material, drops: &[f32]) -> Vec<Slope> {
     let mut slopes = Vec::new();
     for (turn, isa) in [(0.0, Isa::Scalar), (-angle, Isa::Auto)] {
@@ -61,13 +62,15 @@ fn slopes(form: &Form, settings: Settings, angle: f32, material: Material, drops
     slopes
 }
 
-/// At 0.97 of the static angle a body that is put down holds for 60 s, at 0.7 and 0.9 for 10 s: it moves by less than 1 mm. So does one that lands
-/// from 1 mm to 10 cm: it falls along gravity, so the impulse that stops it is inside the cone of static friction as its
-/// weight is; from a second later on it moves by less than 1 mm, and its landing takes it no further than the last step of its
-/// fall. The same with a time step that changes from step to step between 1/60 and 1/50 s.
+/// A body that is put down holds: at 0.97 of the static angle for 60 s, at 0.7 and 0.9 for 10 s. It moves by less than
+/// 1 mm. A body that lands from 1 mm to 10 cm holds as well. It falls along gravity, so the impulse that stops it is
+/// inside the cone of static friction, like its weight. From the second second on it moves by less than 1 mm, and its
+/// landing moves it no further than the last step of its fall. All this is true with a time step that changes from step
+/// to step between 1/60 and 1/50 s, too.
 ///
-/// Known to fall short, and left out (see [`falls_short`]): bodies of several parts that land, whose parts are solved one after the
-/// other, and one on two feet far apart at 0.97 of the angle; and landings with the projection solver.
+/// Three cases are known to fail and are left out (see [`falls_short`]): landings of bodies of several parts, because
+/// their parts are solved one after the other; a body on two feet far apart at 0.97 of the angle; and landings with the
+/// projection solver.
 fn holds(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for (mu_s, mu_d) in MATERIALS {
@@ -89,7 +92,7 @@ fn holds(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// Whether a body does not hold that should.
+/// Whether this case is known to fail: the body does not hold although it should.
 fn falls_short(form: &Form, settings: &Settings, part: f32, drop: f32) -> bool {
     let several = matches!(form.name, "dumbbell" | "table");
     let landing = several || settings.solver == granule::Solver::Projection;
@@ -115,7 +118,7 @@ fn check_hold(
     };
     (0..60).for_each(|index| step(&mut slope, index));
     let landed: Vec<_> = slope.bodies.iter().map(|&body| slope.along(body)).collect();
-    // What slides away is not followed to the end.
+    // A body that slides away is not followed to the end.
     for index in 60..60 * seconds {
         if index % 60 == 0
             && slope.bodies.iter().zip(&landed).all(|(&body, at)| slope.along(body) - at > 10.0)
@@ -128,7 +131,8 @@ fn check_hold(
         let (drop, end) = (drops[i], slope.along(body));
         let moved = if drop == 0.0 { end - start[i] } else { end - landed[i] };
         cases.holds(moved.abs() < 1e-3, || format!("from {drop} m moves by {moved} m: {case}"));
-        // It falls by `drop` along the normal, so by drop·tan θ along the slope, and arrives with this speed along it.
+        // The body falls by `drop` along the normal, so by drop·tan θ along the slope, and arrives with this speed
+        // along it.
         let slid = landed[i] - start[i] - drop * angle.tan();
         let last_step = (2.0 * G * drop / angle.cos()).sqrt() * angle.sin() / 50.0 + 1e-3;
         cases.holds(slid.abs() < last_step, || {
@@ -139,8 +143,9 @@ fn check_hold(
     }
 }
 
-/// Let go at 1.03, 1.1 and 1.3 of the static angle, a body slides at once, and its velocity after 2 s is that of g(sin θ − μd·cos θ),
-/// within 3 %; where the static coefficient is the dynamic one, too, and the two forces almost cancel, within 1 % of g·sin θ at least.
+/// A body that is released at 1.03, 1.1 and 1.3 of the static angle slides at once, and its velocity after 2 s is that
+/// of g(sin θ − μd·cos θ), within 3 %. Where the two coefficients are equal and the two forces almost cancel, the
+/// tolerance is at least 1 % of g·sin θ.
 fn slides(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for (mu_s, mu_d) in [MATERIALS[0], MATERIALS[1], (0.5, 0.5)] {
@@ -166,8 +171,9 @@ fn slides(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// A body of the default material that has settled for 2 s holds when it is pushed along the floor with half its weight, through its
-/// centre of mass, for 5 s: it moves by less than 1 mm. Pushed with 0.7 of it, it leaves with (0.7 − μd)·g, within 3 %.
+/// A body of the default material that has settled for 2 s holds when it is pushed along the floor for 5 s with half
+/// its weight, through its centre of mass: it moves by less than 1 mm. When it is pushed with 0.7 of its weight, it
+/// accelerates at (0.7 − μd)·g, within 3 %.
 fn holds_against_half_its_weight(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for (part, slides) in [(0.5f32, false), (-0.5, false), (0.7, true)] {
@@ -193,8 +199,8 @@ fn holds_against_half_its_weight(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// A body that slides on the level stops after v²/(2·μd·g), within 2 %, and stays. Symplectic Euler brakes it at the start of each
-/// substep, which takes half a substep's path off.
+/// A body that slides on a level floor stops after v²/(2·μd·g), within 2 %, and stays. Symplectic Euler brakes the body
+/// at the start of each substep, which shortens the path by that of half a substep.
 fn stops_after_the_distance_of_dynamic_friction(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for (mu_s, mu_d) in [MATERIALS[0], MATERIALS[1], (0.4, 0.4)] {

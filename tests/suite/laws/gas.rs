@@ -5,7 +5,7 @@ use glam::DVec2;
 
 const STEPS: u32 = 5_000;
 
-/// Tests of a gas with the soft solver, by what it is made of.
+/// Makes the tests of a gas with the soft solver: one per kind of gas.
 macro_rules! each_gas_soft {
     ($law:ident: $($gas:ident),+ $(,)?) => {
         mod $law {
@@ -17,7 +17,7 @@ macro_rules! each_gas_soft {
     };
 }
 
-/// Tests of a gas, by what it is made of and by solver.
+/// Makes the tests of a gas: one per kind of gas and solver.
 macro_rules! each_gas {
     ($law:ident: $($gas:ident),+ $(,)?) => {
         mod $law {
@@ -68,9 +68,9 @@ fn compounds() -> Vec<Form> {
     vec![forms::club(), forms::angle()]
 }
 
-/// The bodies of a world with a mass, whose sums are taken.
+/// The bodies of a world that have a mass. The sums are over these bodies.
 struct System {
-    /// By index of the handle: mass and moment of inertia, 0 for the rest.
+    /// Mass and moment of inertia by the handle's index; 0 for other bodies.
     masses: Vec<[f64; 2]>,
 }
 
@@ -79,7 +79,7 @@ struct System {
 struct Sums {
     energy: f64,
     momentum: DVec2,
-    /// Sum of the bodies' |m·v|.
+    /// The sum of the bodies' |m·v|.
     size: f64,
     angular: f64,
 }
@@ -111,7 +111,7 @@ impl System {
     }
 }
 
-/// `side`² bodies of these forms in turn, `spacing` apart about the origin, with the velocity that `motion` gives at a place.
+/// `side`² bodies of these forms in turn, `spacing` apart around the origin. `motion` gives the velocity at a place.
 fn lattice(
     world: &mut World,
     forms: &[Form],
@@ -137,17 +137,17 @@ fn lattice(
     system
 }
 
-/// What a gas in a box came to.
+/// The result of a gas in a box.
 struct Run {
-    /// Largest and last energy, of that at the start; and the step of the largest.
+    /// The largest and the last energy, as shares of the energy at the start, and the step of the largest.
     most: f64,
     most_at: u32,
     last: f64,
     contacts: usize,
 }
 
-/// 196 bodies at 5 m/s in a box of 20 m of half-spaces or of axis-aligned boxes, without gravity and friction. A gas that
-/// has three times its energy, or a hundredth of it, is not stepped any further.
+/// 196 bodies at 5 m/s in a box of 20 m of half-spaces or of axis-aligned boxes, without gravity and friction. If the
+/// energy rises to three times its start or falls to a hundredth of it, the run ends.
 fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool) -> Run {
     let material = Material::new(1.0, 0.0, restitution);
     let mut world = world(weightless(settings));
@@ -167,7 +167,7 @@ fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool) 
         world.step();
         run.contacts += world.begin_events().len();
         run.last = system.sums(&world).energy / start;
-        // Written so that what is not a number counts as the most.
+        // Written so that NaN counts as the largest.
         if run.last.is_nan() || run.last > run.most {
             (run.most, run.most_at) = (run.last, step);
         }
@@ -178,13 +178,14 @@ fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool) 
     run
 }
 
-/// A gas in a box without loss keeps its energy: never above 1.005 of the start, and at the end not below 0.98, of compounds
-/// with the soft solver 0.8: two of them may strike at several points in turn.
+/// A gas in a box without loss keeps its energy: the energy never exceeds 1.005 of the start, and at the end it is at
+/// least 0.98 of the start. For compounds with the soft solver the limit at the end is 0.8: two compounds may strike
+/// each other at several points in turn.
 fn energy_is_kept_without_loss(forms: &[Form], settings: Settings) {
     check_energy(forms, settings, false);
 }
 
-/// The same without the threshold.
+/// A gas in a box without loss keeps its energy without the restitution threshold, too.
 fn energy_is_kept_at_any_speed(forms: &[Form], settings: Settings) {
     check_energy(forms, Settings { restitution_threshold: 0.0, ..settings }, true);
 }
@@ -212,9 +213,9 @@ fn energy_never_grows(forms: &[Form], settings: Settings) {
     cases.finish();
 }
 
-/// Steps a closed system and holds that its angular momentum about the origin stays within `most` of what it was at the start, and its
-/// momentum within 0.01 % of the sum of |m·v|, at each of 5,000 steps. The system turns as a whole, so the percentage is of a sum
-/// of like signs, and not of a small difference of large ones.
+/// Steps a closed system and checks each of 5,000 steps: its angular momentum about the origin stays within `most` of
+/// the start, and its momentum within 0.01 % of the sum of |m·v|. The system turns as a whole, so the percentage is of
+/// a sum of values of one sign, and not of a small difference of large values.
 fn check_momentum(
     cases: &mut Cases,
     world: &mut World,
@@ -253,10 +254,10 @@ fn check_momentum(
 /// Restitution and friction of the closed systems.
 const SURFACES: [(f32, f32); 2] = [(1.0, 0.0), (0.8, 0.5)];
 
-/// 49 bodies swirl in a ring that floats free, of 16 boxes and some three times their mass: no wall takes any of the momentum.
-/// The ring is at rest at first, so that the angular momentum is the bodies' own. It stays within 0.5 %, of
-/// circles within 1 %: two circles meet along the normal of the step's start. The projection solver, whose only substep is a step long,
-/// falls short with up to 11 %.
+/// 49 bodies circle in a ring that floats freely, made of 16 boxes and about three times as heavy as the bodies: no
+/// wall takes momentum from the system. The ring is at rest at first, so that the angular momentum is the bodies' own.
+/// It stays within 0.5 %, for circles within 1 %: two circles meet along the normal of the step's start. The projection
+/// solver, whose only substep is a step long, fails with up to 11 %.
 fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a swirl in a free ring", &settings);
     for (restitution, mu) in SURFACES {
@@ -275,9 +276,10 @@ fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
     cases.finish();
 }
 
-/// 100 bodies swirl and fall together towards the middle in free space, collide there and fly apart. The angular momentum stays within
-/// 0.5 %, with the projection solver within 1 %: its substep is the whole step. (Which path the cloud takes is chance: over five orders in
-/// which contacts were solved the worst of six shapes drifted by 0.45 to 0.69 % with it.)
+/// 100 bodies in free space circle and fall together towards the middle, collide there and fly apart. The angular
+/// momentum stays within 0.5 %; with the projection solver within 1 %, because its substep is the whole step. (The path
+/// of the cloud is chance: over five orders of solving contacts the worst of six shapes drifted by 0.45 to 0.69 % with
+/// the projection solver.)
 fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a free cloud", &settings);
     for (restitution, mu) in SURFACES {

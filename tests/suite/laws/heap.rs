@@ -1,9 +1,10 @@
-//! Heaps of bodies that lie in each other, some of them fast: whatever comes out of one, it is bounded.
+//! Heaps of bodies that overlap, some of them fast: the speeds that come out of a heap are bounded.
 
 use super::{Isa, Material, Random, Settings, Shape, World, projection, soft};
 use granule::{BodyDesc, BodyType, Polygon, Vec2};
 
-/// Bodies of all shapes, half of them within 0.3 m, the rest within 3 m; each tenth at up to `speed`, each seventh kinematic.
+/// Bodies of all shapes, half of them within 0.3 m, the others within 3 m. Every tenth body has a speed up to `speed`,
+/// every seventh is kinematic.
 fn heap(seed: u32, bodies: usize, speed: f32, restitution: f32) -> Vec<BodyDesc> {
     let mut random = Random(seed);
     let body = |i: usize| {
@@ -33,12 +34,14 @@ fn heap(seed: u32, bodies: usize, speed: f32, restitution: f32) -> Vec<BodyDesc>
     (0..bodies).map(body).collect()
 }
 
-/// What may come out of a heap that nothing has struck, m/s. Twelve heaps of 60 bodies give 5 to 46 in five steps, and one of them 656: there
-/// a body is jammed between two kinematic ones, 1.3 m deep, and friction turns what each pushes out into a push on the other, half as
-/// much again in each substep. Without friction it is 13.
+/// The largest speed that may come out of a heap that nothing has struck, m/s. Twelve heaps of 60 bodies give 5 to 46
+/// in five steps, and one of them gives 656: there a body is jammed between two kinematic ones, 1.3 m deep. Friction
+/// turns the push-out of each into a push on the other, which grows by half in each substep. Without friction it gives
+/// 13.
 const AT_REST: f32 = 1_000.0;
 
-/// In a heap struck at 1,000 m/s no body goes bad, none becomes much faster than what struck it, and all instruction sets agree.
+/// In a heap struck at 1,000 m/s no body goes bad, no body becomes much faster than the body that struck the heap, and
+/// all instruction sets agree.
 fn heaps_stay_bounded(settings: Settings) {
     for seed in 0..12 {
         for (bodies, speed) in [(30, 1_000.0), (60, 1_000.0), (250, 1_000.0), (60, 0.0)] {

@@ -1,5 +1,5 @@
-//! What is struck against something else: a pebble between a boulder and the ground, and fast gases of large and small bodies. With
-//! friction, whose impulses act far from the centres there.
+//! Bodies that are struck against other bodies, with friction: a pebble between a boulder and the ground, and fast
+//! gases of large and small bodies. The impulses of friction act far from the centres there.
 
 use super::{Material, Random, Settings, Shape, World};
 use granule::{BodyDesc, Polygon, Vec2};
@@ -25,8 +25,8 @@ fn material(restitution: f32, friction: f32) -> Material {
     }
 }
 
-/// A pebble, up to 40 times smaller than the boulder that strikes it against the floor at 5 to 500 m/s, takes no more energy than there
-/// was: with any restitution and friction.
+/// A pebble, up to 40 times smaller than the boulder that strikes it against the floor at 5 to 500 m/s, gains no more
+/// energy than there was before, with any restitution and friction.
 fn pinched_between_floor_and_boulder(settings: Settings) {
     let settings = Settings { gravity: Vec2::ZERO, ..settings };
     let mut random = Random(0x51ed);
@@ -59,7 +59,7 @@ fn pinched_between_floor_and_boulder(settings: Settings) {
     }
 }
 
-/// A closed gas of 81 bodies of 0.05 to 1 m with friction has never more energy than at its start, at up to 500 m/s.
+/// A closed gas of 81 bodies of 0.05 to 1 m with friction never has more energy than at its start, at up to 500 m/s.
 fn gas_of_all_sizes(settings: Settings) {
     for (kind, speed) in (0..4).flat_map(|kind| [20.0, 150.0, 500.0].map(|speed| (kind, speed))) {
         let mut random = Random(7 + kind as u32);

@@ -6,12 +6,13 @@ each_form! { rolls_down_without_slipping: circle, wheel }
 each_form! { slips_where_static_friction_is_too_little: circle, wheel }
 each_form! { thrown_comes_to_roll_and_rolls_on: circle, wheel }
 
-/// I/mr².
+/// k = I/mr².
 fn gyration(form: &Form) -> f32 {
     (form.inertia() / (form.mass() * f64::from(form.height).powi(2))) as f32
 }
 
-/// Speed downhill and that of the surface, −ωr, of a round body that was let go on a slope 2 s ago; on every ground.
+/// The speed downhill and the speed of the surface, −ωr, of a round body 2 s after its release on a slope, for every
+/// ground.
 fn rolled(form: &Form, settings: Settings, angle: f32, material: Material) -> Vec<(String, f32, f32)> {
     let mut ends = Vec::new();
     for (turn, isa) in [(0.0, Isa::Scalar), (-angle, Isa::Auto)] {
@@ -30,8 +31,9 @@ fn rolled(form: &Form, settings: Settings, angle: f32, material: Material) -> Ve
     ends
 }
 
-/// A round body rolls at g·sin θ/(1 + k), k = I/mr², a disc at two thirds, within 1 %, and its surface is as fast. Static friction
-/// alone decides whether it does: the force is k/(1 + k)·tan θ of the load, here above the dynamic coefficient.
+/// A round body rolls at g·sin θ/(1 + k), k = I/mr² (a disc at two thirds of g·sin θ), within 1 %, and its surface has
+/// the same speed. Static friction alone decides whether it rolls: the force is k/(1 + k)·tan θ of the load, here above
+/// the dynamic coefficient.
 fn rolls_down_without_slipping(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let k = gyration(form);
@@ -48,8 +50,8 @@ fn rolls_down_without_slipping(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// Where rolling would take more than static friction gives, a round body slips: it goes at g(sin θ − μd·cos θ), and its surface
-/// gets faster by μd·g·cos θ/k, within 1 % of g.
+/// Where rolling would need more than static friction gives, a round body slips: it accelerates at g(sin θ − μd·cos θ),
+/// and its surface at μd·g·cos θ/k, within 1 % of g.
 fn slips_where_static_friction_is_too_little(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let k = gyration(form);
@@ -66,8 +68,9 @@ fn slips_where_static_friction_is_too_little(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// A round body that is thrown along a floor without spin slips until it rolls, at v/(1 + k), a disc at two thirds of v: angular
-/// momentum about a point of the floor is kept. Then it rolls on at that speed for 20 s. Within 1 %.
+/// A round body that is thrown along a floor without spin slips until it rolls, at v/(1 + k) (a disc at two thirds of
+/// v): angular momentum about a point of the floor is kept. Then it rolls on at that speed for 20 s. The tolerance is 1
+/// %.
 fn thrown_comes_to_roll_and_rolls_on(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let expected = 6.0 / (1.0 + gyration(form));

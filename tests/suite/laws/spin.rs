@@ -1,4 +1,4 @@
-//! Spin that nothing acts on.
+//! The spin of bodies that nothing acts on.
 
 use super::*;
 
@@ -6,8 +6,8 @@ each_form! { free_spin_is_kept: circle, cube, plank, capsule, octagon, hexagon, 
 each_form! { an_angular_impulse_turns_by_the_moment_of_inertia: circle, cube, plank, capsule, octagon, hexagon, wedge, dumbbell, table, wheel, club, angle, arena }
 each_form! { turning_does_not_wear_out: plank, capsule, wedge, dumbbell, table }
 
-/// A body that spins in free flight, or falls without touching anything, keeps its spin, and its angle grows as ωt; its centre of mass
-/// falls as a point does.
+/// A body that spins in free flight, or falls without touching anything, keeps its spin, and its angle grows as ωt. Its
+/// centre of mass falls as a point does.
 fn free_spin_is_kept(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for gravity in [Vec2::ZERO, Vec2::new(0.0, -G)] {
@@ -20,9 +20,9 @@ fn free_spin_is_kept(form: &Form, settings: Settings) {
             let end = state(&world, body);
             let case = || format!("ω {omega}, gravity {gravity}");
             cases.close("spin", end.angular_velocity, omega, 0.0, case);
-            // 960 substeps, each rounded to half an ulp of 400 rad at most.
+            // The path of 960 substeps, each rounded to at most half an ulp of 400 rad.
             cases.close("angle off by", turn_between(end.angle, 4.0 * omega), 0.0, 0.02, case);
-            // Symplectic Euler: half a step's gravity a step beyond ½gt².
+            // Symplectic Euler goes beyond ½gt², by half a step's gravity per step.
             let path = 4.0 * velocity + 8.0 * gravity;
             let beyond = 0.5 * 4.0 * settings.time_step * gravity.length() + 5e-3;
             cases.close("path", end.position.distance(path), 0.0, beyond, case);
@@ -31,8 +31,8 @@ fn free_spin_is_kept(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// An impulse gives a body the velocity P/m, an angular one the spin L/I, with mass and moment of inertia by the formulas for its parts,
-/// within 0.01 %.
+/// An impulse gives a body the velocity P/m and an angular impulse gives it the spin L/I, within 0.01 %. Mass and
+/// moment of inertia follow from the formulas for the body's parts.
 fn an_angular_impulse_turns_by_the_moment_of_inertia(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let mut world = world(weightless(settings));
@@ -48,14 +48,15 @@ fn an_angular_impulse_turns_by_the_moment_of_inertia(form: &Form, settings: Sett
     cases.finish();
 }
 
-/// From one angle to another by the shorter way, rad.
+/// The turn from one angle to another by the shorter way, rad.
 fn turn_between(from: f32, to: f32) -> f32 {
     let turn = (f64::from(to) - f64::from(from)).rem_euclid(std::f64::consts::TAU);
     (if turn > std::f64::consts::PI { turn - std::f64::consts::TAU } else { turn }) as f32
 }
 
-/// A body that has spun at 1,000 rad/s for 200 s, or was given an angle of a million turns, turns as any other: at 0.4 rad/s by 0.4 rad in
-/// a second, within 1 %. Measured at what the shape covers, whatever number the angle is told as.
+/// A body that has spun at 1,000 rad/s for 200 s, or was given an angle of a million turns, turns like any other body:
+/// at 0.4 rad/s by 0.4 rad in a second, within 1 %. The test measures the area that the shape covers, and not the
+/// reported angle.
 fn turning_does_not_wear_out(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for (what, angle, spin, time) in [("spun", 0.3f32, 1_000.0f32, 12_000), ("turned", 6.0e6, 0.0, 1)] {
@@ -72,7 +73,8 @@ fn turning_does_not_wear_out(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// Twice the angle of the main axis of what is covered about the origin: the argument of the mean of (x + iy)²/r² over it.
+/// Twice the angle of the main axis of the area covered around the origin: the argument of the mean of (x + iy)²/r²
+/// over that area.
 fn twice_the_direction(world: &World) -> f32 {
     let (mut sum, directions) = (Vec2::ZERO, 1_440);
     for radius in (1..=40).map(|ring| 0.05 * ring as f32) {

@@ -1,16 +1,16 @@
-//! Overlap that is removed, and heavy bodies on light ones.
+//! The removal of overlap, and heavy bodies on light ones.
 
 use super::*;
 
 each_form_projected! { projection_removes_its_percentage_per_step: circle, aabb, cube, capsule, octagon }
 each_solver! { heavy_on_light_sinks_little, boulder_on_pebbles_sinks_little }
 
-/// By how much the overlap removed may be off where the points of a contact are projected one after the other.
+/// The tolerance of the removed overlap where the points of a contact are projected one after the other.
 const POINT_AFTER_POINT: f32 = 0.2;
 
-/// A step of the projection solver removes `projection_percent` of what exceeds the slop, however many substeps it has: from a
-/// floor of every kind. Within 5 % where there is one point, or nothing turns; within [`POINT_AFTER_POINT`] where several are solved one
-/// after the other. Velocities stay 0.
+/// A step of the projection solver removes `projection_percent` of the overlap beyond the slop, for any number of
+/// substeps and every kind of floor. The tolerance is 5 % where there is one point, or where nothing turns, and
+/// [`POINT_AFTER_POINT`] where several points are solved one after the other. Velocities stay 0.
 fn projection_removes_its_percentage_per_step(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     for substeps in [1, 2, 4, 8] {
@@ -37,11 +37,12 @@ fn projection_removes_its_percentage_per_step(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// How far the top body of a column may sink in 5 s below where hard bodies would hold it, m, by mass ratio: of boxes, of
-/// axis-aligned boxes, of circles between walls.
+/// How far the top body of a column may sink in 5 s below its place in a column of hard bodies, m, by mass ratio:
+/// columns of boxes, of axis-aligned boxes, of circles between walls.
 const SINKS: [(f32, [f32; 3]); 3] = [(10.0, [0.005; 3]), (100.0, [0.045; 3]), (1_000.0, [0.55; 3])];
 
-/// A heavy body on a light one of the same size, 10:1 to 1,000:1, sinks by no more than [`SINKS`] in 5 s, and neither slides off.
+/// A heavy body on a light one of the same size, 10:1 to 1,000:1, sinks by no more than [`SINKS`] in 5 s, and neither
+/// body slides off.
 fn heavy_on_light_sinks_little(settings: Settings) {
     let mut cases = Cases::new("heavy on light", &settings);
     for (ratio, limits) in SINKS {
@@ -77,11 +78,11 @@ fn heavy_on_light_sinks_little(settings: Settings) {
     cases.finish();
 }
 
-/// How far a boulder on a bed of pebbles may press one of them into the floor, m.
+/// How far a boulder on a bed of pebbles may press a pebble into the floor, m.
 const PRESSED: f32 = 0.03;
 
-/// A boulder of radius 2.5 m on a row of pebbles of 0.1 m, 625 times lighter each, between walls: after 5 s no pebble's centre is lower
-/// than the radius by more than [`PRESSED`].
+/// A boulder of radius 2.5 m lies on a row of pebbles of 0.1 m between walls; each pebble is 625 times lighter. After 5
+/// s no pebble's centre is below its radius by more than [`PRESSED`].
 fn boulder_on_pebbles_sinks_little(settings: Settings) {
     let mut cases = Cases::new("boulder", &settings);
     let mut world = world(settings);

@@ -1,9 +1,10 @@
-//! Segments of chains against the oracle of `oracle/chain.rs`.
+//! Contract: contacts with segments of chains are those of the oracle of `reference/chain.rs`.
 
 use super::*;
 use crate::reference::chain::{ChainSegment, manifolds};
 
-/// A segment whose neighbours lead anywhere but straight back, or are not there. Every other joint is level.
+/// A chain segment whose neighbours are absent or lead in any direction except straight back. Every other joint is
+/// level.
 fn segment(size: f32) -> impl Strategy<Value = Shape> {
     let neighbour = || {
         let angle = prop_oneof![1 => Just(0.0f32), 1 => between(-0.02, 0.02), 3 => between(-2.5, 2.5)];
@@ -35,16 +36,16 @@ fn pair_with_segment() -> impl Strategy<Value = [BodyDesc; 2]> {
     })
 }
 
-/// Edges that face each other for less than about this touch at one point, m.
+/// Edges whose facing parts are shorter than about this touch at one point, m.
 const NO_LENGTH: f64 = 2e-6;
 
-/// Holds the engine's contacts of a shape with a segment against the oracle's.
+/// Checks the engine's contacts of a shape with a segment against the oracle's.
 fn check_segment(shape: &Form, centre: DVec2, segment: &ChainSegment, seen: &[Seen]) -> Result<(), String> {
     let Form::Hull(hull) = shape else { panic!("{shape:?}") };
     let scale = hull.radius
         + hull.corners.iter().chain([&segment.start, &segment.end]).map(|c| c.length()).fold(0.0, f64::max);
-    // What reaches below the segment from beside it, and is apart from it, is left to the segments that it crosses,
-    // unless it is so near that the broadphase takes it for a pair.
+    // A shape that reaches below the segment from its side, and does not touch it, is left to the segments that the
+    // shape crosses, unless it is so near that the broadphase reports a pair.
     let apart = separation(shape, &Form::Hull(segment.core())) > SPECULATIVE - TIE * scale;
     if seen.is_empty() && apart {
         return Ok(());
@@ -61,7 +62,7 @@ fn chain_segment(world: &World, body: BodyHandle) -> ChainSegment {
     ChainSegment::new(&world.shape(body).unwrap(), dvec(now.position), f64::from(now.angle))
 }
 
-/// Holds every pair of a segment and a body against the oracle over some steps.
+/// Checks every pair of a segment and a body against the oracle over some steps.
 fn check_segments(pairs: &[[BodyDesc; 2]], isa: Isa) -> Result<(), String> {
     let (mut world, handles) = layered(pairs, isa);
     for step in 0..3 {
@@ -96,11 +97,12 @@ proptest! {
     }
 }
 
-/// The oracle gives what a drawing gives, and the engine the same: on the segment, under it, over its joints and ends.
+/// The oracle and the engine both give what a drawing gives: on the segment, under it, over its joints and ends.
 #[test]
 fn segments_by_hand() {
     let half = Vec2::new(1.0, 0.0);
-    // From the left the chain comes down a slope, a hollow; on the right it goes on level, falls away, or ends.
+    // On the left the chain comes down a slope, so that the joint is a hollow. On the right it continues level, falls
+    // away, or ends.
     let hollow = Some(Vec2::new(-2.0, 1.0));
     let (level, cliff) = (Some(Vec2::new(3.0, 0.0)), Some(Vec2::new(1.0, -1.0)));
     let chain = |before, after| Shape::ChainSegment { half_length: half.x, before, after };
@@ -111,17 +113,19 @@ fn segments_by_hand() {
     for (chain, (shape, x, y), expected) in [
         (chain(hollow, level), ball(0.0, 0.49), down(1)),
         (chain(hollow, level), ball(0.0, -0.01), None),
-        // Beyond the joint to the next segment: that one's, but over the edge of a cliff, or the chain's end.
+        // Beyond the joint to the next segment, that segment answers. Over the edge of a cliff, or over the chain's
+        // end, this segment answers.
         (chain(hollow, level), ball(1.3, 0.4), None),
         (chain(hollow, cliff), ball(1.3, 0.4), leaning),
         (chain(hollow, None), ball(1.3, 0.4), leaning),
-        // Before its start the hollow's slope is nearer.
+        // Before the segment's start the hollow's slope is nearer.
         (chain(hollow, level), ball(-1.3, 0.4), None),
         (chain(hollow, level), crate_(0.0, 0.45), down(2)),
         (chain(hollow, level), crate_(1.3, 0.45), down(2)),
         (chain(hollow, level), crate_(1.6, 0.45), None),
         (chain(hollow, level), crate_(0.0, -0.05), None),
-        // Sunk in deeper than to its end: a level joint does not push it aside, a chain's end does.
+        // The overlap is deeper than the way out over the end: a level joint does not push the box aside, a chain's end
+        // does.
         (chain(hollow, level), crate_(1.4, 0.2), down(2)),
         (chain(hollow, None), crate_(1.4, 0.2), Some((Vec2::new(-1.0, 0.0), 1))),
     ] {
@@ -141,7 +145,7 @@ fn segments_by_hand() {
     }
 }
 
-/// Contacts that a segment does not answer for, or that are turned, missing or off, are not taken for the oracle's.
+/// Contacts that a segment does not answer for, and contacts that are turned, missing or displaced, are not accepted.
 #[test]
 fn wrong_contacts_with_segments_are_seen() {
     let shape = Shape::ChainSegment {

@@ -26,7 +26,7 @@ fn bounce_height(settings: Settings, height: f32, restitution: f32) -> f32 {
     top.max(state(&world, ball).position.y - 0.5)
 }
 
-/// A ball dropped from a height reaches e² of it, within 2 %.
+/// A ball dropped from a height bounces to e² of that height, within 2 %.
 #[test]
 fn bounce_reaches_e_squared_of_the_height() {
     on_both_sets_and_solvers(|settings| {
@@ -34,7 +34,7 @@ fn bounce_reaches_e_squared_of_the_height() {
             let top = bounce_height(settings, height, e);
             assert_close("height", top, e * e * height, 0.02 * e * e * height, &settings);
         }
-        // Lower bounces leave the penetration of a coarse step no room: the claim holds as the step gets shorter.
+        // The overlap of a coarse step is too large for lower bounces: the steps are short here.
         let fine = Settings { time_step: 1.0 / 480.0, ..settings };
         for (height, e) in [(5.0f32, 0.5f32), (5.0, 0.8), (2.0, 0.6)] {
             let top = bounce_height(fine, height, e);
@@ -47,7 +47,7 @@ fn bounce_reaches_e_squared_of_the_height() {
 #[test]
 fn slow_impacts_do_not_bounce() {
     on_both_sets_and_solvers(|settings| {
-        // √(2·10·0.04) = 0.89 m/s, below the threshold of 1.
+        // The speed √(2·10·0.04) = 0.89 m/s is below the threshold of 1.
         assert!(bounce_height_of_slow_ball(settings) < 0.01);
     });
 }
@@ -69,7 +69,7 @@ fn bounce_height_of_slow_ball(settings: Settings) -> f32 {
     top
 }
 
-/// Runs two frictionless, perfectly elastic bodies into each other on the x axis; their velocities after.
+/// Runs two frictionless, perfectly elastic bodies into each other on the x axis. Returns their velocities afterwards.
 fn head_on(settings: Settings, shapes: [Shape; 2], densities: [f32; 2], speeds: [f32; 2]) -> [Vec2; 2] {
     let mut world = world(weightless(settings));
     let mut add = |shape, x: f32, density, speed| {
@@ -88,8 +88,8 @@ fn head_on(settings: Settings, shapes: [Shape; 2], densities: [f32; 2], speeds: 
     [state(&world, a).velocity, state(&world, b).velocity]
 }
 
-/// Head-on elastic collisions exchange velocities at equal masses and follow the two-body formula at 1:4,
-/// within 1e-4 m/s, for every pair of shapes.
+/// Head-on elastic collisions exchange velocities at equal masses and follow the two-body formula at 1:4, within 1e-4
+/// m/s, for every pair of shapes.
 #[test]
 fn head_on_elastic_collisions() {
     let ball = Shape::circle(0.5);
@@ -99,7 +99,7 @@ fn head_on_elastic_collisions() {
             for (m, u) in
                 [([1.0f32, 1.0f32], [2.0f32, -1.0f32]), ([1.0, 4.0], [2.0, -1.0]), ([4.0, 1.0], [3.0, 0.0])]
             {
-                // Masses in the ratio m, whatever the shapes' areas.
+                // The densities give the mass ratio m, whatever the shapes' areas.
                 let densities = [m[0] / shapes[0].area(), m[1] / shapes[1].area()];
                 let v = head_on(settings, shapes, densities, u);
                 let total = m[0] + m[1];
@@ -116,7 +116,7 @@ fn head_on_elastic_collisions() {
     });
 }
 
-/// A completely inelastic head-on collision leaves both at the common velocity.
+/// A completely inelastic head-on collision leaves both bodies at the common velocity.
 #[test]
 fn inelastic_collision_shares_the_velocity() {
     on_both_sets(|settings| {
@@ -185,7 +185,8 @@ fn elastic_gas_keeps_momentum_and_energy() {
     });
 }
 
-/// What lies on the floor already does not hop when something lands on it: a contact that bears an impulse does not bounce.
+/// A body that lies on the floor does not hop when another lands on it: a contact that bears an impulse does not
+/// bounce.
 #[test]
 fn what_rests_does_not_bounce() {
     on_both_sets_and_solvers(|settings| {

@@ -8,7 +8,7 @@ fn slope(angle: f32, material: Material) -> (BodyDesc, Vec2) {
     (BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(normal, 0.0), Vec2::ZERO) }, normal)
 }
 
-/// A circle rolling down a slope without slipping accelerates at ⅔·g·sin θ within 1 %, and v = −ωr.
+/// A circle that rolls down a slope without slipping accelerates at ⅔·g·sin θ within 1 %, and v = −ωr.
 #[test]
 fn rolling_accelerates_at_two_thirds() {
     on_both_sets_and_solvers(|settings| {
@@ -35,12 +35,12 @@ fn rolling_accelerates_at_two_thirds() {
     });
 }
 
-/// Static and dynamic friction of both bodies, taken as they stand.
+/// Settings whose mixing takes the smaller of both bodies' values, so that equal materials keep their own friction.
 fn friction_settings(settings: Settings) -> Settings {
     Settings { mixing: Mixing { friction: Mix::Min, restitution: Mix::Min }, ..settings }
 }
 
-/// A box on a slope of `tan_angle`, after two seconds: its speed downhill and how far it moved.
+/// The speed downhill and the path of a box, after two seconds on a slope of `tan_angle`.
 fn box_on_slope(settings: Settings, tan_angle: f32, material: Material) -> (f32, f32) {
     let angle = tan_angle.atan();
     let mut world = world(settings);
@@ -88,7 +88,7 @@ fn box_on_a_slope_holds_then_slides() {
     });
 }
 
-/// A box that slides on the level slows down at μd·g, and one that has stopped is held by μs.
+/// A box that slides on a level floor slows down at μd·g; after it has stopped, μs holds it.
 #[test]
 fn sliding_box_stops_and_holds() {
     on_both_sets_and_solvers(|settings| {
@@ -109,7 +109,7 @@ fn sliding_box_stops_and_holds() {
         let rest = state(&world, body);
         assert_close("speed at rest", rest.velocity.x, 0.0, 1e-4, &settings);
         assert_close("distance", rest.position.x, 6.0, 0.1, &settings);
-        // Half a weight sideways, between μd and μs: held. Beyond μs: not.
+        // A push of half a weight sideways, between μd and μs, does not move the box. A push beyond μs does.
         let weight = world.mass(body).unwrap() * G;
         for _ in 0..60 {
             world.apply_force(body, Vec2::new(0.5 * weight, 0.0)).unwrap();
@@ -124,7 +124,7 @@ fn sliding_box_stops_and_holds() {
     });
 }
 
-/// Each mixing rule gives the friction and the restitution that its formula says, in both orders.
+/// Each mixing rule gives the friction and the restitution of its formula, in both orders.
 #[test]
 fn mixing_rules_hold_in_the_step() {
     let formula = |rule: Mix, a: f32, b: f32| match rule {
@@ -177,7 +177,7 @@ fn mixing_rules_hold_in_the_step() {
     });
 }
 
-/// A restitution rule whose formula exceeds 1 is clamped to 1: a bounce never gains speed.
+/// A mixed restitution above 1 is clamped to 1: a bounce never gains speed.
 #[test]
 fn mixed_restitution_is_clamped_to_one() {
     on_both_sets(|settings| {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A free fall is symplectic Euler at the substep, v = gNh and y = gh²N(N + 1)/2 after N substeps,
-/// and that is within ght/2 of ½gt².
+/// A free fall is symplectic Euler at the substep, v = gNh and y = gh²N(N + 1)/2 after N substeps, which is within
+/// ght/2 of ½gt².
 #[test]
 fn free_fall_is_symplectic_euler() {
     on_both_sets_and_solvers(|settings| {
@@ -27,7 +27,8 @@ fn free_fall_is_symplectic_euler() {
     });
 }
 
-/// Gravity scale multiplies gravity for that body alone: 0 floats, ½ falls at g/2, −1 rises.
+/// The gravity scale multiplies gravity for that body alone: at 0 the body floats, at ½ it falls at g/2, at −1 it
+/// rises.
 #[test]
 fn gravity_scale_multiplies_gravity() {
     on_both_sets_and_solvers(|settings| {
@@ -48,7 +49,7 @@ fn gravity_scale_multiplies_gravity() {
     });
 }
 
-/// Gravity and time step set later hold from the next step on.
+/// Gravity and a time step that are set later are used from the next step on.
 #[test]
 fn gravity_and_time_step_can_change() {
     on_both_sets(|settings| {
@@ -92,7 +93,8 @@ fn damping_decays_exponentially() {
     });
 }
 
-/// A force acts for one step, v = Ft/m when applied in each; a torque likewise, ω = τt/I, and angle follows.
+/// A force acts for one step: applied in each step it gives v = Ft/m. A torque acts for one step as well: it gives ω =
+/// τt/I, and the angle follows.
 #[test]
 fn forces_and_torques_integrate() {
     on_both_sets_and_solvers(|settings| {
@@ -138,7 +140,7 @@ fn impulses_act_at_once() {
     });
 }
 
-/// A mass of 0, or a density of 0, is infinite: neither impulses nor collisions change the motion.
+/// A mass of 0, or a density of 0, means infinite mass: neither impulses nor collisions change the motion.
 #[test]
 fn mass_zero_is_infinite() {
     on_both_sets_and_solvers(|settings| {
@@ -173,7 +175,7 @@ fn mass_zero_is_infinite() {
             assert_eq!(state(&world, body).velocity, Vec2::new(1.0, 0.0));
             assert_eq!(state(&world, body).angular_velocity, 0.0);
         }
-        // −2 against a wall that comes at 1: leaves at 1 + 3.
+        // At −2 against a wall that comes at 1, the body leaves at 1 + 3.
         assert_close("light", state(&world, light).velocity.x, 4.0, 1e-3, &settings);
     });
 }

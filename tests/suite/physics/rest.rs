@@ -32,7 +32,7 @@ fn stack_of_ten_boxes_stands() {
     });
 }
 
-/// A mass ratio of 1,000:1 resting on a floor does not explode: nothing jumps, sinks through or keeps moving.
+/// A mass ratio of 1,000:1 at rest on a floor does not explode: no body jumps, sinks through or keeps moving.
 #[test]
 fn mass_ratio_of_a_thousand_rests() {
     on_both_sets_and_solvers(|settings| {
@@ -65,7 +65,7 @@ fn mass_ratio_of_a_thousand_rests() {
     });
 }
 
-/// Light on heavy, the ratio the other way round, rests within a slop of where it was put.
+/// A light body on a heavy one rests within a slop of its start.
 #[test]
 fn light_on_heavy_rests() {
     on_both_sets_and_solvers(|settings| {
@@ -108,8 +108,8 @@ fn overlap_is_pushed_out_gently() {
     });
 }
 
-/// A pile of 10,000 circles, packed without a load, has taken it within two seconds: an RMS speed below 0.06 m/s, and
-/// 6 mm deep on average.
+/// A pile of 10,000 circles, packed without a load, bears its load after two seconds: the RMS speed is below 0.06 m/s,
+/// and the overlap is 6 mm on average.
 #[test]
 fn packed_pile_comes_to_rest() {
     let mut world = scene::builtin("packed", 10_000, 1).unwrap().build().unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A kinematic body moves at its own velocity whatever happens to it: gravity, impulses, collisions.
+/// A kinematic body moves at its own velocity, whatever acts on it: gravity, impulses, collisions.
 #[test]
 fn kinematic_bodies_keep_their_velocity() {
     on_both_sets_and_solvers(|settings| {
@@ -24,7 +24,7 @@ fn kinematic_bodies_keep_their_velocity() {
     });
 }
 
-/// A kinematic box pushes what it meets up to its own speed.
+/// A kinematic box pushes a body that it meets up to its own speed.
 #[test]
 fn kinematic_bodies_push() {
     on_both_sets_and_solvers(|settings| {
@@ -38,13 +38,13 @@ fn kinematic_bodies_push() {
         let ball = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(1.5, 0.0))).unwrap();
         steps(&mut world, 60);
         assert_close("vx", state(&world, ball).velocity.x, 2.0, 0.02, &settings);
-        // Pushed from x = 1.0 on: the faces stay together within the slop.
+        // The ball is pushed from x = 1.0 on: the faces stay together within the slop.
         let front = 2.0 + 0.5;
         assert!(state(&world, ball).position.x - 0.5 > front - 0.03, "{:?}", state(&world, ball));
     });
 }
 
-/// A kinematic conveyor carries a box by friction until both move alike.
+/// A kinematic conveyor carries a box by friction until both have the same speed.
 #[test]
 fn kinematic_bodies_carry() {
     on_both_sets_and_solvers(|settings| {
@@ -65,7 +65,7 @@ fn filter(category: u32, mask: u32) -> Filter {
     Filter { category, mask, group: 0 }
 }
 
-/// A pair collides exactly when each one's category is in the other's mask, and they are of no common group.
+/// A pair collides exactly when each body's category is in the other's mask, and the two are in no common group.
 #[test]
 fn filters_decide_who_collides() {
     on_both_sets(|settings| {
@@ -104,7 +104,7 @@ fn filters_decide_who_collides() {
     });
 }
 
-/// Bodies that can touch none of those there are touch one that comes later, or a filter that is set later.
+/// A body that can touch no existing body touches a body that is added later, or touches after a filter is set later.
 #[test]
 fn what_touches_none_may_touch_later() {
     on_both_sets_and_solvers(|settings| {
@@ -126,7 +126,7 @@ fn what_touches_none_may_touch_later() {
     });
 }
 
-/// The filter that is set for a body of several parts is that of all of them.
+/// A filter that is set for a body of several parts applies to all parts.
 #[test]
 fn filters_of_compounds_can_change() {
     on_both_sets_and_solvers(|settings| {
@@ -145,7 +145,7 @@ fn filters_of_compounds_can_change() {
     });
 }
 
-/// A filter set later takes effect: the floor opens under the body, the contact ends.
+/// A filter that is set later takes effect: the floor opens under the body, and the contact ends.
 #[test]
 fn filters_can_change() {
     on_both_sets(|settings| {
@@ -165,7 +165,7 @@ fn filters_can_change() {
     });
 }
 
-/// A ball that lands and stays begins one contact and ends none; taken away, it ends that one.
+/// A ball that lands and stays begins one contact and ends none. When the ball is removed, that contact ends.
 #[test]
 fn contacts_begin_and_end_once() {
     on_both_sets_and_solvers(|settings| {
@@ -182,13 +182,13 @@ fn contacts_begin_and_end_once() {
                 begun.push(step);
             }
         }
-        // It falls 1.5 m in √(2·1.5/10) = 0.55 s.
+        // The ball falls 1.5 m in √(2·1.5/10) = 0.55 s.
         assert_eq!(begun.len(), 1, "{begun:?}");
         assert!((31..=35).contains(&begun[0]), "{begun:?}");
         assert_eq!(world.contacts().count(), 1);
         let contact = world.contacts().next().unwrap();
         let weight = world.mass(ball).unwrap() * G;
-        // The impulse of one substep.
+        // The contact reports the impulse of one substep.
         let h = settings.time_step / settings.substeps as f32;
         assert_close("impulse", contact.normal_impulse, weight * h, 0.02 * weight * h, &settings);
         assert_close("friction at rest", contact.tangent_impulse, 0.0, 0.01 * weight * h, &settings);
@@ -204,11 +204,11 @@ fn contacts_begin_and_end_once() {
     });
 }
 
-/// `advance` runs as many fixed steps as the elapsed time holds and carries the rest as `alpha`.
+/// `advance` runs as many fixed steps as fit into the elapsed time, and reports the rest as `alpha`.
 #[test]
 fn advance_accumulates_fixed_steps() {
     on_both_sets(|settings| {
-        // A power of two, so that the sums are exact.
+        // The time step is a power of two, so that the sums are exact.
         let settings = Settings { time_step: 1.0 / 64.0, ..settings };
         let mut world = world(settings);
         let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 10.0))).unwrap();
@@ -230,7 +230,7 @@ fn advance_accumulates_fixed_steps() {
         let last = frame(&mut world, 1.5 / 64.0, 1, 0.75);
         assert_eq!(world.step_count(), 4);
 
-        // The same steps as a host that calls `step` itself, bit for bit.
+        // A host that calls `step` itself gets the same steps, bit for bit.
         steps(&mut reference, 3);
         let previous = state(&reference, twin);
         reference.step();
@@ -245,12 +245,12 @@ fn advance_accumulates_fixed_steps() {
     });
 }
 
-/// Of more time than the largest number of steps takes, `advance` takes these and forgets the whole steps that are left: the
-/// fraction of a step that is kept is that of the time, and the next call owes nothing.
+/// If the time is more than the largest number of steps takes, `advance` takes that number of steps and drops the other
+/// whole steps. It keeps the fraction of a step, and the next call has nothing to make up for.
 #[test]
 fn advance_forgets_what_it_cannot_make_up_for() {
     on_both_sets(|settings| {
-        // A power of two, so that the sums are exact.
+        // The time step is a power of two, so that the sums are exact.
         let settings = Settings { time_step: 1.0 / 64.0, ..settings };
         let mut world = world(settings);
         let most = World::MAX_STEPS_PER_ADVANCE;
@@ -264,7 +264,7 @@ fn advance_forgets_what_it_cannot_make_up_for() {
         advance(&mut world, most as f32, most, 0.0);
         advance(&mut world, most as f32 + 0.75, most, 0.75);
         advance(&mut world, 0.0, 0, 0.75);
-        // Exactly one more than it takes, with what was left.
+        // With the rest from before, this is exactly one step more than the limit.
         advance(&mut world, most as f32 + 0.25, most, 0.0);
         advance(&mut world, 0.0, 0, 0.0);
         advance(&mut world, 20.25, most, 0.25);
@@ -279,7 +279,7 @@ fn advance_forgets_what_it_cannot_make_up_for() {
     });
 }
 
-/// Interpolation passes through the angle as it does through the position.
+/// Interpolation treats the angle like the position.
 #[test]
 fn interpolation_covers_the_angle() {
     on_both_sets(|settings| {
@@ -300,7 +300,7 @@ fn interpolation_covers_the_angle() {
     });
 }
 
-/// A teleported body is drawn where it was put: interpolation does not sweep it across the world.
+/// A teleported body is drawn at its new place: interpolation does not move it across the world.
 #[test]
 fn teleports_are_not_interpolated() {
     on_both_sets(|settings| {
@@ -315,7 +315,7 @@ fn teleports_are_not_interpolated() {
     });
 }
 
-/// Quality reports what is there: kinetic energy and momentum by their definitions, penetration by depth.
+/// Quality reports kinetic energy and momentum by their definitions, and penetration by depth.
 #[test]
 fn quality_follows_its_definitions() {
     on_both_sets(|settings| {
@@ -354,7 +354,7 @@ fn quality_follows_its_definitions() {
     });
 }
 
-/// The projection solver leaves the slop alone and takes away `percent` of what exceeds it, per step.
+/// The projection solver leaves an overlap up to the slop, and removes `percent` of the rest per step.
 #[test]
 fn projection_takes_a_share_of_the_overlap() {
     for isa in SETS {

@@ -1,32 +1,33 @@
-//! Contact manifolds of a segment of a chain, in f64: what of the textbook's manifolds the segment answers for.
+//! Contact manifolds of a segment of a chain, in f64: the part of the textbook's manifolds that the segment answers
+//! for.
 //!
-//! 1. It is solid on its right only: a shape whose centre is on the right of its line passes.
-//! 2. It answers for normals that lean over an end by a sine of no more than [`LEAN`]; over an open end, for all; over
-//!    the joint to the next segment, where the chain turns right and a corner juts out, as far as that segment's own
-//!    normal. (The corner before it is the segment before's.)
-//! 3. A round shape whose normal leans by no more than [`LEAN`] is pushed straight out.
-//! 4. What is beside it is its neighbours'.
+//! 1. The segment is solid on its right only: a shape whose centre is on the right of its line passes.
+//! 2. The segment answers for normals that lean over an end by a sine of at most [`LEAN`]. Over an open end it answers
+//!    for all normals. Over the joint to the next segment, where the chain turns right and a corner juts out, it
+//!    answers up to that segment's own normal. (The corner before the segment belongs to the segment before it.)
+//! 3. A round shape whose normal leans by at most [`LEAN`] is pushed straight out.
+//! 4. Shapes beside the segment belong to its neighbours.
 
 use super::clip::{Manifold, Touch, beyond, clip, most_opposite};
 use super::hull::{Edge, Hull, dvec};
 use glam::DVec2;
 use granule::Shape;
 
-/// Sine of the angle by which a normal may lean over a joint.
+/// The sine of the angle by which a normal may lean over a joint.
 const LEAN: f64 = 0.01;
 
-/// A segment of a chain where it is in the world.
+/// A segment of a chain, in world coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainSegment {
     pub start: DVec2,
     pub end: DVec2,
-    /// Directions of the segments before and after it.
+    /// The directions of the segments before and after this one.
     before: Option<DVec2>,
     after: Option<DVec2>,
 }
 
 impl ChainSegment {
-    /// `shape` is a [`Shape::ChainSegment`].
+    /// Makes the segment of `shape`, which is a [`Shape::ChainSegment`].
     pub fn new(shape: &Shape, position: DVec2, angle: f64) -> ChainSegment {
         let Shape::ChainSegment { half_length, before, after } = *shape else { panic!("{shape:?}") };
         let turn = DVec2::from_angle(angle);
@@ -48,7 +49,7 @@ impl ChainSegment {
         self.along().perp()
     }
 
-    /// Whether a normal that points away from the chain is this segment's, if normals may lean by so much.
+    /// Whether a normal that points away from the chain belongs to this segment, if normals may lean by `lean`.
     fn answers_for(&self, normal: DVec2, lean: f64) -> bool {
         let forward = normal.dot(self.along());
         let past_end = match self.after {
@@ -59,23 +60,23 @@ impl ChainSegment {
         past_end && (self.before.is_none() || forward >= -lean)
     }
 
-    /// The answers that are right when the normal may be off by so much.
+    /// The answers that are right when the normal may be off by `off`.
     fn answers(&self, normal: DVec2, off: f64) -> Vec<bool> {
         let (least, most) = (self.answers_for(normal, LEAN - off), self.answers_for(normal, LEAN + off));
         if least == most { vec![least] } else { vec![least, most] }
     }
 
-    /// As a plain segment.
+    /// The segment as a plain segment.
     pub fn core(&self) -> Hull {
         Hull { corners: vec![self.start, self.end], radius: 0.0, upright: false }
     }
 }
 
-/// What directions may be off by for their rounding alone.
+/// The rounding error of directions.
 const TURN: f64 = 1e-5;
 
-/// All manifolds of a shape and a segment that are right to within `tie`, m; one without points where they may
-/// not touch at all. Normals point from the shape, whose centre this is, to the segment.
+/// All manifolds of a shape and a segment that are right within `tie`, m. A manifold without points means that the two
+/// do not have to touch. Normals point from the shape to the segment; `centre` is the shape's.
 pub fn manifolds(shape: &Hull, centre: DVec2, segment: &ChainSegment, tie: f64) -> Vec<Manifold> {
     let above = segment.outward().dot(centre - segment.start);
     let mut found = Vec::new();
@@ -99,7 +100,7 @@ fn round(radius: f64, centre: DVec2, segment: &ChainSegment, tie: f64, found: &m
     let foot = centre - outward * 0.5 * (height + radius);
     let straight = Manifold::single(-outward, 0.0, Some(foot), height - radius);
     if distance < tie {
-        // Any direction is the nearest point's.
+        // Any direction is one to the nearest point.
         let leaning = Manifold::single(DVec2::X, f64::INFINITY, None, distance - radius);
         found.extend([Manifold::none(), straight, leaning]);
         return;
@@ -124,7 +125,7 @@ fn round(radius: f64, centre: DVec2, segment: &ChainSegment, tie: f64, found: &m
 
 fn outline(hull: &Hull, segment: &ChainSegment, tie: f64, found: &mut Vec<Manifold>) {
     let core = segment.core();
-    // Its solid side is the right: seen from there the edge runs back.
+    // The solid side is the right: seen from there the edge runs backwards.
     let front = Edge { a: segment.end, b: segment.start, normal: segment.outward() };
     let of_front = beyond(hull, &front);
     let mut faces: Vec<(f64, Edge)> = Vec::new();
@@ -140,7 +141,7 @@ fn outline(hull: &Hull, segment: &ChainSegment, tie: f64, found: &mut Vec<Manifo
         }
         faces.push((separation, edge));
     }
-    // One for which it may answer or not decides nothing: the others stay.
+    // An edge for which the segment may answer or not decides nothing: the other manifolds stay as well.
     let by_front = of_front > most - tie;
     if by_front {
         let mut touches = Vec::new();
@@ -158,7 +159,7 @@ fn outline(hull: &Hull, segment: &ChainSegment, tie: f64, found: &mut Vec<Manifo
     }
 }
 
-/// The incident edge clipped to the reference edge; nothing where the one is beside the other.
+/// The incident edge clipped to the reference edge, or no contact if the one edge is beside the other.
 fn beside_or(
     reference: &Hull,
     edge: &Edge,

@@ -1,16 +1,16 @@
-//! Contact manifolds by the textbook (separating axes over the face normals, the incident edge clipped to the
-//! reference edge), in f64 and with all branches in sight.
+//! Contact manifolds by the textbook (separating axes over the face normals, the incident edge clipped to the reference
+//! edge), in f64 and with all branches written out.
 //!
-//! Where a branch hangs on less than `tie`, an f32 may take either: then both outcomes are given.
+//! Where a branch depends on less than `tie`, an f32 may take either branch: then both results are given.
 
 use super::hull::{Edge, Form, Hull};
 use glam::DVec2;
 
-/// One way in which two shapes touch. The normal points from the first to the second.
+/// One way in which two shapes touch. The normal points from the first shape to the second.
 #[derive(Clone, Debug)]
 pub struct Manifold {
     pub normal: DVec2,
-    /// By how much the normal turns when a corner moves by 1 m; infinite if any normal is as good.
+    /// How much the normal turns when a corner moves by 1 m; infinite if any normal is equally right.
     pub normal_slope: f64,
     pub points: Vec<Touch>,
 }
@@ -18,10 +18,10 @@ pub struct Manifold {
 /// A point of contact.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
-    /// Midway between the surfaces. `None` where no rule says which point it is.
+    /// The point midway between the surfaces. `None` where no rule determines the point.
     pub point: Option<DVec2>,
     pub separation: f64,
-    /// By how much the separation and the point change when a corner moves by 1 m.
+    /// How much the separation and the point change when a corner moves by 1 m.
     pub slope: f64,
 }
 
@@ -35,7 +35,7 @@ impl Manifold {
     }
 }
 
-/// All manifolds that are right to within `tie`, m. Points are not cut off at any distance.
+/// All manifolds that are right within `tie`, m. Distant points are included.
 pub fn manifolds(a: &Form, b: &Form, tie: f64) -> Vec<Manifold> {
     match (a, b) {
         (Form::Plane { normal, offset }, Form::Hull(hull)) => on_plane(*normal, *offset, hull),
@@ -53,7 +53,7 @@ pub fn manifolds(a: &Form, b: &Form, tie: f64) -> Vec<Manifold> {
     }
 }
 
-/// The edge that faces the plane most squarely gives its two corners.
+/// The manifolds of a hull on a plane: the two corners of the edge that faces the plane most directly.
 fn on_plane(normal: DVec2, offset: f64, hull: &Hull) -> Vec<Manifold> {
     let touch = |corner: DVec2| {
         let separation = normal.dot(corner) - offset - hull.radius;
@@ -65,14 +65,14 @@ fn on_plane(normal: DVec2, offset: f64, hull: &Hull) -> Vec<Manifold> {
         return vec![manifold(vec![touch(hull.corners[0])])];
     }
     if hull.upright {
-        // One point, the deepest; where on the edge it lies is nobody's promise.
+        // The result is one point, the deepest. Its place on the edge is not specified.
         let deepest = hull.corners.iter().map(|&corner| touch(corner).separation).fold(f64::MAX, f64::min);
         return vec![Manifold::single(normal, 0.0, None, deepest)];
     }
     most_opposite(hull, normal).iter().map(|edge| manifold(vec![touch(edge.a), touch(edge.b)])).collect()
 }
 
-/// The edges whose normals are most opposite to this one: several if they are so alike.
+/// The edges whose normals are most opposite to this one: several if their normals are nearly equal.
 pub fn most_opposite(hull: &Hull, normal: DVec2) -> Vec<Edge> {
     let edges = hull.edges();
     let least = edges.iter().map(|edge| edge.normal.dot(normal)).fold(f64::MAX, f64::min);
@@ -91,7 +91,7 @@ fn corner_corner(a: &Hull, at_a: DVec2, b: &Hull, at_b: DVec2, tie: f64) -> Mani
     Manifold::single(normal, 1.0 / distance, Some(middle), separation)
 }
 
-/// A round shape against a core of corners: the nearest feature, and from inside the nearest face.
+/// The manifolds of a round shape and a core of corners: the nearest feature, or from inside the nearest face.
 fn round(hull: &Hull, disc: &Hull, tie: f64) -> Vec<Manifold> {
     let centre = disc.corners[0];
     let distance = hull.core_distance(centre);
@@ -117,7 +117,7 @@ fn round(hull: &Hull, disc: &Hull, tie: f64) -> Vec<Manifold> {
     found
 }
 
-/// Two axis-aligned boxes: one point, on the axis of least overlap.
+/// The manifolds of two axis-aligned boxes: one point, on the axis of least overlap.
 fn upright(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
     let (centre, half) =
         (|h: &Hull| 0.5 * (h.corners[0] + h.corners[2]), |h: &Hull| 0.5 * (h.corners[2] - h.corners[0]));
@@ -139,7 +139,7 @@ fn upright(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
     found
 }
 
-/// Two cores of two or more corners each.
+/// The manifolds of two cores of two or more corners each.
 fn clipped(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
     let faces = |of: &Hull, other: &Hull| -> Vec<(f64, Edge)> {
         of.edges().into_iter().map(|edge| (beyond(other, &edge), edge)).collect()
@@ -167,10 +167,10 @@ fn clipped(a: &Hull, b: &Hull, tie: f64) -> Vec<Manifold> {
     found
 }
 
-/// The incident edge clipped to the extent of the reference edge, or, where the cores are apart, the two
-/// nearest corners: if the edges do not face each other, and also if they do, but corners are all the same
-/// what is nearest. Of these two the caller has to pick the one that is as deep as the shapes are: clipped, a
-/// rounded corner beyond the end of the reference edge would count for less than it is.
+/// The incident edge clipped to the extent of the reference edge, or, where the cores are apart, the two nearest
+/// corners. Corners are given if the edges do not face each other, and also if the edges face each other but two
+/// corners are the nearest points. The caller takes the result that is as deep as the shapes are: the clipped points
+/// would be less deep for a rounded corner beyond the end of the reference edge.
 fn against(
     reference: &Hull,
     edge: &Edge,
@@ -194,8 +194,8 @@ fn against(
     }
 }
 
-/// The incident edge clipped to the extent of the reference edge, if they face each other. Returns by how much
-/// they do.
+/// Clips the incident edge to the extent of the reference edge, if the edges face each other. Returns the length over
+/// which they do.
 pub fn clip(
     reference: &Hull,
     edge: &Edge,
@@ -224,7 +224,7 @@ pub fn clip(
     };
     let points = vec![touch(low), touch(high)];
     if overlap < tie {
-        // Almost upright: the deeper of the two will do.
+        // The incident edge is almost upright: the deeper of the two points is right, too.
         let deeper = if points[0].separation < points[1].separation { points[0] } else { points[1] };
         found.push(Manifold { normal: edge.normal, normal_slope: 0.0, points: vec![deeper] });
     }
@@ -232,7 +232,7 @@ pub fn clip(
     overlap
 }
 
-/// Distance of two edges that do not cross.
+/// The distance of two edges that do not cross.
 fn segment_distance(one: &Edge, other: &Edge) -> f64 {
     let to = |point: DVec2, edge: &Edge| {
         let along = edge.b - edge.a;
@@ -242,12 +242,12 @@ fn segment_distance(one: &Edge, other: &Edge) -> f64 {
     to(one.a, other).min(to(one.b, other)).min(to(other.a, one)).min(to(other.b, one))
 }
 
-/// How far a core is beyond the line of an edge: the least over its corners.
+/// The distance of a core beyond the line of an edge: the least over the core's corners.
 pub fn beyond(core: &Hull, edge: &Edge) -> f64 {
     core.corners.iter().map(|&corner| edge.normal.dot(corner - edge.a)).fold(f64::MAX, f64::min)
 }
 
-/// Distance of two cores; if they overlap, minus the shortest way out.
+/// The distance of two cores; if they overlap, minus the shortest way out.
 pub fn core_separation(a: &Hull, b: &Hull) -> f64 {
     if a.corners.len() == 1 {
         return b.core_distance(a.corners[0]);
@@ -258,7 +258,7 @@ pub fn core_separation(a: &Hull, b: &Hull) -> f64 {
     let out_of_a = a.edges().iter().map(|edge| beyond(b, edge)).fold(f64::MIN, f64::max);
     let out_of_b = b.edges().iter().map(|edge| beyond(a, edge)).fold(f64::MIN, f64::max);
     let best = out_of_a.max(out_of_b);
-    // Segments in line overlap on every normal that they have, however far apart they are.
+    // Segments in line overlap on all their normals, whatever their distance.
     if best < -1e-12 {
         return best;
     }
@@ -267,7 +267,7 @@ pub fn core_separation(a: &Hull, b: &Hull) -> f64 {
     from_a.chain(from_b).fold(f64::MAX, f64::min)
 }
 
-/// Distance of the surfaces, minus the shortest way out when they overlap. Infinite for two half-spaces.
+/// The distance of the surfaces, or minus the shortest way out when the shapes overlap. Infinite for two half-spaces.
 pub fn separation(a: &Form, b: &Form) -> f64 {
     match (a, b) {
         (Form::Hull(a), Form::Hull(b)) => core_separation(a, b) - a.radius - b.radius,

@@ -1,9 +1,9 @@
-//! An independent physics step to hold the engine against: f64, one struct a body, every pair tested
-//! against every other, ordinary branches. Written from the formulas (E. Catto, "Solver2D", 2024, soft
-//! step; Coulomb friction with two coefficients; Newton's restitution), not from the engine.
+//! An independent physics step to compare the engine with: f64, one struct per body, every pair tested, ordinary
+//! branches. It is written from the formulas (E. Catto, "Solver2D", 2024, soft step; Coulomb friction with two
+//! coefficients; Newton's restitution), not from the engine.
 //!
-//! It resolves contacts one after the other, so it agrees with the engine only where the order does not
-//! matter: where no two contacts share a body that can move.
+//! It resolves contacts one after the other. So it agrees with the engine only where the order does not matter: where
+//! no two contacts share a body that can move.
 
 use glam::DVec2;
 use granule::{BodyDesc, BodyType, Mixing, Settings, Shape, Solver, Vec2};
@@ -19,7 +19,7 @@ pub enum Form {
     HalfSpace { normal: DVec2, offset: f64 },
 }
 
-/// A body, everything in one place.
+/// A body with all its values in one struct.
 #[derive(Clone, Copy, Debug)]
 pub struct Body {
     pub form: Form,
@@ -30,10 +30,10 @@ pub struct Body {
     pub inv_mass: f64,
     pub inv_inertia: f64,
     pub gravity_scale: f64,
-    /// The part of gravity that a particle followed in its last step: 1 at the start of its path. By half a substep of
-    /// this the velocity that the solver works with is behind that of the moment. 0 for others.
+    /// The share of gravity that a particle followed in its last step: 1 at the start of its path. The solver's
+    /// velocity lags behind the particle's velocity by half a substep of this share. 0 for other bodies.
     pub follows: f64,
-    /// One that forces move.
+    /// Whether forces move the body.
     pub is_particle: bool,
     pub static_friction: f64,
     pub dynamic_friction: f64,
@@ -49,7 +49,7 @@ pub struct Contact {
     pub b: usize,
     pub normal: DVec2,
     pub separation: f64,
-    /// Whether another normal is as good to within the rounding of an f32, as at equal centres.
+    /// Whether another normal is equally right within the rounding of an f32, as at equal centres.
     pub ambiguous: bool,
 }
 
@@ -100,7 +100,7 @@ impl Body {
         }
     }
 
-    /// The largest number that goes into this body's geometry: what an f32 rounds relative to.
+    /// The largest number in this body's geometry: an f32 rounds relative to it.
     pub fn scale(&self) -> f64 {
         let extent = match self.form {
             Form::Circle(r) => r,
@@ -110,18 +110,18 @@ impl Body {
         self.position.x.abs().max(self.position.y.abs()) + extent + 1.0
     }
 
-    /// How far the point is outside the shape; negative inside.
+    /// The distance of the point from the shape; negative inside.
     pub fn distance(&self, point: DVec2) -> f64 {
         let to = point - self.position;
         match self.form {
             Form::Circle(r) => to.length() - r,
-            // Not Euclidean outside a corner, but of the right sign, and 0 on the surface.
+            // This is not Euclidean outside a corner, but its sign is right, and it is 0 on the surface.
             Form::Box(half) => (to.x.abs() - half.x).max(to.y.abs() - half.y),
             Form::HalfSpace { normal, offset } => to.dot(normal) - offset,
         }
     }
 
-    /// How far the shape's bounds are from those of the box; negative when they overlap.
+    /// The distance of the shape's bounds from the box; negative when they overlap.
     pub fn bounds_distance(&self, lower: DVec2, upper: DVec2) -> f64 {
         let centre = (lower + upper) / 2.0;
         let half = (upper - lower) / 2.0;
@@ -137,7 +137,7 @@ impl Body {
     }
 }
 
-/// The nearest distance and its normal from `a` to `b`.
+/// The nearest distance from `a` to `b`, and its normal.
 pub fn contact(bodies: &[Body], a: usize, b: usize) -> Contact {
     let tiny = 2e-6 * (bodies[a].scale() + bodies[b].scale());
     let (normal, separation, ambiguous) = manifold(&bodies[a], &bodies[b], tiny);
@@ -150,7 +150,7 @@ fn manifold(a: &Body, b: &Body, tiny: f64) -> (DVec2, f64, bool) {
         (Form::Circle(ra), Form::Circle(rb)) => {
             let distance = to.length();
             let normal = if distance > 0.0 { to / distance } else { DVec2::X };
-            // The direction of a short vector is as good as its rounding.
+            // The direction of a short vector is inexact by its rounding.
             (normal, distance - ra - rb, distance < 1e3 * tiny)
         }
         (Form::Circle(r), Form::Box(half)) => {
@@ -161,7 +161,7 @@ fn manifold(a: &Body, b: &Body, tiny: f64) -> (DVec2, f64, bool) {
             if distance > 0.0 {
                 (-outward / distance, distance - r, distance < 1e3 * tiny)
             } else {
-                // Inside: out by the nearest face.
+                // The centre is inside: it leaves by the nearest face.
                 let depth = half - centre.abs();
                 let sign = |x: f64| if x < 0.0 { -1.0 } else { 1.0 };
                 let (outward, depth_out) = if depth.x < depth.y {
@@ -197,27 +197,28 @@ fn manifold(a: &Body, b: &Body, tiny: f64) -> (DVec2, f64, bool) {
     }
 }
 
-/// Whether two bodies take part in a contact at all: one of them moves freely, and their filters agree.
+/// Whether two bodies can have a contact: at least one of them is dynamic, and their filters agree.
 pub fn may_collide(a: &Body, b: &Body) -> bool {
     (a.kind == BodyType::Dynamic || b.kind == BodyType::Dynamic)
         && a.category & b.mask != 0
         && b.category & a.mask != 0
 }
 
-/// By how much a particle's velocity in Verlet's scheme, that of the middle of a substep, is behind that of the moment.
+/// How much a particle's velocity in Verlet's scheme, which is of the middle of a substep, lags behind its velocity at
+/// the end.
 fn behind(body: &Body, settings: &Settings) -> DVec2 {
     let h = f64::from(settings.time_step) / f64::from(settings.substeps);
     dvec(settings.gravity) * body.gravity_scale * (0.5 * h * body.follows)
 }
 
-/// From the velocities of the moment to those that the solver works with.
+/// Replaces the velocities of the present by the velocities that the solver works with.
 pub fn take_velocities(bodies: &mut [Body], settings: &Settings) {
     for body in bodies {
         body.velocity -= behind(body, settings);
     }
 }
 
-/// And back, after a step that began with the velocities `start`.
+/// Replaces the solver's velocities by those of the present, after a step that began with the velocities `start`.
 fn give_velocities(bodies: &mut [Body], start: &[DVec2], settings: &Settings) {
     for (body, &start) in bodies.iter_mut().zip(start) {
         let gravity = dvec(settings.gravity) * body.gravity_scale;
@@ -229,8 +230,8 @@ fn give_velocities(bodies: &mut [Body], start: &[DVec2], settings: &Settings) {
     }
 }
 
-/// What a particle follows after a step that began with the velocity `start` in the solver and ended with that of the
-/// moment: of f = (v − ½·h·f·g − u₀)·g/(Δt·g²).
+/// The share of gravity that a particle follows, after a step that began with the solver's velocity u₀ (of `start`) and
+/// ended with the velocity v (`end`): f = (v − ½·h·f·g − u₀)·g/(Δt·g²).
 pub fn follows(start: &Body, end: DVec2, settings: &Settings) -> f64 {
     let gravity = dvec(settings.gravity) * start.gravity_scale;
     if !start.is_particle || gravity == DVec2::ZERO {
@@ -241,10 +242,10 @@ pub fn follows(start: &Body, end: DVec2, settings: &Settings) -> f64 {
     ((end - start.velocity).dot(gravity) / whole / (1.0 + half_substep)).clamp(0.0, 1.0)
 }
 
-/// By how much two bodies are too far from each other for a contact; negative when they make one.
+/// The distance by which two bodies are too far apart for a contact; negative when they make one.
 ///
-/// They make one when nearer than four slops. With a body that no impulse moves, where its face is flat, they do
-/// as well when what remains of the gap at the end of the step, at their present speeds, is less than nothing.
+/// They make a contact when they are nearer than four slops. They also make one if one of the two is a body that no
+/// impulse moves, its face is flat there, and the gap at the end of the step, at their present speeds, is negative.
 ///
 /// Faces count as wider by `edge`, so that a body at the very end of a face can be judged both ways.
 pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings, edge: f64) -> f64 {
@@ -258,7 +259,7 @@ pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings, edge: f64
     near.min(contact.separation + speed * f64::from(settings.time_step))
 }
 
-/// Whether the nearest features face each other, rather than a corner.
+/// Whether the nearest features are faces, and not a corner.
 fn is_flat(a: &Body, b: &Body, edge: f64) -> bool {
     let to = (b.position - a.position).abs() - edge;
     match (a.form, b.form) {
@@ -271,8 +272,8 @@ fn is_flat(a: &Body, b: &Body, edge: f64) -> bool {
     }
 }
 
-/// Every pair that makes a contact, by testing every body against every other. With `slack` also those that
-/// almost do.
+/// Every pair that makes a contact, by a test of every body against every other. With `slack` also the pairs that
+/// almost make one.
 pub fn contacts(bodies: &[Body], settings: &Settings, slack: f64) -> Vec<Contact> {
     let mut found = Vec::new();
     for a in 0..bodies.len() {
@@ -288,7 +289,7 @@ pub fn contacts(bodies: &[Body], settings: &Settings, slack: f64) -> Vec<Contact
     found
 }
 
-/// What a contact carries from step to step and through one.
+/// The impulses that a contact carries through a step and to the next step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Impulses {
     normal: f64,
@@ -308,17 +309,18 @@ struct Constraint {
     dynamic_friction: f64,
     restitution: f64,
     impulses: Impulses,
-    /// How fast the gap may close: the gap at the last solve (at first, the step's start) over the substep.
-    /// Solver2D takes the gap anew when relaxing; the engine does not, see its `solver/impulse.rs`.
+    /// How fast the gap may close: the gap at the last solve (at first, at the step's start) over the substep. Solver2D
+    /// measures the gap again when relaxing; the engine does not, see its `solver/impulse.rs`.
     closing: f64,
-    /// It bore a load in the step before.
+    /// Whether the contact bore a load in the step before.
     resting: bool,
     immovable: bool,
-    /// Normal velocity before the first impulse of an impact in this substep; 0 without one.
+    /// The normal velocity before the first impulse of an impact in this substep; 0 without an impact.
     approach: f64,
-    /// Something in the world bounces: then what stops an impact is no load that goes on, whether or not this one bounces.
+    /// Whether something in the world bounces. Then the impulse that stops an impact is not carried on as a load,
+    /// whether this contact bounces or not.
     bouncy: bool,
-    /// Whether a branch was taken by less than f32 can tell, so that the other one is as right.
+    /// Whether a branch depended on less than f32 can tell, so that the other branch is equally right.
     marginal: bool,
 }
 
@@ -326,7 +328,7 @@ struct Constraint {
 pub struct World {
     pub settings: Settings,
     pub bodies: Vec<Body>,
-    /// The bodies of contacts whose outcome hung on rounding in some step so far.
+    /// Whether each body had a contact whose result depended on rounding in some step so far.
     pub marginal: Vec<bool>,
     carried: Vec<(usize, usize, Impulses)>,
 }
@@ -353,8 +355,9 @@ impl World {
             .map(|contact| self.prepare(contact, s.mixing, h))
             .collect();
 
-        // Soft coefficients at a fixed fraction of the substep rate, twice as large (but no larger than a quarter) where one
-        // body is immovable; no contact here turns a body by its normal impulse, and such a one is damped twice as much.
+        // The soft coefficients are at a fixed fraction of the substep rate, twice as large (but no larger than a
+        // quarter) where one body is immovable. No contact here turns a body by its normal impulse, and such a contact
+        // is damped twice as much.
         let threshold = 6.0 * f64::from(s.time_step) * dvec(s.gravity).length();
         let threshold = threshold.min(f64::from(s.restitution_threshold));
         let soft = [1.0, 2.0].map(|stiffer| {
@@ -409,7 +412,7 @@ impl World {
                     }
                 }
                 Solver::Projection => {
-                    // An overlap is removed in equal parts, which are growing parts of what is left of it.
+                    // An overlap is removed in equal parts, which are growing parts of the rest of it.
                     let part = f64::from(s.projection_percent) / f64::from(s.substeps);
                     let part = part / (1.0 - f64::from(substep) * part);
                     for constraint in &mut constraints {
@@ -435,7 +438,7 @@ impl World {
     fn prepare(&self, contact: Contact, mixing: Mixing, h: f64) -> Constraint {
         let (a, b) = (&self.bodies[contact.a], &self.bodies[contact.b]);
         let n = contact.normal;
-        // A circle is touched at its own surface; a box does not rotate, so its arm does not matter.
+        // A circle is touched at its own surface. A box does not turn, so its arm does not matter.
         let arm_a = if let Form::Circle(r) = a.form { n * r } else { DVec2::ZERO };
         let arm_b = if let Form::Circle(r) = b.form { -n * r } else { DVec2::ZERO };
         let mass_along = |axis: DVec2| {
@@ -486,14 +489,14 @@ struct Soft {
 }
 
 impl Constraint {
-    /// Velocity of `b` relative to `a` where they touch.
+    /// The velocity of `b` relative to `a` at the point of contact.
     fn relative_velocity(&self, bodies: &[Body]) -> DVec2 {
         let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
         let at = |body: &Body, arm: DVec2| body.velocity + body.omega * arm.perp();
         at(b, self.arm_b) - at(a, self.arm_a)
     }
 
-    /// The gap now, along the normal of the step's start.
+    /// The present gap, along the normal of the step's start.
     fn separation(&self, bodies: &[Body]) -> f64 {
         let moved = (bodies[self.contact.b].position - self.start_b)
             - (bodies[self.contact.a].position - self.start_a);
@@ -520,25 +523,25 @@ impl Constraint {
         let (bias, mass_scale, impulse_scale) = if biased && separation <= 0.0 {
             ((soft.rate * separation).max(-soft.push_out), soft.mass_scale, soft.impulse_scale)
         } else {
-            // Still apart: they may close exactly this gap within the substep.
+            // The two are apart: they may close exactly this gap within the substep.
             (self.closing, 1.0, 0.0)
         };
         let speed = self.relative_velocity(bodies).dot(n);
-        // Just touching: as a gap the contact is rigid, as an overlap it is soft, and gives back a share of
-        // the impulse that it has.
+        // The two just touch. As a gap the contact is rigid; as an overlap it is soft, and gives back a share of its
+        // impulse.
         let held = self.impulses.normal / self.normal_mass;
         self.marginal |= biased && separation.abs() < MARGIN && (speed.abs() > 0.01 || held > 0.01);
         let impulse = -self.normal_mass * mass_scale * (speed + bias) - impulse_scale * self.impulses.normal;
         let new = (self.impulses.normal + impulse).max(0.0);
         let applied = new - self.impulses.normal;
-        // What bears a load already does not bounce when it is pressed together from elsewhere.
+        // A contact that bears a load does not bounce when other contacts press it together.
         if new > 0.0 && !self.resting && self.bouncy {
             self.marginal |= (speed + soft.threshold).abs() < 1e-3;
             if speed < -soft.threshold {
                 self.approach = self.approach.min(speed);
             }
         }
-        // What closes its gap now is stopped when it has done so.
+        // A contact that closes its gap now is stopped when the gap is closed.
         if biased && new > 0.0 {
             self.closing = 0.0;
         }
@@ -546,7 +549,7 @@ impl Constraint {
         self.apply(bodies, applied, 0.0);
     }
 
-    /// Moves the two apart by a share of what exceeds the slop.
+    /// Moves the two apart by a share of the overlap beyond the slop.
     fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64, inv_h: f64) {
         self.closing = self.separation(bodies).max(0.0) * inv_h;
         let excess = -self.separation(bodies) - f64::from(settings.projection_slop);
@@ -571,7 +574,7 @@ impl Constraint {
         self.apply(bodies, 0.0, applied);
     }
 
-    /// Newton's law of impact of two bodies: they leave at e times the speed at which they came.
+    /// Newton's law of impact of two bodies: they leave at e times their speed of approach.
     fn rebound(&mut self, bodies: &mut [Body]) {
         if self.approach == 0.0 || self.impulses.normal == 0.0 || self.restitution == 0.0 {
             return;
@@ -582,7 +585,7 @@ impl Constraint {
         self.apply(bodies, impulse, 0.0);
     }
 
-    /// What has bounced has nothing to carry on.
+    /// Clears the impulses of a contact that has bounced: they are not carried on.
     fn retire(&mut self) {
         if std::mem::take(&mut self.approach) < 0.0 {
             self.impulses = Impulses::default();

@@ -1,8 +1,8 @@
-//! Shapes that turn, for the tests: in f64, as plain lists of corners in the world, and how far they are from
-//! points. Written from the definitions, not from the engine.
+//! Shapes that turn, for the tests, in f64: plain lists of corners in world coordinates, and the distances of points
+//! from them. Written from the definitions, not from the engine.
 //!
-//! Every shape but a half-space is a *core*, a convex polygon of one to eight corners, and all points within
-//! a radius of it.
+//! Every shape but a half-space is a *core*, a convex polygon of one to eight corners, and all points within a radius
+//! of it.
 
 use glam::DVec2;
 use granule::{Shape, Vec2};
@@ -11,7 +11,7 @@ pub fn dvec(v: Vec2) -> DVec2 {
     DVec2::new(f64::from(v.x), f64::from(v.y))
 }
 
-/// A shape where it is in the world.
+/// A shape in world coordinates.
 #[derive(Clone, Debug)]
 pub enum Form {
     Hull(Hull),
@@ -22,12 +22,12 @@ pub enum Form {
     },
 }
 
-/// Corners counter-clockwise.
+/// A core and a radius. The corners are counter-clockwise.
 #[derive(Clone, Debug)]
 pub struct Hull {
     pub corners: Vec<DVec2>,
     pub radius: f64,
-    /// An axis-aligned box, which has rules of its own.
+    /// Whether the hull is an axis-aligned box, which has rules of its own.
     pub upright: bool,
 }
 
@@ -68,7 +68,7 @@ impl Form {
         }
     }
 
-    /// How far the point is outside; negative inside.
+    /// The distance of the point from the shape; negative inside.
     pub fn distance(&self, point: DVec2) -> f64 {
         match self {
             Form::Plane { normal, offset } => normal.dot(point) - offset,
@@ -83,7 +83,7 @@ fn ends(half_length: f32) -> [DVec2; 2] {
 }
 
 impl Hull {
-    /// None for a point, two (there and back) for a segment.
+    /// The edges of the core: none for a point, two (there and back) for a segment.
     pub fn edges(&self) -> Vec<Edge> {
         let n = self.corners.len();
         if n < 2 {
@@ -96,7 +96,7 @@ impl Hull {
         (0..n).map(edge).collect()
     }
 
-    /// Distance of a point from the core, negative inside it.
+    /// The distance of a point from the core, negative inside it.
     pub fn core_distance(&self, point: DVec2) -> f64 {
         let inside = self.edges().iter().map(|edge| edge.normal.dot(point - edge.a)).fold(f64::MIN, f64::max);
         if self.corners.len() > 2 && inside <= 0.0 {
@@ -105,7 +105,7 @@ impl Hull {
         self.nearest(point).distance(point)
     }
 
-    /// The point of the core's outline nearest to a point.
+    /// The point of the core's outline that is nearest to `point`.
     pub fn nearest(&self, point: DVec2) -> DVec2 {
         let mut best = self.corners[0];
         for edge in self.edges() {

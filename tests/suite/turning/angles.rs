@@ -1,9 +1,10 @@
-//! Angles keep their digits however far a body has turned, and say the same on both sides of half a turn.
+//! Angles keep their precision however far a body has turned, and are equivalent on both sides of half a turn.
 
 use super::*;
 use std::f64::consts::TAU;
 
-/// A wheel that has turned for 200 s at 1,000 rad/s turns at 0.4 rad/s as a new one does, and so does one after 10⁶ rad/s.
+/// A wheel that has turned for 200 s at 1,000 rad/s turns at 0.4 rad/s like a new wheel, and so does a wheel after 10⁶
+/// rad/s.
 #[test]
 fn slow_turns_after_fast_ones() {
     on_both_sets(|settings| {
@@ -25,7 +26,7 @@ fn slow_turns_after_fast_ones() {
                 let now = state(&world, body);
                 let expected = f64::from(60 * seconds) * f64::from(settings.time_step) * f64::from(fast);
                 let error = (now.total_angle() - expected).abs();
-                // What a step turns it is rounded to a few units of its own last place.
+                // The turn of one step is rounded to a few units of its own last place.
                 let tolerance = 5.0e-7 * expected.abs();
                 assert!(error < tolerance, "{fast}: {now:?}, {} of {expected}", now.total_angle());
                 assert!(now.angle.abs() <= PI);
@@ -45,7 +46,8 @@ fn triangle() -> Shape {
     Shape::polygon(&[Vec2::new(-0.5, -0.3), Vec2::new(0.5, -0.3), Vec2::new(0.1, 0.6)]).unwrap()
 }
 
-/// An angle that is given, in a description or later, is kept as whole turns and the rest; one within half a turn stays as it is.
+/// A given angle, in a description or later, is kept as whole turns and the rest. An angle within half a turn stays as
+/// it is.
 #[test]
 fn given_angles_are_wrapped() {
     let mut world = world(Settings::default());
@@ -71,7 +73,7 @@ fn given_angles_are_wrapped() {
     assert!(world.set_angle(body, 1.1e7).is_err());
 }
 
-/// A state between two steps goes on over half a turn, and over many turns, evenly.
+/// Interpolation between two steps continues evenly over half a turn, and over many turns.
 #[test]
 fn interpolation_goes_over_half_a_turn() {
     for omega in [3.0f32, -3.0, 100.0, 5_000.0] {
@@ -102,11 +104,11 @@ fn state_turns(angle: f64) -> i32 {
     (angle / TAU).round() as i32
 }
 
-/// What rests, rolls and slides near half a turn does the same as at any other angle that is as good: a square has four.
+/// Bodies that rest, roll and slide near half a turn behave as at any equivalent angle; a square has four of these.
 #[test]
 fn contacts_do_not_feel_half_a_turn() {
     on_both_sets(|settings| {
-        // A box that lies on its back, with its angle to either side of half a turn.
+        // A box lies on its back, with an angle on either side of half a turn.
         for angle in [PI, -PI, PI - 1.0e-6, 3.0 * PI, 0.0, 0.5 * PI] {
             let mut world = world(settings);
             world.add_body(&floor(rough(0.6))).unwrap();
@@ -123,7 +125,8 @@ fn contacts_do_not_feel_half_a_turn() {
                 assert!((now.total_angle() - f64::from(angle)).abs() < 0.01, "{angle}: {now:?}");
             }
         }
-        // A disc with a bar across it, which the broadphase has to follow as it turns, rolls evenly over its half turns.
+        // A disc with a bar across it, which the broadphase has to follow as it turns, rolls evenly through its half
+        // turns.
         let mut world = world(settings);
         world.add_body(&floor(rough(1.0))).unwrap();
         let desc = BodyDesc {
@@ -146,8 +149,8 @@ fn contacts_do_not_feel_half_a_turn() {
     });
 }
 
-/// A bar that spins fast hits what its ends reach, whatever its angle was when the pair list was made: one that turns 0.9 of a turn
-/// a step does as well.
+/// A fast bar hits every body that its ends reach, whatever its angle was when the pair list was made, even at 0.9 of a
+/// turn per step.
 #[test]
 fn fast_bars_reach_their_neighbours() {
     for omega in [20.0f32, 150.0, 339.3, -339.3] {
@@ -165,7 +168,7 @@ fn fast_bars_reach_their_neighbours() {
     }
 }
 
-/// The hash of a state tells whole turns apart.
+/// The hash of a state depends on the number of whole turns.
 #[test]
 fn the_hash_counts_turns() {
     let hash = |angle: f32| {
@@ -174,7 +177,7 @@ fn the_hash_counts_turns() {
         world.add_body(&desc).unwrap();
         world.state_hash()
     };
-    // In f32 both are the same part of a turn.
+    // In f32 the two angles are the same part of a turn.
     let (once, twice) = (std::f32::consts::TAU, 2.0 * std::f32::consts::TAU);
     assert_ne!(hash(once), hash(twice));
 }

@@ -1,10 +1,9 @@
-//! Chains of segments: smooth over their joints, and solid from one side only.
+//! Chains of segments: smooth over their joints, and solid on one side only.
 
 use super::*;
 use granule::Assembly;
 
-/// A level chain of segments of this length, from −5 to 60, solid below; a tenth of the segments are very
-/// short.
+/// A level chain of segments of this length, from −5 to 60, solid below. A tenth of the segments are very short.
 fn level(length: f32, material: Material) -> Assembly {
     let mut points = vec![Vec2::new(-5.0, 0.0)];
     while points[points.len() - 1].x < 60.0 {
@@ -15,7 +14,8 @@ fn level(length: f32, material: Material) -> Assembly {
     Assembly::chain(&points, false, material).unwrap()
 }
 
-/// What slides without friction over a level chain at 5 m/s keeps speed, height and angle: no joint is felt.
+/// A body that slides without friction over a level chain at 5 m/s keeps its speed, height and angle: joints have no
+/// effect.
 #[test]
 fn nothing_trips_over_the_joints_of_a_level_chain() {
     on_both_sets(|settings| {
@@ -71,7 +71,7 @@ fn discs_roll_over_chains() {
     });
 }
 
-/// What comes from below passes a chain as if it were not there; falling back, it lands on it.
+/// A body from below passes through a chain freely; when it falls back, it lands on the chain.
 #[test]
 fn chains_are_open_from_below() {
     on_both_sets(|settings| {
@@ -99,13 +99,13 @@ fn chains_are_open_from_below() {
     });
 }
 
-/// A closed chain that runs counter-clockwise holds in what is inside, and lets in what comes from outside.
+/// A closed chain that runs counter-clockwise keeps bodies inside, and lets bodies in from outside.
 #[test]
 fn closed_chains_are_containers() {
     on_both_sets(|settings| {
         let corners =
             [Vec2::new(-2.0, -2.0), Vec2::new(2.0, -2.0), Vec2::new(2.0, 2.0), Vec2::new(-2.0, 2.0)];
-        // Eight segments a side.
+        // There are eight segments per side.
         let points: Vec<Vec2> =
             (0..32).map(|i| corners[i / 8].lerp(corners[(i / 8 + 1) % 4], (i % 8) as f32 / 8.0)).collect();
         let chain = Assembly::chain(&points, true, rough(0.2)).unwrap();
@@ -131,7 +131,7 @@ fn closed_chains_are_containers() {
                 assert!(at.abs().max_element() < 1.9, "step {step}: out at {at}");
             }
             if step == 20 {
-                // It meets the top from outside, from the solid side: that is no collision.
+                // The body meets the top from outside: that is no collision.
                 let now = state(&world, above);
                 assert_close("falls freely", now.velocity.y, -G * 21.0 / 60.0, 0.01, &settings);
             }
@@ -139,7 +139,7 @@ fn closed_chains_are_containers() {
     });
 }
 
-/// A box on a chain at a slope holds or slides as on a half-space.
+/// A box on an inclined chain holds or slides as on a half-space.
 #[test]
 fn friction_holds_on_chains() {
     on_both_sets(|settings| {

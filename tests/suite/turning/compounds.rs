@@ -6,7 +6,7 @@ use granule::Filter;
 /// A bar of half extents 1 × 0.1 with a disc at each end.
 fn dumbbell(world: &mut World, desc: BodyDesc, radii: [f32; 2], discs: Filter) -> BodyHandle {
     let body = world.add_body(&BodyDesc { shape: Shape::oriented_box(1.0, 0.1), ..desc }).unwrap();
-    // Where the bar's middle is now, from the body's centre, changes with each part.
+    // The place of the bar's middle relative to the body's centre changes with each part.
     for (radius, x) in radii.into_iter().zip([-1.0f32, 1.0]) {
         let bar = world.parts(body).unwrap()[0].position;
         let disc = Part {
@@ -19,14 +19,14 @@ fn dumbbell(world: &mut World, desc: BodyDesc, radii: [f32; 2], discs: Filter) -
     body
 }
 
-/// Where the bar's middle is in the world.
+/// The place of the bar's middle in the world.
 fn bar(world: &World, body: BodyHandle) -> Vec2 {
     let now = state(world, body);
     now.position + Vec2::from_angle(now.angle).rotate(world.parts(body).unwrap()[0].position)
 }
 
-/// A dumbbell falls and rests on its two discs: level at their radius if they are alike, tilted by
-/// asin(Δr/length) if they are not.
+/// A dumbbell falls and rests on its two discs: level at their radius if they are equal, tilted by asin(Δr/length) if
+/// they are not.
 #[test]
 fn dumbbells_rest_on_their_discs() {
     on_both_sets(|settings| {
@@ -53,7 +53,7 @@ fn dumbbells_rest_on_their_discs() {
     });
 }
 
-/// Each part has its own filter: discs that touch nothing let the bar down to the floor.
+/// Each part has its own filter: a dumbbell whose discs touch nothing rests with its bar on the floor.
 #[test]
 fn parts_have_filters_of_their_own() {
     on_both_sets(|settings| {
@@ -84,8 +84,8 @@ fn parts_have_filters_of_their_own() {
     });
 }
 
-/// Each part has its own surface: a sledge on smooth runners glides, whatever its bar is made of, and one on
-/// rough runners slows down at μg.
+/// Each part has its own surface: a sledge on smooth runners glides, whatever its bar is made of; a sledge on rough
+/// runners slows down at μg.
 #[test]
 fn parts_have_surfaces_of_their_own() {
     on_both_sets(|settings| {
@@ -99,7 +99,7 @@ fn parts_have_surfaces_of_their_own() {
                     ..BodyDesc::dynamic(Shape::oriented_box(1.0, 0.1), Vec2::new(0.0, 0.4))
                 };
                 let body = world.add_body(&desc).unwrap();
-                // Their soles are 0.4 below the bar's middle.
+                // The soles of the runners are 0.4 below the bar's middle.
                 let runners = [-0.8f32, 0.8].map(|x| Part {
                     material: rough(of_runners),
                     ..Part::new(Shape::oriented_box(0.2, 0.1), Vec2::new(x, -0.3))
@@ -150,7 +150,7 @@ fn a_ball_rests_in_a_cup() {
     });
 }
 
-/// Parts of one body do not touch each other, however they overlap.
+/// Parts of one body do not touch each other, however much they overlap.
 #[test]
 fn parts_of_one_body_do_not_touch() {
     on_both_sets(|settings| {

@@ -1,4 +1,4 @@
-//! Without contacts: spin, torque, impulses off the centre.
+//! Bodies without contacts: spin, torque, impulses off the centre.
 
 use super::*;
 
@@ -6,8 +6,8 @@ fn triangle() -> Shape {
     Shape::polygon(&[Vec2::new(0.0, 0.0), Vec2::new(3.0, 0.0), Vec2::new(0.5, 1.0)]).unwrap()
 }
 
-/// A body that no torque acts on keeps its spin, its velocity and its energy to the last bit over 600 steps,
-/// and its angle grows as ωt.
+/// A body without a torque keeps its spin, its velocity and its energy to the last bit over 600 steps, and its angle
+/// grows as ωt.
 #[test]
 fn torque_free_bodies_keep_spin_and_energy() {
     on_both_sets(|settings| {
@@ -44,14 +44,14 @@ fn torque_free_bodies_keep_spin_and_energy() {
             assert_eq!(end.angular_velocity, desc.angular_velocity, "{:?} at {:?}", desc.shape, settings.isa);
             assert_eq!(end.velocity, desc.velocity, "{:?}", desc.shape);
             let turned = 600.0 * settings.time_step * desc.angular_velocity;
-            // 2400 substeps, each rounded to half an ulp of an angle below 32.
+            // 2400 substeps are each rounded to half an ulp of an angle below 32.
             assert_close("angle", end.total_angle() as f32, desc.angle + turned, 2.5e-3, &settings);
         }
         assert_eq!(world.quality().kinetic_energy, energy);
     });
 }
 
-/// A compound that no torque acts on keeps its spin and energy, and its centre of mass goes straight on.
+/// A compound without a torque keeps its spin and energy, and its centre of mass moves in a straight line.
 #[test]
 fn torque_free_compounds_turn_about_their_centre_of_mass() {
     on_both_sets(|settings| {
@@ -95,7 +95,7 @@ fn force_at_a_point_accelerates_and_turns() {
             assert_close("vx", end.velocity.x, force.x / mass, 1e-4 * force.x, &settings);
             assert_close("vy", end.velocity.y, force.y / mass, 1e-4 * force.y, &settings);
             assert_close("ω", end.angular_velocity, omega, 2e-4 * omega.abs(), &settings);
-            // Symplectic Euler at the substep: ½αt² and half a substep more.
+            // Symplectic Euler at the substep gives ½αt² and half a substep more.
             let h = settings.time_step / settings.substeps as f32;
             let angle = end.total_angle() as f32;
             assert_close("angle", angle, 0.5 * omega * (1.0 + h), 1e-3 * omega.abs(), &settings);
@@ -106,7 +106,7 @@ fn force_at_a_point_accelerates_and_turns() {
     });
 }
 
-/// A torque turns a body at τ/I and leaves its centre where it is.
+/// A torque turns a body at τ/I and leaves its centre in place.
 #[test]
 fn torque_turns_about_the_centre() {
     on_both_sets(|settings| {
@@ -125,8 +125,8 @@ fn torque_turns_about_the_centre() {
     });
 }
 
-/// A rod of length L hit across its end moves at J/m, turns at 6J/(mL), and the point a sixth of L beyond its
-/// centre (its centre of percussion) stands still at first.
+/// A rod of length L hit across its end moves at J/m and turns at 6J/(mL). The point a sixth of L beyond its centre
+/// (its centre of percussion) stands still at first.
 #[test]
 fn rod_hit_at_its_end_turns_at_the_analytic_rate() {
     on_both_sets(|settings| {
@@ -157,7 +157,7 @@ fn rod_hit_at_its_end_turns_at_the_analytic_rate() {
     });
 }
 
-/// A capsule hit across its end turns at Jr/I, I summed from a rectangle and two half discs.
+/// A capsule hit across its end turns at Jr/I; I is the sum of a rectangle and two half discs.
 #[test]
 fn capsule_hit_at_its_end_turns_at_the_analytic_rate() {
     on_both_sets(|settings| {

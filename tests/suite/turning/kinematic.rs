@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A kinematic bar that turns at 1 rad/s is not slowed down by what it pushes, and pushes it ahead of its
-/// face: without friction the angular speed of what is pushed is that of the bar while it is on it.
+/// A kinematic bar that turns at 1 rad/s is not slowed down by the body that it pushes. It pushes the body ahead of its
+/// face: without friction the body's angular speed is the bar's, as long as the body is on the bar.
 #[test]
 fn turning_bar_pushes() {
     on_both_sets(|settings| {
@@ -40,7 +40,7 @@ fn turning_bar_pushes() {
                 }
                 let end = state(&world, body);
                 let place = end.position - desc.position;
-                // Across the bar it moves as the bar does, ωr; along it it slides out.
+                // Across the bar the body moves with the bar, at ωr; along the bar it slides outwards.
                 let across = local(end.velocity, state(&world, bar).angle).y;
                 let expected = local(place, state(&world, bar).angle).x;
                 assert!(expected < 2.5, "it left the bar: the scene shows nothing");
@@ -80,8 +80,7 @@ fn box_rides_on_a_turning_platform() {
     });
 }
 
-/// A body that stands in the drum of a turning kinematic compound is carried round by its paddles: it never
-/// leaves the drum.
+/// A turning drum, a kinematic compound, carries a body round by its paddles: the body never leaves the drum.
 #[test]
 fn turning_drum_keeps_its_load() {
     on_both_sets(|settings| {
@@ -120,8 +119,7 @@ fn turning_drum_keeps_its_load() {
     });
 }
 
-/// A body of fixed rotation keeps its angle to the last bit, whatever hits it, and falls and slides as others
-/// do.
+/// A body of fixed rotation keeps its angle to the last bit, whatever hits it, and falls and slides like other bodies.
 #[test]
 fn fixed_rotation_never_turns() {
     on_both_sets(|settings| {
@@ -169,7 +167,7 @@ fn fixed_rotation_never_turns() {
     });
 }
 
-/// A disc of fixed rotation slides where one that turns would roll: it slows down at μg.
+/// A disc of fixed rotation slides where a turning disc would roll: it slows down at μg.
 #[test]
 fn disc_of_fixed_rotation_slides() {
     on_both_sets(|settings| {

@@ -1,9 +1,9 @@
-//! Mass, centre of mass and moment of inertia, through what a host can read: the mass, the position, and
-//! the kinetic energy of a body that only turns.
+//! Mass, centre of mass and moment of inertia, measured by what a host can read: the mass, the position, and the
+//! kinetic energy of a body that only turns.
 
 use super::*;
 
-/// Mass and moment of inertia of a body, the latter as 2E/ω².
+/// The mass and the moment of inertia of a body; the moment of inertia is 2E/ω².
 fn mass_and_inertia(settings: Settings, desc: BodyDesc, parts: &[Part]) -> (f32, f32) {
     let mut world = world(settings);
     let body = world.add_body(&BodyDesc { velocity: Vec2::ZERO, angular_velocity: 0.0, ..desc }).unwrap();
@@ -13,16 +13,16 @@ fn mass_and_inertia(settings: Settings, desc: BodyDesc, parts: &[Part]) -> (f32,
     (world.mass(body).unwrap(), (world.quality().kinetic_energy / 2.0) as f32)
 }
 
-/// Second moment of a capsule of density 1 about its centre: a rectangle, and two half discs whose centroids
-/// lie 4r/3π beyond the ends of the segment.
+/// The second moment of a capsule of density 1 about its centre: a rectangle, and two half discs whose centroids lie
+/// 4r/3π beyond the ends of the segment.
 pub fn capsule_inertia(h: f32, r: f32) -> f32 {
     let rectangle = 4.0 * h * r * ((2.0 * h).powi(2) + (2.0 * r).powi(2)) / 12.0;
     let discs = PI * r * r * (0.5 * r * r + h * h + 2.0 * h * 4.0 * r / (3.0 * PI));
     rectangle + discs
 }
 
-/// Mass and inertia of every shape are those of the textbook, times the density; a mass given by hand scales
-/// the inertia with it.
+/// The mass and inertia of every shape are those of the textbook, times the density. A given mass scales the inertia by
+/// the same factor.
 #[test]
 fn shapes_have_the_inertia_of_the_textbook() {
     on_both_sets(|settings| {
@@ -35,9 +35,9 @@ fn shapes_have_the_inertia_of_the_textbook() {
             (rectangle(0.5, 1.5), 3.0, 3.0 * (1.0 + 9.0) / 12.0),
             (Shape::capsule(0.8, 0.3), 4.0 * 0.8 * 0.3 + PI * 0.09, capsule_inertia(0.8, 0.3)),
             (Shape::capsule(0.01, 0.5), 4.0 * 0.01 * 0.5 + PI * 0.25, capsule_inertia(0.01, 0.5)),
-            // The right triangle 3-4-5: m(a² + b² + c²)/36.
+            // The right triangle 3-4-5 has m(a² + b² + c²)/36.
             (polygon(&[[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]]), 6.0, 6.0 * (9.0 + 16.0 + 25.0) / 36.0),
-            // The same far from the origin, given clockwise.
+            // The same triangle is far from the origin, clockwise.
             (polygon(&[[100.0, 54.0], [103.0, 50.0], [100.0, 50.0]]), 6.0, 6.0 * 50.0 / 36.0),
         ];
         for n in 3..=8 {
@@ -46,7 +46,8 @@ fn shapes_have_the_inertia_of_the_textbook() {
             let inertia = area * radius * radius * (2.0 + sector.cos()) / 6.0;
             cases.push((Shape::Polygon(Polygon::regular(n, radius).unwrap()), area, inertia));
         }
-        // A rounded square: itself, four strips, four quarter discs (centroid 4√2r/3π out from the corner).
+        // A rounded square is the square, four strips and four quarter discs (centroid 4√2r/3π outwards from the
+        // corner).
         let (h, r) = (0.6f32, 0.25f32);
         let corners = [Vec2::new(-h, -h), Vec2::new(h, -h), Vec2::new(h, h), Vec2::new(-h, h)];
         let rounded = Polygon::rounded(&corners, r).unwrap().0;
@@ -79,7 +80,7 @@ fn shapes_have_the_inertia_of_the_textbook() {
     });
 }
 
-/// A body of fixed rotation has no energy of rotation, and neither has an axis-aligned box.
+/// A body of fixed rotation has no energy of rotation, nor has an axis-aligned box.
 #[test]
 fn what_does_not_turn_has_no_energy_of_rotation() {
     on_both_sets(|settings| {
@@ -92,7 +93,7 @@ fn what_does_not_turn_has_no_energy_of_rotation() {
     });
 }
 
-/// A polygon is about its centroid: that of the right triangle lies a third of the way along both legs.
+/// A polygon's origin is its centroid: that of the right triangle lies a third of the way along both legs.
 #[test]
 fn polygons_are_about_their_centroid() {
     let points = [Vec2::new(10.0, 20.0), Vec2::new(13.0, 20.0), Vec2::new(10.0, 26.0)];
@@ -102,21 +103,22 @@ fn polygons_are_about_their_centroid() {
         let there = polygon.vertices().iter().any(|&vertex| (vertex + centroid - point).length() < 1e-5);
         assert!(there, "{point} is lost: {polygon:?}");
     }
-    // An isosceles trapezium of bases a = 4 and b = 2, height 3: h(a + 2b)/(3(a + b)) above the base a.
+    // An isosceles trapezium of bases a = 4 and b = 2 and height 3 has its centroid h(a + 2b)/(3(a + b)) above the base
+    // a.
     let points = [Vec2::new(-2.0, 0.0), Vec2::new(2.0, 0.0), Vec2::new(1.0, 3.0), Vec2::new(-1.0, 3.0)];
     let (_, centroid) = Polygon::new(&points).unwrap();
     assert!((centroid - Vec2::new(0.0, 3.0 * 8.0 / 18.0)).length() < 1e-6, "{centroid}");
-    // Rounding adds a strip to each edge: the longer base outweighs the shorter.
+    // Rounding adds a strip to each edge: the longer base gets more area than the shorter.
     let (_, rounded) = Polygon::rounded(&points, 0.5).unwrap();
     assert!(rounded.x.abs() < 1e-6 && rounded.y < centroid.y, "{rounded}");
 }
 
-/// An L of two boxes has the mass of both, its centre where they balance, and the inertia of the parallel
-/// axis theorem; and however the body is turned, no part of it moves when the centre does.
+/// An L of two boxes has the mass of both, its centre at their balance point, and the inertia of the parallel axis
+/// theorem. When a part is added and the centre moves, no part of the body moves, whatever the body's angle.
 #[test]
 fn l_shape_by_parallel_axes() {
     on_both_sets(|settings| {
-        // The foot 2 × 1 of density 1 about the origin, the leg 1 × 2 of density 3 upon its left half.
+        // The foot is 2 × 1 of density 1 about the origin. The leg is 1 × 2 of density 3 on the foot's left half.
         let at = Vec2::new(-0.5, 1.5);
         let leg =
             Part { material: Material::new(3.0, 0.5, 0.0), ..Part::new(Shape::oriented_box(0.5, 1.0), at) };
@@ -153,8 +155,7 @@ fn l_shape_by_parallel_axes() {
     });
 }
 
-/// Parts added in any order give one mass, one centre and one inertia; a part that is turned weighs as much
-/// as one that is not.
+/// Parts added in any order give one mass, one centre and one inertia. A turned part weighs as much as an unturned one.
 #[test]
 fn order_and_angle_of_parts_do_not_matter() {
     on_both_sets(|settings| {
@@ -176,8 +177,8 @@ fn order_and_angle_of_parts_do_not_matter() {
     });
 }
 
-/// Parts that are added together are all placed from the centre that the body has before, and give what they give one by
-/// one; if one of them is refused, with its index, or there is one too many, none is added.
+/// Parts that are added together are all placed relative to the centre that the body has before, and give the same body
+/// as parts that are added one by one. If one part is refused, with its index, or there is one too many, none is added.
 #[test]
 fn parts_are_added_together_or_not_at_all() {
     on_both_sets(|settings| {
@@ -212,7 +213,7 @@ fn parts_are_added_together_or_not_at_all() {
     });
 }
 
-/// Parts of a static body leave its centre where it is, and its mass infinite.
+/// Parts of a static body leave its centre in place and its mass infinite.
 #[test]
 fn parts_of_static_bodies_move_nothing() {
     on_both_sets(|settings| {

@@ -8,8 +8,8 @@ fn slope(angle: f32, material: Material) -> (BodyDesc, Vec2, Vec2) {
     (BodyDesc { material, ..BodyDesc::fixed(Shape::half_space(normal, 0.0), Vec2::ZERO) }, normal, downhill)
 }
 
-/// What is almost a disc rolls as one, at ⅔·g·sin θ: a capsule and a polygon with hardly anything in them but
-/// their rounding.
+/// Nearly round shapes roll as a disc does, at ⅔·g·sin θ: a capsule and a polygon that consist almost wholly of their
+/// rounding.
 #[test]
 fn nearly_round_shapes_roll_as_discs() {
     on_both_sets(|settings| {
@@ -41,9 +41,8 @@ fn nearly_round_shapes_roll_as_discs() {
     });
 }
 
-/// A rounded octagon on a slope steeper than half a side over its inner radius starts to roll by itself,
-/// slower than a disc, and without slipping: its first turn takes it forward by its perimeter. On a gentler
-/// slope it stands.
+/// A rounded octagon on a slope steeper than half a side over its inner radius starts to roll by itself, slower than a
+/// disc and without slipping: its first turn moves it forward by its perimeter. On a gentler slope it stands.
 #[test]
 fn octagon_rolls_by_its_perimeter() {
     on_both_sets(|settings| {
@@ -60,7 +59,7 @@ fn octagon_rolls_by_its_perimeter() {
             world.add_body(&ground).unwrap();
             let desc = BodyDesc {
                 material: rough(1.5),
-                // A side lies on the slope: the middle of one is at π/8.
+                // A side lies on the slope: the middle of a side is at π/8.
                 angle: -0.5 * PI - angle - PI / 8.0,
                 ..BodyDesc::dynamic(Shape::Polygon(polygon), normal * inner)
             };
@@ -91,8 +90,8 @@ fn braking(resistance: f32) -> Material {
     Material { rolling_resistance: resistance, ..rough(1.0) }
 }
 
-/// Rolls a disc on the level against a resistance, and holds that it slows down at ρg/(1 + I/mr²) and comes
-/// to rest after v²/2a, for good.
+/// Rolls a disc on a level floor against a resistance. Checks that the disc slows down at ρg/(1 + I/mr²), comes to rest
+/// after v²/2a, and stays at rest.
 fn check_braking(settings: Settings, of_disc: f32, of_floor: f32, resistance: f32) {
     let (speed, radius) = (3.0f32, 0.5f32);
     let expected = speed * speed * 1.5 / (2.0 * resistance * G);
@@ -120,13 +119,13 @@ fn check_braking(settings: Settings, of_disc: f32, of_floor: f32, resistance: f3
     }
 }
 
-/// A disc with a resistance to rolling comes to rest at the analytic distance.
+/// A disc with rolling resistance comes to rest at the analytic distance.
 #[test]
 fn rolling_resistance_stops_a_disc_at_the_analytic_distance() {
     on_both_sets(|settings| check_braking(settings, 0.1, 0.0, 0.1));
 }
 
-/// Of the resistances of disc and floor the larger one counts, whichever has it.
+/// The larger of the resistances of disc and floor counts.
 #[test]
 fn the_larger_rolling_resistance_counts() {
     on_both_sets(|settings| {
@@ -136,7 +135,7 @@ fn the_larger_rolling_resistance_counts() {
     });
 }
 
-/// Without rolling resistance a disc rolls on at the speed that it has.
+/// Without rolling resistance a disc rolls on at a constant speed.
 #[test]
 fn discs_roll_on_without_resistance() {
     on_both_sets(|settings| {
@@ -156,8 +155,7 @@ fn discs_roll_on_without_resistance() {
     });
 }
 
-/// On a slope a disc with resistance ρ stands while tan θ < ρ, and rolls at (sin θ − ρ·cos θ)g/(1 + I/mr²)
-/// beyond.
+/// On a slope a disc with resistance ρ stands while tan θ < ρ, and beyond that rolls at (sin θ − ρ·cos θ)g/(1 + I/mr²).
 #[test]
 fn rolling_resistance_holds_on_gentle_slopes() {
     on_both_sets(|settings| {
@@ -179,8 +177,8 @@ fn rolling_resistance_holds_on_gentle_slopes() {
     });
 }
 
-/// A belt of positive tangent speed takes what lies on it to +x, at μg until it has the belt's speed; one of
-/// negative tangent speed to −x.
+/// A belt of positive tangent speed moves bodies on it to +x, at μg until they have the belt's speed; a belt of
+/// negative tangent speed moves them to −x.
 #[test]
 fn conveyors_carry_to_their_speed() {
     on_both_sets(|settings| {
@@ -216,7 +214,7 @@ fn conveyors_carry_to_their_speed() {
     });
 }
 
-/// A crawler, a box whose own surface runs clockwise, drives itself to +x on a floor that stands still.
+/// A crawler (a box whose own surface runs clockwise) moves itself to +x on a floor that stands still.
 #[test]
 fn crawlers_drive_themselves() {
     on_both_sets(|settings| {

@@ -1,9 +1,9 @@
-//! Boxes on slopes: whether they stay, slide or tip is decided by tan θ, μ and the ratio of width to height.
+//! Boxes on slopes: tan θ, μ and the ratio of width to height decide whether they stay, slide or tip.
 
 use super::*;
 
-/// A static slope of this angle through the origin, downhill towards +x: a half-space, a turned box, and a
-/// turned polygon.
+/// Static slopes of this angle through the origin, downhill towards +x: a half-space, a turned box, and a turned
+/// polygon.
 fn slopes(angle: f32, material: Material) -> [BodyDesc; 3] {
     let normal = Vec2::new(angle.sin(), angle.cos());
     let slab = |shape| BodyDesc { angle: -angle, ..BodyDesc::fixed(shape, -normal) };
@@ -12,8 +12,8 @@ fn slopes(angle: f32, material: Material) -> [BodyDesc; 3] {
         .map(|desc| BodyDesc { material, ..desc })
 }
 
-/// What a box of half extents `half` did on a slope: path and speed of its lower corner downhill, m and m/s,
-/// and how far it turned downhill, rad.
+/// The motion of a box of half extents `half` on a slope: the path and speed of its lower corner downhill, m and m/s,
+/// and its turn downhill, rad.
 struct Run {
     corner: f32,
     speed: f32,
@@ -39,7 +39,7 @@ fn run(settings: Settings, ground: &BodyDesc, angle: f32, half: Vec2, mu: f32, t
     Run { corner: moved.dot(downhill), speed: end.velocity.dot(downhill), turned: -(end.angle - desc.angle) }
 }
 
-/// Where tan θ is less than μ and less than width/height, a box stays where it is.
+/// Where tan θ is less than μ and less than width/height, a box stays in place.
 #[test]
 fn stays() {
     on_both_sets(|settings| {
@@ -60,8 +60,7 @@ fn stays() {
     });
 }
 
-/// Where μ is less than tan θ and less than width/height, a box slides at g(sin θ − μ·cos θ) and does not
-/// turn.
+/// Where μ is less than tan θ and less than width/height, a box slides at g(sin θ − μ·cos θ) and does not turn.
 #[test]
 fn slides() {
     on_both_sets(|settings| {
@@ -83,15 +82,15 @@ fn slides() {
     });
 }
 
-/// Where width/height is less than tan θ and μ is large, a box tips over its lower corner as a pendulum about
-/// it, α = ¾g·sin(θ − ψ + φ)/R, and the corner stays.
+/// Where width/height is less than tan θ and μ is large, a box tips over its lower corner as a pendulum, α = ¾g·sin(θ −
+/// ψ + φ)/R, and the corner stays in place.
 #[test]
 fn tips() {
     on_both_sets(|settings| {
         for (tan, half) in [(0.577f32, Vec2::new(0.4, 1.0)), (0.45, Vec2::new(0.2, 0.5))] {
             let angle = tan.atan();
             let reach = f64::from(half.length());
-            // How far the centre leans over the corner at first.
+            // The angle by which the centre leans over the corner at first.
             let lean = f64::from(angle) - f64::from(half.x / half.y).atan();
             let (mut phi, mut omega, h) = (0.0f64, 0.0f64, 1e-5);
             for _ in 0..70_000 {
@@ -101,7 +100,8 @@ fn tips() {
             assert!((0.1..0.8).contains(&phi), "the scene shows nothing: {phi}");
             for ground in slopes(angle, rough(1.5)) {
                 let run = run(settings, &ground, angle, half, 1.5, 0.7);
-                // In the first substep nothing holds the box yet: the small lean at the start is off by that.
+                // In the first substep no impulse holds the box yet: the tolerance covers the effect on the small lean
+                // at the start.
                 assert_close("angle", run.turned, phi as f32, 0.1 * phi as f32, &settings);
                 assert_close("corner", run.corner, 0.0, 0.02, &settings);
             }
@@ -109,8 +109,8 @@ fn tips() {
     });
 }
 
-/// Where width/height is less than μ and both are less than tan θ, a box slides and tips at once: its corner
-/// is pressed down with N and held back with μN, which gives the angle and the corner's path by integration.
+/// Where width/height is less than μ and both are less than tan θ, a box slides and tips at once: N presses on its
+/// corner and μN holds the corner back. Integration gives the angle and the corner's path.
 #[test]
 fn slides_and_tips() {
     on_both_sets(|settings| {

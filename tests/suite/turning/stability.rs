@@ -3,8 +3,8 @@
 use super::*;
 use granule::{BodyType, scene};
 
-/// Steps a world for `seconds`, and holds that none of the bodies moves sideways by more than 1 cm, nor
-/// turns, nor sinks into another by more than `depth`.
+/// Steps a world for `seconds`. Checks that none of the bodies moves sideways by more than 1 cm, turns, or sinks into
+/// another by more than `depth`.
 fn stands(world: &mut World, bodies: &[BodyHandle], seconds: u32, depth: f64) {
     let start: Vec<_> = bodies.iter().map(|&body| state(world, body)).collect();
     for second in 1..=seconds {
@@ -49,7 +49,7 @@ fn stack_of_twenty_boxes_stands() {
     });
 }
 
-/// The pyramid of Box2D's benchmark: unit boxes side by side, `base` of them at the bottom.
+/// The pyramid of Box2D's benchmark: unit boxes side by side, `base` of them in the bottom row.
 fn pyramid(world: &mut World, base: usize) -> Vec<BodyHandle> {
     let ground = BodyDesc::fixed(Shape::oriented_box(base as f32, 1.0), Vec2::new(0.0, -1.0));
     world.add_body(&BodyDesc { material: rough(0.6), ..ground }).unwrap();
@@ -65,8 +65,8 @@ fn pyramid(world: &mut World, base: usize) -> Vec<BodyHandle> {
     bodies
 }
 
-/// Steps a world for ten seconds, in which a pile that was put together without a load takes it, and holds that none
-/// of the bodies moves sideways by more than this meanwhile.
+/// Steps a world for ten seconds, in which a pile that was built without a load takes up its load. Checks that none of
+/// the bodies moves sideways by more than `most` meanwhile.
 fn settles(world: &mut World, bodies: &[BodyHandle], most: f32) {
     let start: Vec<_> = bodies.iter().map(|&body| state(world, body).position.x).collect();
     steps(world, 600);
@@ -75,8 +75,8 @@ fn settles(world: &mut World, bodies: &[BodyHandle], most: f32) {
     assert!(drift < most, "drifted {drift} m while it settled");
 }
 
-/// A pyramid of base 20 that has taken its load (and gone 2 cm aside in that) stands for 20 s with less than 1 cm of
-/// sideways drift.
+/// A pyramid of base 20 stands for 20 s with less than 1 cm of sideways drift after it has taken up its load (and moved
+/// 2 cm aside meanwhile).
 #[test]
 fn pyramid_of_base_20_stands() {
     on_both_sets(|settings| {
@@ -88,8 +88,8 @@ fn pyramid_of_base_20_stands() {
     });
 }
 
-/// A pyramid of base 100 that has taken its load (its rows have spread by less than 6 cm in that) stands for 20 s with less than
-/// 1 cm of sideways drift.
+/// A pyramid of base 100 stands for 20 s with less than 1 cm of sideways drift after it has taken up its load (its rows
+/// spread by less than 6 cm meanwhile).
 #[test]
 fn pyramid_of_base_100_stands() {
     let mut world = world(Settings::default());
@@ -99,8 +99,9 @@ fn pyramid_of_base_100_stands() {
     stands(&mut world, &bodies, 20, 0.2);
 }
 
-/// With 16 substeps the pyramid of base 100 stands for 20 s with less than 1 cm of sideways drift from its first step on,
-/// taking its load included: a contact gives way by its load over m·ω², and ω grows with the rate of the substeps.
+/// With 16 substeps the pyramid of base 100 stands for 20 s with less than 1 cm of sideways drift from its first step
+/// on, the take-up of its load included: a contact yields by its load over m·ω², and ω grows with the rate of the
+/// substeps.
 #[test]
 fn pyramid_of_base_100_takes_its_load_in_place() {
     let mut world = world(Settings { substeps: 16, ..Settings::default() });
@@ -108,7 +109,7 @@ fn pyramid_of_base_100_takes_its_load_in_place() {
     stands(&mut world, &bodies, 20, 0.01);
 }
 
-/// A heavy box, 100:1, on a light one does not sink through it in 10 s, whether as large or larger.
+/// A heavy box, 100:1, does not sink through a light one in 10 s, whether it has the same size or is larger.
 #[test]
 fn heavy_box_on_a_light_one_does_not_sink_through() {
     on_both_sets(|settings| {
@@ -131,7 +132,7 @@ fn heavy_box_on_a_light_one_does_not_sink_through() {
     });
 }
 
-/// A brick wall of staggered capsules and boxes at rest loses its energy and keeps it so.
+/// A brick wall of staggered capsules and boxes at rest loses its energy and does not regain it.
 #[test]
 fn mixed_pile_comes_to_rest() {
     on_both_sets(|settings| {
@@ -167,7 +168,7 @@ fn mixed_pile_comes_to_rest() {
     });
 }
 
-/// Builds one of the built-in scenes, and the handles of its dynamic bodies.
+/// Builds one of the built-in scenes. Returns the world and the handles of its dynamic bodies.
 fn built_in(name: &str, bodies: usize) -> (World, Vec<BodyHandle>) {
     let Some(scene) = scene::builtin(name, bodies, 1) else { panic!("no scene called {name}") };
     let world = scene.build().unwrap();
@@ -190,7 +191,7 @@ fn arch_stands() {
     stands(&mut world, &stones, 20, 0.05);
 }
 
-/// Dominoes fall one after the other, in the order in which they stand in their row.
+/// Dominoes fall one after the other, in the order of their row.
 #[test]
 fn dominoes_fall_in_order() {
     let (mut world, bodies) = built_in("dominoes", 40);
@@ -198,7 +199,7 @@ fn dominoes_fall_in_order() {
         Shape::Box { half_extents } => half_extents.y > 2.0 * half_extents.x,
         _ => false,
     };
-    // Rows by height, each from left to right.
+    // The dominoes by row height, each row from left to right.
     let mut dominoes: Vec<_> =
         bodies.into_iter().filter(upright).map(|body| (state(&world, body), body)).collect();
     dominoes.sort_by(|(a, _), (b, _)| {

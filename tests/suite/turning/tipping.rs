@@ -1,9 +1,9 @@
-//! Boxes that tip over an edge, or do not.
+//! Boxes that tip over an edge, and boxes that do not.
 
 use super::*;
 
-/// A box on a table's edge stays when 0.49 of its width hang over, and falls when 0.51 do: whatever table and
-/// box are made of, on either side.
+/// A box on a table's edge stays when 0.49 of its width overhang, and falls when 0.51 do, whatever table and box are
+/// made of, on either side.
 #[test]
 fn box_tips_over_an_edge_when_its_centre_passes_it() {
     on_both_sets(|settings| {
@@ -26,7 +26,7 @@ fn box_tips_over_an_edge_when_its_centre_passes_it() {
                             "stays: {what}"
                         );
                     } else {
-                        // Over the right edge clockwise.
+                        // Over the right edge the box falls clockwise.
                         assert!(end.position.y < -1.0 && -side * end.angle > 0.3, "falls: {what}");
                     }
                 }
@@ -35,8 +35,7 @@ fn box_tips_over_an_edge_when_its_centre_passes_it() {
     });
 }
 
-/// A square that stands on its corner, a degree off balance, falls to the side that it leans to and lies
-/// flat.
+/// A square on its corner, a degree off balance, falls to the side that it leans to and lies flat.
 #[test]
 fn square_on_its_corner_falls_to_the_side_it_leans_to() {
     on_both_sets(|settings| {
@@ -58,7 +57,7 @@ fn square_on_its_corner_falls_to_the_side_it_leans_to() {
                     assert_close("angle", end.angle, flat, 0.02, &settings);
                     assert_close("y", end.position.y, 0.5, 0.02, &settings);
                     assert!(end.velocity.length() < 0.01 && end.angular_velocity.abs() < 0.01, "{end:?}");
-                    // It turned about the corner that it stood on, and that corner is half a width away now.
+                    // The square turned about the corner that it stood on, and that corner is half a width away now.
                     assert_close("x", -lean * end.position.x, 0.5, 0.08, &settings);
                 }
             }
@@ -66,8 +65,7 @@ fn square_on_its_corner_falls_to_the_side_it_leans_to() {
     });
 }
 
-/// A capsule that stands on its round end does not stand: it falls to the side it leans to and lies on its
-/// flank.
+/// A capsule on its round end does not stay upright: it falls to the side that it leans to and lies on its flank.
 #[test]
 fn capsule_falls_on_its_flank() {
     on_both_sets(|settings| {
