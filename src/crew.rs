@@ -1,9 +1,9 @@
 //! The crew: the threads that work on one step.
 //!
-//! A step has some ten stages of a few microseconds to a few milliseconds. To hand each stage to rayon as a
-//! task of its own would cost a wake-up per stage. So the pool is asked once per step, by a chain of
-//! `rayon::join`. Threads that come stay until the step ends. They claim work items of the present stage,
-//! first from their own share and then from the others':
+//! A step has some ten stages of a few microseconds to a few milliseconds. A rayon task for each stage would cost one
+//! wake-up per stage. So the pool is asked once per step, by a chain of `rayon::join`. Threads that join stay until the
+//! step ends. They claim work items of the present stage, first from their own share and then from the shares of other
+//! threads:
 //!
 //! ```text
 //! run(items, work):   publish work and all shares           (one store per thread)
@@ -11,15 +11,15 @@
 //!                     wait until all items are done
 //! ```
 //!
-//! A stage ends when its items are done, not when every thread has arrived. A thread that the system
-//! has preempted delays the step by the one item that it holds, or not at all.
+//! A stage ends when its items are done, not when every thread has arrived. A thread that the system has preempted
+//! delays the step by the one item that it holds, or not at all.
 //!
 //! `join` keeps its job on the stack, so nothing is allocated (`rayon::broadcast` allocates a job per
 //! thread). Only the pool in which the caller runs is used. Outside any pool the crew is the caller
 //! alone, and the global pool is never built.
 //!
-//! A result never shows which thread did which item: items write to places of their own, and their results
-//! are read in item order.
+//! A result never depends on which thread did which item: items write to their own places, and their results are read
+//! in item order.
 #![allow(unsafe_code)] // the published closure's lifetime, and slices shared by disjoint ranges
 
 #[cfg(feature = "parallel")]
@@ -129,7 +129,7 @@ impl<'a> Shared<'a> {
     }
 
     fn do_item(&self, item: usize) {
-        /// Counts the item as done even if it panics, so that nobody waits for it for ever.
+        /// Counts the item as done even if it panics, so that no thread waits for it forever.
         struct Done<'a>(&'a Shared<'a>);
         impl Drop for Done<'_> {
             fn drop(&mut self) {
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// Contract: a panic in an item reaches the caller, and nobody is left waiting.
+    /// Contract: a panic in an item reaches the caller, and no thread is left waiting.
     #[test]
     fn a_panic_reaches_the_caller() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");

@@ -49,12 +49,12 @@ impl<K: Copy + Eq + Hash> Interner<K> {
         }
     }
 
-    /// How many numbers were given out so far, those that are free again included.
+    /// The number of numbers given out so far, freed ones included.
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// How many values are in use.
+    /// The number of values in use.
     pub(crate) fn used(&self) -> usize {
         self.keys.len() - self.free.len()
     }

@@ -1,9 +1,9 @@
 //! Hints to the cache.
 
-/// How many blocks ahead to prefetch. `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12` spent 14 % less time
+/// The number of blocks to prefetch ahead. `granule run packed --bodies 1000000 --threads 1 --warmup 60 --steps 12` spent 14 % less time
 /// in the solver with 2 than without prefetching, and 20 % less with 4 and with 8.
 pub(crate) const AHEAD: usize = 8;
-/// How many blocks ahead to prefetch for contacts with a manifold. Their blocks are four times as large.
+/// The number of blocks to prefetch ahead for contacts with a manifold. Their blocks are four times as large.
 pub(crate) const MANIFOLD_AHEAD: usize = 2;
 
 /// Size of a cache line, bytes. (Tried and dropped: to prefetch every other line and leave the rest to the hardware. 5 % slower in

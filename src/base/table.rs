@@ -31,7 +31,7 @@ impl<T> Table<T> {
         self.live
     }
 
-    /// How many indices were ever used.
+    /// The number of indices that were ever used.
     pub(crate) fn capacity(&self) -> usize {
         self.entries.len()
     }

@@ -24,7 +24,7 @@ pub(crate) struct Outline {
 /// The area, centroid and moment of inertia of a shape of density 1, in f64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MassProperties {
-    /// m²
+    /// The area, m².
     pub area: f64,
     pub centroid: DVec2,
     /// Second moment of area about the centroid, m⁴.
@@ -82,11 +82,11 @@ impl Outline {
         self.vertices().iter().fold(0.0f32, |most, vertex| most.max(vertex.length())) + self.radius
     }
 
-    /// Exact area, centroid and second moment of area. Parts: triangles from one vertex for the polygon; a rectangle along
-    /// each edge and a sector at each vertex for the rounding.
+    /// The exact area, centroid and second moment of area. The polygon is summed over triangles from one vertex. The
+    /// rounding is summed over a rectangle along each edge and a sector at each vertex.
     pub(crate) fn mass_properties(&self) -> MassProperties {
         let (n, r) = (self.count, f64::from(self.radius));
-        // Sums are taken from the first vertex. Far from the origin they would lose their digits.
+        // Sums are taken relative to the first vertex: far from the origin they would be inexact.
         let origin = self.vertices[0].as_dvec2();
         let vertex = |i: usize| self.vertices[i % n].as_dvec2() - origin;
         let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
@@ -141,7 +141,7 @@ impl Outline {
         let mut rows = [Row::default(); OUTLINE_ROWS];
         rows[0] = Row([half.x, half.y, self.radius, self.count as f32]);
         rows[NEIGHBOUR_ROW] = Row(neighbours);
-        // Places behind the last vertex hold the first vertex and its edge again, so that they win no comparison.
+        // Places behind the last vertex repeat the first vertex and its edge, so that they win no comparison.
         let around = |i: usize| if i < self.count { i } else { 0 };
         for pair in 0..MAX_VERTICES / 2 {
             let [a, b] = [2 * pair, 2 * pair + 1].map(|i| self.vertices[around(i)]);
@@ -295,13 +295,13 @@ impl Outlines {
         number
     }
 
-    /// Takes a user off an outline. The rows of an unused outline stay until the next new outline takes them: blocks of contacts
-    /// that are gone, and that nobody solves, name these rows until the next pair list.
+    /// Takes a user off an outline. The rows of an unused outline stay until the next new outline takes them. Until the
+    /// next pair list, blocks of ended contacts still name these rows, although no sweep solves these blocks.
     pub(crate) fn release(&mut self, number: u32) {
         self.numbers.release(number);
     }
 
-    /// The number of outlines that there is room for, and the number in use.
+    /// The number of outlines for which there is room, and the number in use.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.numbers.len(), self.numbers.used()]
     }
@@ -326,8 +326,8 @@ impl Outlines {
         Vec2::new(x + radius, y + radius)
     }
 
-    /// The rounding radius and the number of vertices. (Read from the rows, as the kernels do: the outlines themselves are in no
-    /// cache when a pair list is made.)
+    /// The rounding radius and the number of vertices. (They are read from the rows, as in the kernels: the outlines
+    /// themselves are in no cache when a pair list is made.)
     pub(crate) fn rounding(&self, id: u32) -> (f32, usize) {
         let [.., radius, count] = self.rows[Self::first_row(id) as usize].0;
         (radius, count as usize)

@@ -52,8 +52,9 @@ impl Polygon {
             *vertex = points[index];
         }
         let MassProperties { area, centroid, .. } = Outline::of_polygon(&polygon).mass_properties();
-        // How far the rounding of coordinates to f32 can move the centroid of a polygon. A polygon that is centred that well
-        // stays as it is, so that a polygon that was written and read back is the same to the bit.
+        // The largest move of a polygon's centroid by the rounding of coordinates to f32. A polygon that is centred to
+        // within this distance stays as it is, so that a polygon that was written and read back is the same, bit for
+        // bit.
         let corners = polygon.vertices().iter();
         let reach = corners.map(|vertex| vertex.as_dvec2().distance(centroid)).fold(0.0, f64::max);
         let rounding = f64::from(f32::EPSILON) * reach * (2.0 + 8.0 * reach * reach / area);
@@ -61,8 +62,8 @@ impl Polygon {
         for vertex in &mut polygon.vertices[..points.len()] {
             *vertex = (vertex.as_dvec2() - moved).as_vec2();
         }
-        // Far from the origin the corners of a sliver can be nearer to a line than their coordinates can tell. Their order is
-        // then a guess. It must be the same about the centroid.
+        // Far from the origin the corners of a very thin polygon can be nearer to a line than the precision of their
+        // coordinates. Their order is then a guess. It must be the same about the centroid.
         let on_line = |k: usize| {
             Err(Error::Vertex {
                 field: FIELD,
@@ -125,7 +126,7 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
         edge.perp_dot(at(c) - at(a)) / edge.length()
     };
     let extent = points.iter().fold(0.0f32, |most, point| most.max(point.distance(points[0])));
-    // How far the rounding of coordinates to f32 can bend a straight line, m.
+    // The largest bend of a straight line by the rounding of coordinates to f32, m.
     let straight = f64::from(extent.max(points[0].length()) * 4.0 * f32::EPSILON).max(1.0e-6);
     let first = (0..points.len()).min_by(|&a, &b| {
         let key = |index: usize| (points[index].x, points[index].y);

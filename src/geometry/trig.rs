@@ -1,5 +1,6 @@
-//! Sine and cosine that give the same bits on every platform and at every level. (The platform's own functions differ
-//! between C libraries.) Also splits an angle into a part of a turn and whole turns, so that it keeps its digits.
+//! Sine and cosine that give the same bits on every platform and every instruction set. (The platform's own functions
+//! differ between C libraries.) This module also splits an angle into a part of a turn and whole turns, so that the
+//! angle keeps its precision.
 
 use crate::lane::{Lane, Mask};
 use std::f64::consts::TAU;
@@ -20,8 +21,8 @@ pub(crate) fn wrap(angle: f64) -> (f32, i32) {
 const ROUND: f32 = 12_582_912.0;
 /// Angles beyond this count as zero: neighbouring floats are a quarter turn apart there.
 const LARGEST: f32 = 4.0e6;
-/// π/2 in three parts, so that the remainder of a large angle keeps its digits. The first two parts have few bits, so their
-/// multiples are exact.
+/// π/2 in three parts, so that the remainder of a large angle keeps its precision. The first two parts have few bits,
+/// so their multiples are exact.
 const QUARTER_TURN: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
 /// Returns (sine, cosine) of an angle in radians, exact to 2e-7 up to some hundred turns. The angle is reduced to an eighth
@@ -94,7 +95,7 @@ mod tests {
             prop_assert!((f64::from(cos) - exact_cos).abs() < tolerance, "{cos} {exact_cos}");
         }
 
-        /// Contract: the bits are the same at every level, for any float.
+        /// Contract: the bits are the same on every instruction set, for any float.
         #[test]
         fn equal_at_every_level(bits: [u32; MAX_WIDTH]) {
             let angles = bits.map(f32::from_bits);

@@ -1,10 +1,11 @@
 //! Hulls: loops of particles that collide as one convex polygon.
 //!
-//! Particles touch as discs. So a body made of few particles lets others through between its points. A loop of particles that
-//! is marked as a hull is solid in between too. It collides with other hulls, with rigid bodies and with free particles by the
-//! separating axis test. The impulse of a contact is shared out between the two points of the edge that the contact is on
-//! (`solver/hulls.rs`). A hull of two points is a limb: a capsule between them. The particles of a hull touch only as parts of
-//! it, not as discs of their own as well: one contact, one friction, one bounce.
+//! Particles touch as discs. So a body made of few particles lets others through between its points. A loop of
+//! particles that is marked as a hull is solid between its points too. It collides with other hulls, with rigid bodies
+//! and with free particles, by the separating axis test. The impulse of a contact is shared between the two points of
+//! the edge on which the contact lies (`solver/hulls.rs`). A hull of two points is a limb: a capsule between them. The
+//! particles of a hull touch only as parts of the hull, and not also as discs of their own: one contact, one friction,
+//! one bounce.
 
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
@@ -39,7 +40,7 @@ impl Loop {
         &self.points[..self.count]
     }
 
-    /// Returns true if all of its particles are collidable: none is removed or quarantined.
+    /// Returns true if all particles of the hull are collidable: none is removed or quarantined.
     pub(crate) fn is_collidable(&self, bodies: &Bodies) -> bool {
         let solid = |slot: usize| bodies.columns.kind[slot].is_collidable();
         self.points().iter().all(|&point| bodies.slot_of(point).is_ok_and(solid))
@@ -56,9 +57,9 @@ impl HullHandle {
 #[derive(Default)]
 pub(crate) struct Hulls {
     table: Table<Loop>,
-    /// True if hulls came or went, or bodies were removed or went bad, since the corners were marked.
+    /// True if hulls were added or removed, or bodies were removed or went bad, since the corners were marked.
     pub(crate) changed: bool,
-    /// True if hulls came or went, or one of their particles went bad, since the solver last looked.
+    /// True if hulls were added or removed, or one of their particles went bad, since the solver last checked.
     pub(crate) renumbered: bool,
 }
 
@@ -103,7 +104,7 @@ impl Hulls {
         self.table.iter().map(|(name, hull)| (HullHandle::of(name), hull))
     }
 
-    /// Drops the hulls that have lost a particle and marks the corners of the others. Runs before pairs are looked for.
+    /// Drops the hulls that have lost a particle and marks the corners of the others. Runs before the search for pairs.
     pub(crate) fn refresh(&mut self, bodies: &mut Bodies) {
         if !self.changed {
             return;
@@ -173,8 +174,8 @@ pub(crate) fn check_places(hull: &[usize], bodies: &[BodyDesc]) -> Result<(), Er
     check_loop(&positions).map(|_| ())
 }
 
-/// Checks that `positions` are the two ends of a limb, or 3 to 8 corners of a convex polygon, one after the other. Returns
-/// true if they run clockwise.
+/// Checks that `positions` are the two ends of a limb, or 3 to 8 corners of a convex polygon in order. Returns true if
+/// they run clockwise.
 pub(crate) fn check_loop(positions: &[Vec2]) -> Result<bool, Error> {
     let n = positions.len();
     if !(2..=MAX_VERTICES).contains(&n) {
@@ -197,7 +198,7 @@ pub(crate) fn check_loop(positions: &[Vec2]) -> Result<bool, Error> {
             return vertex(index, "not a corner of a convex polygon, one after the other");
         }
     }
-    // A pentagram turns the same way at every corner, twice around.
+    // The corners of a pentagram turn the same way, but go around twice.
     let turns: f64 =
         (0..n).map(|i| (at(i) - at(i + n - 1)).angle_to(at(i + 1) - at(i)).abs()).sum::<f64>().abs();
     if turns > 1.5 * std::f64::consts::TAU {
@@ -214,7 +215,7 @@ mod tests {
         list.iter().map(|&point| point.into()).collect()
     }
 
-    /// Loops must be convex and may run in either direction. An error names the corner that is wrong.
+    /// Contract: loops must be convex and may run in either direction. An error names the wrong corner.
     #[test]
     fn loops_are_checked() {
         let square = points(&[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]);

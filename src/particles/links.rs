@@ -1,9 +1,9 @@
 //! Links hold two bodies at a fixed, minimum or maximum distance. Ropes, cloth and ragdolls are made of them.
 //!
-//! A link joins two points, each fixed to a body: the centre of a particle, or an anchor on a body that may
-//! turn. It is solved as a constraint on positions (`solver/verlet.rs`) and acts on both of its bodies, according to
-//! their masses. This module keeps links as hosts gave them. The solver makes its own blocks from them when
-//! links or bodies come or go.
+//! A link joins two points, each fixed to a body: the centre of a particle, or an anchor on a body that may turn. It is
+//! solved as a constraint on positions (`solver/verlet.rs`) and acts on both of its bodies, according to their masses.
+//! This module keeps links in the form that hosts gave. The solver makes its own blocks from them when links or bodies
+//! are added or removed.
 
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
@@ -37,7 +37,8 @@ pub struct LinkDesc<B = BodyHandle> {
     pub kind: LinkKind,
     /// The length of the link, m, in 0..=[`LinkDesc::MAX_LENGTH`].
     pub length: f32,
-    /// How far the link gives under a force, m/N, in 0..=1e12. With 0, the default, it is as stiff as the iterations can make it.
+    /// How much the link yields to a force, m/N, in 0..=1e12. With 0, the default, it is as stiff as the iterations can
+    /// make it.
     pub compliance: f32,
     /// The part of the error that an iteration removes, in 0..=1. Default 1.
     pub stiffness: f32,
@@ -162,7 +163,7 @@ pub(crate) struct Links {
     table: Table<LinkDesc>,
     /// By handle index: true if the body ever had a link.
     linked: Vec<bool>,
-    /// True if links came or went, or linked bodies changed, since the solver's blocks were made.
+    /// True if links were added or removed, or linked bodies changed, since the solver's blocks were made.
     pub(crate) changed: bool,
     /// The links that broke in the last step.
     pub(crate) broken: Vec<LinkHandle>,
@@ -222,8 +223,8 @@ impl Links {
         self.changed |= self.linked.get(body.index as usize).is_some_and(|&linked| linked);
     }
 
-    /// Notes that a body's centre has moved by `by` in its own axes and that its mass has changed. Its links go on to hold it at the
-    /// same points of its shapes.
+    /// Notes that a body's centre has moved by `by` in its own axes and that its mass has changed. Its links still hold
+    /// it at the same points of its shapes.
     pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {
         if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
             return;

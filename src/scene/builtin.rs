@@ -1,22 +1,22 @@
-//! The built-in stress scenes, each at any number of bodies.
+//! The built-in stress scenes, each for any number of bodies.
 //!
-//! `packed`, `collapsing`, `pyramid` and `gas` are the scenes of the comparison with other engines,
-//! to the letter: change them and no figure can be compared any more. All scenes mix friction by
-//! geometric mean and restitution by maximum, and have walls and floors 1 m thick. x = 0 is the middle
-//! of every scene, so that the largest ones keep as many digits as they can; the floor's top is y = 0.
+//! `packed`, `collapsing`, `pyramid` and `gas` are exactly the scenes of the comparison with other engines. Do not
+//! change them: the measured figures could not be compared any more. All scenes mix friction by geometric mean and
+//! restitution by maximum, and have walls and floors 1 m thick. x = 0 is the middle of every scene, so that the largest
+//! scenes keep the best precision; the floor's top is y = 0.
 
 use super::random::Random;
 use super::{Scene, linked, turning, upright};
 use crate::{Assembly, BodyDesc, LinkDesc, Material, Mix, Mixing, Part, Settings, Shape};
 use glam::Vec2;
 
-/// Most bodies that a built-in scene is made with.
+/// The largest number of bodies of a built-in scene.
 pub const MAX_BODIES: usize = 10_000_000;
 
-/// The scene that the command runs when none is named.
+/// The scene that the command runs when no scene is named.
 pub const DEFAULT: &str = "pile";
 
-/// The description of a built-in scene, before it is made.
+/// The recipe of a built-in scene.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
     /// Its name.
@@ -32,7 +32,7 @@ pub struct Builtin {
     make: fn(usize, &mut Random) -> Pieces,
 }
 
-/// What a built-in scene is made of, as in [`Scene`].
+/// The parts of a built-in scene, as in [`Scene`].
 #[derive(Default)]
 pub(super) struct Pieces {
     pub bodies: Vec<BodyDesc>,
@@ -241,13 +241,13 @@ pub const BUILTIN: &[Builtin] = &[
     },
 ];
 
-/// Makes the built-in scene of this name with `bodies` moving bodies: exactly that many, but for
+/// Makes the built-in scene of this name with exactly `bodies` moving bodies. The exceptions are:
 ///
 /// - `pyramid` and `large_pyramid`, each the full triangle on a base of ⌊√(2·bodies)⌋ boxes (50,000 gives 50,086);
-/// - the scenes of particles (`ropes` to `bridge`), where the number is about that of the particles;
-/// - `many_pyramids`, `washer` and `tumbler`, whose pyramids and boxes are a square number, and `arch` and
-///   `card_house`, which are made of whole arches and houses, at least one;
-/// - the drums and the plough, kinematic bodies, which come on top.
+/// - the scenes of particles (`ropes` to `bridge`), where `bodies` is about the number of particles;
+/// - `many_pyramids`, `washer` and `tumbler`, whose pyramids and boxes are a square number;
+/// - `arch` and `card_house`, which are made of whole arches and houses, at least one;
+/// - the drums and the plough: kinematic bodies that are added to the number.
 ///
 /// The same name, number and seed give the same scene, bit for bit.
 ///
@@ -264,17 +264,17 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls })
 }
 
-/// Places on a grid of `columns`, row by row from the bottom, counted from 0.
+/// The places of a grid of `columns`, row by row from the bottom, counted from 0.
 pub(super) fn grid(bodies: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bodies).map(move |i| (i % columns, i / columns))
 }
 
-/// How many columns the piles have: ⌊√(2n)⌋, twice as many as rows.
+/// The number of columns of the piles: ⌊√(2n)⌋, twice as many as rows.
 pub(super) fn pile_columns(bodies: usize) -> usize {
     (2 * bodies).isqrt()
 }
 
-/// x of `column` when `columns` of them, `spacing` apart, are centred on x = 0.
+/// The x coordinate of `column`, for `columns` columns that are `spacing` apart and centred on x = 0.
 pub(super) fn centred(column: usize, columns: usize, spacing: f32) -> f32 {
     (column as f32 - 0.5 * (columns - 1) as f32) * spacing
 }
@@ -287,7 +287,7 @@ pub(super) fn wall(half_width: f32, half_height: f32, position: Vec2, material: 
     BodyDesc { material, ..BodyDesc::fixed(Shape::aabb(half_width, half_height), position) }
 }
 
-/// A floor whose top is y = 0 and two walls up to `height`, with `inner` of room between them.
+/// Adds a floor whose top is y = 0 and two walls up to `height`, with `inner` of room between them.
 pub(super) fn push_box(bodies: &mut Vec<BodyDesc>, inner: f32, height: f32, material: Material) {
     let half = 0.5 * inner;
     bodies.push(wall(half + 1.0, 0.5, Vec2::new(0.0, -0.5), material));
@@ -296,9 +296,9 @@ pub(super) fn push_box(bodies: &mut Vec<BodyDesc>, inner: f32, height: f32, mate
     }
 }
 
-/// The pile of [`pile`], [`pile_circles`] and `mixed_shapes`: cells of 1.1 m, the shape drawn for each, jittered by 4 cm,
-/// 1 m above the floor. At most 1 m wide, no two bodies overlap at the start. Twice as wide a grid as the
-/// other piles', so that the top does not fall faster than the pile can take in.
+/// The pile of [`pile`], [`pile_circles`] and `mixed_shapes`: a random shape in each cell of 1.1 m, jittered by 4 cm,
+/// 1 m above the floor. Shapes at most 1 m wide do not overlap at the start. The grid has four times as many columns as
+/// rows (the other piles have twice as many), so that the top does not fall faster than the pile can absorb.
 pub(super) fn falling(
     bodies: usize,
     random: &mut Random,
@@ -325,7 +325,7 @@ mod tests {
     use crate::geometry::outline::Outline;
     use glam::DVec2;
 
-    /// How many dynamic bodies a scene of shapes has that is asked for so many.
+    /// The number of dynamic bodies of a scene of shapes that is made with `bodies`.
     fn expected(name: &str, bodies: usize) -> usize {
         match name {
             "pyramid" | "large_pyramid" => {
@@ -340,8 +340,8 @@ mod tests {
         }
     }
 
-    /// Every scene has as many dynamic bodies as asked for, as far as its figure allows it, and particles come in
-    /// whole ropes, boxes and figures.
+    /// Every scene has the requested number of dynamic bodies, as far as its form allows it. Particles come in whole
+    /// ropes, boxes and figures.
     #[test]
     fn body_counts() {
         for builtin in BUILTIN {
@@ -378,7 +378,7 @@ mod tests {
         }
     }
 
-    /// A scene is a function of its name, number and seed; random ones differ by seed.
+    /// A scene is a function of its name, number and seed. Random scenes differ by seed.
     #[test]
     fn seeds() {
         for builtin in BUILTIN {
@@ -400,7 +400,7 @@ mod tests {
         }
     }
 
-    /// Unknown names and absurd numbers are refused.
+    /// Unknown names and numbers out of range are refused.
     #[test]
     fn refusals() {
         assert!(super::builtin("nope", 10, 1).is_none());
@@ -408,7 +408,7 @@ mod tests {
         assert!(super::builtin("pile", MAX_BODIES + 1, 1).is_none());
     }
 
-    /// A shape of a body, where the scene has it.
+    /// A shape of a body, in world coordinates.
     struct Placed {
         body: usize,
         corners: Vec<DVec2>,
@@ -417,7 +417,7 @@ mod tests {
         reach: f64,
     }
 
-    /// All shapes that touch others, but for half-spaces and particles.
+    /// All shapes that touch others, except half-spaces and particles.
     fn shapes(scene: &Scene) -> Vec<Placed> {
         let own =
             scene.bodies.iter().enumerate().map(|(body, desc)| {
@@ -444,8 +444,8 @@ mod tests {
         solid.filter_map(placed).collect()
     }
 
-    /// Distance of two convex shapes, negative where they overlap: the largest over all axes on which it can be
-    /// found, the normals of the edges and the lines between corners.
+    /// The distance of two convex shapes, negative where they overlap: the largest over all axes on which it can be
+    /// found, which are the normals of the edges and the lines between corners.
     fn separation(a: &Placed, b: &Placed) -> f64 {
         let along = |axis: DVec2| {
             let most = a.corners.iter().map(|v| axis.dot(*v)).fold(f64::NEG_INFINITY, f64::max);
@@ -464,7 +464,7 @@ mod tests {
             - b.radius
     }
 
-    /// No two shapes of a scene overlap at the start, but for circles that are packed and crates that hang from ropes.
+    /// No two shapes of a scene overlap at the start, except for packed circles and for crates that hang from ropes.
     #[test]
     fn nothing_overlaps_at_the_start() {
         for builtin in BUILTIN.iter().filter(|builtin| !["packed", "ropes"].contains(&builtin.name)) {

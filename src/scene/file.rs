@@ -1,11 +1,11 @@
-//! Scene files: JSON in two stages.
+//! Scene files: JSON, read in two stages.
 //!
-//! First `serde` reads the bytes into the structs below, which are the format: a field that they do not have
-//! is unknown and refused, with its line and column. Numbers are read as `f64`. Then [`SceneFile::scene`]
-//! narrows them to `f32` and checks every range; its errors carry the path of the value
+//! First `serde` reads the bytes into the structs below, which are the format: a field that they do not have is
+//! unknown, and is refused with its line and column. Numbers are read as `f64`. Then [`SceneFile::scene`] converts them
+//! to `f32` and checks every range. An error of this stage gives the path of the value
 //! (`bodies[3].shape.circle.radius`) instead.
 //!
-//! No bytes make this panic, and memory stays in proportion to the length of the input.
+//! No bytes make the reader panic, and its memory stays in proportion to the length of the input.
 
 mod error;
 mod linked;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use shapes::{ChainFile, PartFile, ShapeFile};
 use write::lay_out;
 
-/// Longest name of a scene, in characters.
+/// The longest name of a scene, in characters.
 const MAX_NAME: usize = 100;
 /// The file. Every field but a body's `shape` has a default.
 #[derive(Default, Serialize, Deserialize)]
@@ -167,27 +167,27 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`SceneError`] names the value that was refused, and its place. `docs/formats.md` has the fields, their defaults and
-    /// the accepted ranges.
+    /// [`SceneError`] names the refused value and its place. `docs/formats.md` lists the fields, their defaults and the
+    /// accepted ranges.
     pub fn from_json(bytes: &[u8]) -> Result<Scene, SceneError> {
         let file: SceneFile = serde_json::from_slice(bytes).map_err(|error| syntax(&error))?;
         file.scene()
     }
 
-    /// The scene as a scene file, one body a line. Reading it gives an equal scene, bit for bit, if its
-    /// particles come last and its parts are in the order of their bodies. The instruction set is no part of it, and
-    /// chains come out as their segments.
+    /// Writes the scene as a scene file, one line per body. Reading the file gives an equal scene, bit for bit, if the
+    /// scene's particles come last and its parts are in the order of their bodies. The instruction set is not written,
+    /// and chains are written as their segments.
     ///
     /// # Errors
     ///
-    /// [`SceneError::Value`] when a value is not finite, which JSON can't express.
+    /// [`SceneError::Value`] when a value is not finite, because JSON can't express it.
     pub fn to_json(&self) -> Result<String, SceneError> {
         let file = SceneFile::of(self)?;
         Ok(lay_out(&file))
     }
 }
 
-// From the file to the scene.
+// The conversion from the file to the scene.
 
 impl SceneFile {
     fn scene(self) -> Result<Scene, SceneError> {
@@ -339,7 +339,7 @@ impl BodyFile {
     }
 }
 
-/// Returns the filter with those of these fields that are given.
+/// Returns the default filter with these fields, as far as they are given.
 fn filter_of(category: Option<u32>, mask: Option<u32>, group: Option<u32>) -> Filter {
     let base = Filter::default();
     Filter {
@@ -356,8 +356,8 @@ fn filter_to(filter: Filter) -> [Option<u32>; 3] {
     fields.map(|(given, default)| (given != default).then_some(given))
 }
 
-/// Returns the material of a body or a particle: the first of the list if it names none, the default one if there
-/// is no list either.
+/// Returns the material of a body or a particle. If it names none, this is the first material of the list, or the
+/// default material if there is no list either.
 fn pick(index: Option<usize>, materials: &[Material]) -> Result<Material, SceneError> {
     if index.is_none() && materials.is_empty() {
         return Ok(Material::default());
@@ -381,7 +381,8 @@ fn name(given: Option<&str>) -> Result<String, SceneError> {
     Ok(name.to_owned())
 }
 
-/// Converts `f64` to `f32`. Refuses a number that is then not finite. The ranges proper are checked on the `f32`.
+/// Converts `f64` to `f32`. Refuses a number whose `f32` is not finite. The accepted ranges are checked later, on the
+/// `f32`.
 fn narrow(path: &str, number: f64) -> Result<f32, SceneError> {
     let narrow = number as f32;
     if narrow.is_finite() { Ok(narrow) } else { Err(value(path, format!("{number:e} is out of range"))) }

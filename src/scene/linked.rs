@@ -1,14 +1,14 @@
-//! The built-in scenes of particles and links. They are made of about as many particles as asked for: whole
-//! ropes, figures and boxes, at least one. Static bodies come first, then bodies, then
-//! particles, and attachments after links: as in a scene file.
+//! The built-in scenes of particles and links. They have about the requested number of particles: whole ropes, figures
+//! and boxes, at least one. Static bodies come first, then other bodies, then particles; attachments come after links,
+//! as in a scene file.
 
 use super::builtin::{body, centred, grid, push_box, wall};
 use super::random::Random;
 use crate::{Assembly, BodyDesc, Cloth, LinkDesc, Material, Shape};
 use glam::Vec2;
 
-/// Ropes of 20 links side by side, pinned at the top, each with a crate at its end; they start aslant, and
-/// swing into their neighbours' crates.
+/// Ropes of 20 links side by side, pinned at the top, each with a crate at its end. They start at an angle and swing
+/// into their neighbours' crates.
 pub(super) fn ropes(particles: usize, random: &mut Random) -> Assembly {
     const SEGMENTS: usize = 20;
     let count = (particles / (SEGMENTS + 1)).max(1);
@@ -36,7 +36,7 @@ pub(super) fn ropes(particles: usize, random: &mut Random) -> Assembly {
     scene
 }
 
-/// A square net hung up along its top row, of ⌊√n⌋ particles a side; it starts with a swing, of 4 m/s at the lower
+/// A square net of ⌊√n⌋ particles per side, pinned along its top row. It starts with a swing of 4 m/s at the lower
 /// edge.
 pub(super) fn cloth(particles: usize, _: &mut Random) -> Assembly {
     let side = particles.isqrt().max(1);
@@ -53,9 +53,10 @@ pub(super) fn cloth(particles: usize, _: &mut Random) -> Assembly {
 /// Ragdolls fall down a flight of stairs, in rows one above the other.
 pub(super) fn ragdolls(particles: usize, random: &mut Random) -> Assembly {
     const STAIRS: usize = 24;
-    // Clothes on stone. With a friction of 0.5 and a restitution of 0.1 the heap crept on: what moves overlapping limbs apart
-    // stretches links, and these give speeds. The median figure of 50 moved by 13 mm a second (40 s to 60 s, median of seeds 1
-    // to 5), with these by 3 mm: see `ragdolls_calm_down` in tests/suite/verlet.rs.
+    // The friction of clothes on stone. With a friction of 0.5 and a restitution of 0.1 the heap kept creeping:
+    // separating overlapping limbs stretches links, and stretched links add speed. The median figure of 50 moved by
+    // 13 mm per second (40 s to 60 s, median of seeds 1 to 5); with the values here it moves by 3 mm per second. See
+    // `ragdolls_calm_down` in tests/suite/verlet.rs.
     let material = Material::new(1.0, 0.8, 0.0);
     let mut scene = Assembly::default();
     for stair in 0..STAIRS {
@@ -108,7 +109,7 @@ pub(super) fn soft_boxes(particles: usize, random: &mut Random) -> Assembly {
     scene
 }
 
-/// Free particles fall in a box: the grid of `collapsing`, a quarter as large.
+/// Free particles fall in a box: the grid of `collapsing`, a quarter of its size.
 pub(super) fn grains(particles: usize, random: &mut Random) -> Assembly {
     const CELL: f32 = 0.25;
     let material = Material::new(1.0, 0.5, 0.0);
@@ -124,7 +125,8 @@ pub(super) fn grains(particles: usize, random: &mut Random) -> Assembly {
     scene
 }
 
-/// A rope bridge between two banks, and circles that fall on it; a fifth as many as the bridge has particles.
+/// A rope bridge between two banks, and circles that fall on it. There are a fifth as many circles as the bridge has
+/// particles.
 pub(super) fn bridge(particles: usize, random: &mut Random) -> Assembly {
     const LENGTH: f32 = 0.3;
     let segments = particles.saturating_sub(1).max(1);

@@ -1,6 +1,6 @@
-//! The generator behind the built-in scenes: SplitMix64 (Steele, Lea and Flood, "Fast splittable
-//! pseudorandom number generators", 2014). Integer arithmetic, one square root and one division: the
-//! same scene on every machine, which a library `sin` would not promise.
+//! The random generator of the built-in scenes: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+//! generators", 2014). It uses only integer arithmetic, one square root and one division, so that a scene is the same
+//! on every machine. A library's `sin` would not guarantee that.
 
 use glam::Vec2;
 
@@ -21,12 +21,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Uniform in `0.0..1.0`, a multiple of 2⁻²⁴ (so that no rounding reaches 1).
+    /// A uniform number in `0.0..1.0`, a multiple of 2⁻²⁴ (so that no rounding reaches 1).
     pub(super) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / 16_777_216.0
     }
 
-    /// Uniform between `from` and `to`.
+    /// A uniform number between `from` and `to`.
     pub(super) fn between(&mut self, from: f32, to: f32) -> f32 {
         from + (to - from) * self.unit()
     }
@@ -36,8 +36,8 @@ impl Random {
         self.next() >> 63 == 1
     }
 
-    /// A unit vector of uniformly random direction: a point drawn from the unit disc, scaled to
-    /// length 1. Points near the centre are drawn again, as they keep few digits of a direction.
+    /// A unit vector of uniformly random direction: a random point of the unit disc, scaled to length 1. Points near
+    /// the centre are drawn again, because their directions are inexact.
     pub(super) fn direction(&mut self) -> Vec2 {
         loop {
             let point = Vec2::new(self.between(-1.0, 1.0), self.between(-1.0, 1.0));

@@ -1,9 +1,9 @@
 //! The built-in scenes of shapes that turn. `large_pyramid`, `many_pyramids`, `washer` and `tumbler` have the
-//! dimensions of Box2D's benchmarks of these names; here, too, they are those of the comparison with other
-//! engines: change them and no figure can be compared any more.
+//! dimensions of Box2D's benchmarks of these names, and are scenes of the comparison with other engines. Do not change
+//! them: the measured figures could not be compared any more.
 //!
-//! In a scene that is larger than its default, the containers grow too. Sines are the engine's own, so that a
-//! scene is the same on every machine.
+//! In a scene that is larger than its default, the containers grow too. Sines are the engine's own, so that a scene is
+//! the same on every machine.
 
 use super::builtin::{Pieces, body, centred, falling, grid, pile_columns, push_box, wall};
 use super::random::Random;
@@ -12,9 +12,9 @@ use crate::{BodyDesc, Filter, Material, Part, Polygon, Shape};
 use glam::Vec2;
 use std::f32::consts::{PI, TAU};
 
-/// A 36th of a turn, the angle between the drum's plates.
+/// The angle between the drum's plates: a 36th of a turn.
 const TEN_DEGREES: f32 = PI / 18.0;
-/// The speed of both drums, rad/s: 25° a second.
+/// The speed of both drums, rad/s: 25° per second.
 const DRUM_SPEED: f32 = PI / 180.0 * 25.0;
 /// The centre of both drums.
 const DRUM_CENTRE: Vec2 = Vec2::new(0.0, 10.0);
@@ -28,8 +28,8 @@ fn direction(angle: f32) -> Vec2 {
     Vec2::new(cos, sin)
 }
 
-/// Unit boxes that touch, row upon row on y = `ground`, each row one shorter; `left` is 1 m left of the centre of
-/// the lowest row's first box, less half a metre.
+/// Adds unit boxes that touch, row upon row on y = `ground`, each row one box shorter. `left` is the left edge of the
+/// lowest row.
 fn push_pyramid(bodies: &mut Vec<BodyDesc>, base: usize, left: f32, ground: f32) {
     let material = stone();
     for row in 0..base {
@@ -50,7 +50,7 @@ pub(super) fn large_pyramid(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// A square number of pyramids on a base of 10, in rows on segments.
+/// A square number of pyramids with a base of 10, in rows on segments.
 pub(super) fn many_pyramids(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     const BASE: usize = 10;
     const PITCH: f32 = (BASE + 1) as f32;
@@ -69,7 +69,7 @@ pub(super) fn many_pyramids(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// A kinematic body for shapes that turn about its centre: its own shape is there and touches nothing.
+/// A kinematic body for shapes that turn about its centre. Its own shape touches nothing.
 fn drum(velocity: Vec2) -> BodyDesc {
     BodyDesc {
         velocity,
@@ -80,7 +80,8 @@ fn drum(velocity: Vec2) -> BodyDesc {
     }
 }
 
-/// `side` × `side` boxes, `spacing` apart, from the corner at `from` relative to the drum's centre.
+/// Adds `side` × `side` boxes, `spacing` apart. `from` is the first box's place in x and in y, relative to the drum's
+/// centre.
 fn push_load(bodies: &mut Vec<BodyDesc>, side: usize, half: f32, from: f32, spacing: f32) {
     bodies.extend(grid(side * side, side).map(|(column, row)| {
         let place = Vec2::new(column as f32, row as f32) * spacing + from;
@@ -134,7 +135,7 @@ pub(super) fn tumbler(bodies: usize, _: &mut Random) -> Pieces {
     scene
 }
 
-/// A convex polygon whose corners, with their rounding, reach `reach` from the centroid at the furthest.
+/// A convex polygon whose furthest point, rounding included, is `reach` away from the centroid.
 fn polygon(corners: &[Vec2], reach: f32, radius: f32) -> Shape {
     const CONVEX: &str = "points on an ellipse, well apart, are convex";
     let (unit, _) = Polygon::new(corners).expect(CONVEX);
@@ -154,7 +155,7 @@ fn regular_polygon(random: &mut Random) -> Shape {
     polygon(&corners, random.between(0.3, 0.5), 0.0)
 }
 
-/// A polygon with its corners on an ellipse, at uneven angles; one in two is rounded.
+/// A polygon with its corners on an ellipse, at uneven angles. One in two is rounded.
 fn random_polygon(random: &mut Random) -> Shape {
     let count = corner_count(random);
     let flat = random.between(0.6, 1.0);
@@ -166,7 +167,7 @@ fn random_polygon(random: &mut Random) -> Shape {
     polygon(&corners, random.between(0.35, 0.5), radius)
 }
 
-/// A shape of any kind that turns; it reaches 0.5 m at most.
+/// A random shape of a kind that turns. It reaches at most 0.5 m.
 fn any_shape(random: &mut Random) -> Shape {
     match (5.0 * random.unit()) as u32 {
         0 => Shape::circle(random.between(0.2, 0.5)),
@@ -177,7 +178,7 @@ fn any_shape(random: &mut Random) -> Shape {
     }
 }
 
-/// The pile, of shapes of all kinds at all angles.
+/// The pile of shapes of all kinds at all angles.
 pub(super) fn mixed_shapes(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     let mut scene = falling(bodies, random, stone(), any_shape);
     let first = scene.len() - bodies;
@@ -187,9 +188,9 @@ pub(super) fn mixed_shapes(bodies: usize, random: &mut Random) -> Vec<BodyDesc> 
     scene
 }
 
-/// A yard with a heap of all kinds of shapes, one in six of two parts, and a plough that comes from the left. It gets
-/// to the right wall after 40 s at the earliest, and there is room before it for the heap for longer than
-/// the default run.
+/// A yard with a heap of all kinds of shapes, one in six of two parts, and a plough that comes from the left. The
+/// plough reaches the right wall after 40 s at the earliest. The room in front of it is large enough for the heap for
+/// longer than the default run.
 pub(super) fn junkyard(bodies: usize, random: &mut Random) -> Pieces {
     const CELL: f32 = 1.1;
     const PLOUGH_SPEED: f32 = 0.5;
@@ -204,7 +205,7 @@ pub(super) fn junkyard(bodies: usize, random: &mut Random) -> Pieces {
     let mut scene = Pieces::default();
     push_box(&mut scene.bodies, width, height + 10.0, material);
     let left = -0.5 * width;
-    // An upright blade with a wedge at its foot, on the floor.
+    // The plough is an upright blade on the floor with a wedge at its foot.
     let blade = BodyDesc {
         velocity: Vec2::new(PLOUGH_SPEED, 0.0),
         material,
@@ -223,7 +224,7 @@ pub(super) fn junkyard(bodies: usize, random: &mut Random) -> Pieces {
         let index = scene.bodies.len();
         let mut junk = BodyDesc { angle, ..body(Shape::circle(0.2), place, material) };
         match (12.0 * random.unit()) as u32 {
-            // A dumb-bell and a T, no wider than the other shapes; the first part of a body is at its place.
+            // A dumb-bell and a T, no wider than the other shapes. The first part of a body is at the body's place.
             0 => {
                 junk.position -= direction(angle).rotate(Vec2::new(0.25, 0.0));
                 let other = Part { material, ..Part::new(junk.shape, Vec2::new(0.5, 0.0)) };
@@ -241,17 +242,18 @@ pub(super) fn junkyard(bodies: usize, random: &mut Random) -> Pieces {
     scene
 }
 
-/// Rows on shelves, one above the other. The first of each row, at the left, is past its tipping point and turns
-/// about its lower edge: from rest it would come to lean on the second, and friction would hold both.
+/// Rows of dominoes on shelves, one above the other. The first domino of each row, at the left, is past its tipping
+/// point and turns about its lower edge. From rest it would come to lean on the second domino, and friction would hold
+/// both.
 pub(super) fn dominoes(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     const HALF: Vec2 = Vec2::new(0.0625, 0.5);
     const SPACING: f32 = 0.5;
     const SHELF: f32 = 2.5;
-    // Past atan(0.0625 / 0.5) = 0.124, and short of the second domino.
+    // The angle is past atan(0.0625 / 0.5) = 0.124, and the domino does not reach the second one yet.
     const TIPPED: f32 = -0.2;
     const TURNING: f32 = -1.0;
     let material = stone();
-    // As wide as high.
+    // The scene is as wide as high.
     let length = (5 * bodies).isqrt().clamp(1, bodies);
     let rows = bodies.div_ceil(length);
     let mut scene = Vec::with_capacity(bodies + rows);
@@ -276,9 +278,9 @@ pub(super) fn dominoes(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// Half circles of 24 stones, 1 m thick at a mean radius of 4 m: more than twice as thick as one that stands by
-/// its weight alone has to be (0.11 of the radius). Each on two abutments; in rows, one above the
-/// other.
+/// Half circles of 24 stones, 1 m thick at a mean radius of 4 m. An arch that stands by its weight alone needs 0.11 of
+/// the radius; this is more than twice as thick. Each arch stands on two abutments. There are several rows, one above
+/// the other.
 pub(super) fn arch(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     const STONES: usize = 24;
     const INNER: f32 = 3.5;
@@ -314,19 +316,19 @@ pub(super) fn arch(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// Houses of cards side by side, five storeys high, and in rows, one above the other. In each storey pairs of
-/// cards lean against each other; on their tops lie cards that meet above the inner pairs and reach over
-/// the outer ones, so that both cards of every pair carry alike.
+/// Houses of cards side by side, five storeys high, and in rows, one above the other. In each storey pairs of cards
+/// lean against each other. On their tops lie cards that meet above the inner pairs and overhang the outer ones, so
+/// that both cards of every pair bear the same load.
 pub(super) fn card_house(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     const STOREYS: usize = 5;
     const CARDS: usize = STOREYS * (STOREYS + 1) + STOREYS * (STOREYS - 1) / 2;
     const HALF: Vec2 = Vec2::new(0.02, 0.5);
-    /// Against the vertical.
+    /// The angle of a leaning card from the vertical.
     const LEAN: f32 = 0.3;
-    /// Between two pairs, and between the ends of two cards that lie.
+    /// The distance of two pairs, and the gap between the ends of two lying cards.
     const PITCH: f32 = 1.0;
     const GAP: f32 = 0.01;
-    /// How far the outermost reach over the last pair.
+    /// The overhang of the outermost lying cards beyond the last pair.
     const EAVES: f32 = 0.15;
     const HOUSE: Vec2 = Vec2::new(7.0, 8.0);
     let material = Material::new(1.0, 0.7, 0.0);
@@ -334,7 +336,7 @@ pub(super) fn card_house(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     let columns = count.isqrt();
     let rows = count.div_ceil(columns);
     let (sin, cos) = sin_cos(LEAN);
-    // Half the height of a leaning card, and half its width at its inner top corner.
+    // Half the height of a leaning card, and its half width at its inner top corner.
     let half_height = HALF.y * cos + HALF.x * sin;
     let to_the_middle = HALF.y * sin + HALF.x * cos;
     let storey = 2.0 * half_height + 2.0 * HALF.x;

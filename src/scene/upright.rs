@@ -9,7 +9,7 @@ fn circle_of_the_pile(random: &mut Random) -> Shape {
     Shape::circle(random.between(0.35, 0.5))
 }
 
-/// What the circles and boxes of the piles are made of.
+/// The material of the circles and boxes of the piles.
 fn rubber() -> Material {
     Material { restitution: 0.1, ..Material::default() }
 }
@@ -28,7 +28,8 @@ pub(super) fn pile_circles(bodies: usize, random: &mut Random) -> Vec<BodyDesc> 
     falling(bodies, random, rubber(), circle_of_the_pile)
 }
 
-/// Odd rows are shifted by half a column; a row is √3/2 above the last. Radius 0.5·(1 − 0.02u).
+/// A packed pile of circles. Odd rows are shifted by half a column; each row is √3/2 above the row below. The radius is
+/// 0.5·(1 − 0.02u).
 pub(super) fn packed(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     const ROW: f32 = 0.866_025_4;
     let material = Material::new(1.0, 0.5, 0.0);
@@ -44,7 +45,7 @@ pub(super) fn packed(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// Columns and rows 1.05 apart, radius 0.3 + 0.2u, x jittered by ±0.02.
+/// A loose grid of circles. Columns and rows are 1.05 apart, the radius is 0.3 + 0.2u, and x is jittered by ±0.02.
 pub(super) fn collapsing(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     const CELL: f32 = 1.05;
     let material = Material::new(1.0, 0.5, 0.0);
@@ -76,9 +77,9 @@ pub(super) fn pyramid(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// ⌊√n⌋ columns, rows and columns 3 apart, radius 0.5, elastic and without friction. The restitution
-/// threshold is the settings' default, as in the engines this is compared with: set it to zero for a gas
-/// that keeps its energy.
+/// A gas of ⌊√n⌋ columns of circles, rows and columns 3 apart, radius 0.5, elastic and without friction. The
+/// restitution threshold is the settings' default, as in the engines of the comparison: set it to zero for a gas that
+/// keeps its energy.
 pub(super) fn gas(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     const CELL: f32 = 3.0;
     let material = Material::new(1.0, 0.0, 1.0);
@@ -95,8 +96,8 @@ pub(super) fn gas(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// A block of circles of radius 0.2 to 0.25 above a board three times as wide, with staggered rows of
-/// pegs and, below, bins with room for twice the circles.
+/// A block of circles of radius 0.2 to 0.25 above a board three times as wide. The board has staggered rows of pegs
+/// and, below them, bins with room for twice the circles.
 pub(super) fn galton(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     const CELL: f32 = 0.6;
     const PEG: f32 = 1.5;
@@ -112,7 +113,7 @@ pub(super) fn galton(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
 
     let mut scene = Vec::new();
     push_box(&mut scene, board, field_top + rows as f32 * CELL + 10.0, material);
-    // Bins first: one partition between every two, under a peg of the lowest row.
+    // The bins come first: one partition between every two bins, under a peg of the lowest row.
     scene.extend((0..bins - 1).map(|i| {
         let place = Vec2::new(centred(i, bins - 1, PEG), 0.5 * bin_height);
         wall(0.15, 0.5 * bin_height, place, material)
@@ -132,9 +133,8 @@ pub(super) fn galton(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
-/// A block of circles, eight times as long as it is high, on a slope of 5 in 12 (the sides of a
-/// right-angled triangle 5, 12, 13: an exact unit normal without a sine), which ends 50 m further down at
-/// a half-space across it.
+/// A block of circles, eight times as long as high, on a slope of 5 in 12. (The right-angled triangle 5, 12, 13 gives
+/// an exact unit normal without a sine.) The slope ends 50 m further down at a half-space across it.
 pub(super) fn slope(bodies: usize, random: &mut Random) -> Vec<BodyDesc> {
     const CELL: f32 = 1.05;
     let up = Vec2::new(5.0 / 13.0, 12.0 / 13.0);

@@ -1,14 +1,15 @@
 //! The two velocities of particles: the one that hosts see, and the one that the solver works with.
 //!
 //! Verlet's velocity is that of the middle of a substep: a particle that starts with v is at x + h·(v + ½·h·a) after
-//! the first. So the solver's velocity u is half a substep's gravity behind that of the moment, v = u + ½·h·a, and
-//! without the difference a free fall of t seconds ends ½·a·h·t off the parabola. Hosts read and write v, the columns
-//! hold v, and the solver's rows are made of it and give it back.
+//! the first substep. So the solver's velocity u lags behind the velocity v at the end of the substep by half a
+//! substep's gravity: v = u + ½·h·a. Without the correction a free fall of t seconds ends ½·a·h·t off the parabola.
+//! Hosts read and write v, and the columns hold v. The solver's rows hold u: they are computed from v and converted
+//! back.
 //!
-//! A particle that rests does not follow gravity: of u = 0 that rule would make a velocity of ½·h·a, 0.02 m/s at 4
-//! substeps of a 60 Hz step. So each particle keeps the part of gravity f that it followed in the last step, 1 in free fall and 0
-//! at rest, and v = u + ½·h·f·a. Whatever f is, the way there and the way back are the same, so the solver's velocities
-//! do not depend on it, and a velocity that is read and written back is the same one.
+//! A particle at rest does not follow gravity: for u = 0 that rule would give a velocity of ½·h·a, which is 0.02 m/s at
+//! 4 substeps of a 60 Hz step. So each particle stores the share f of gravity that it followed in the last step: 1 in
+//! free fall and 0 at rest. Then v = u + ½·h·f·a. Both conversions use the same f. So the solver's velocities do not
+//! depend on f, and a velocity that is read and written back is the same.
 
 use crate::lane::{Lane, Mask};
 
@@ -21,7 +22,7 @@ pub(super) struct Midpoint {
 }
 
 impl Midpoint {
-    /// Returns by how much the solver's velocity lags, for a body with this column `follows` and this gravity scale.
+    /// Returns the lag of the solver's velocity for a body with this column `follows` and this gravity scale.
     #[inline(always)]
     pub(super) fn behind<L: Lane>(&self, follows: L, scale: L) -> [L; 2] {
         let by = L::splat(0.5 * self.substep) * follows.max(L::splat(0.0)) * scale;

@@ -1,40 +1,40 @@
 //! The schedule of the solver's tasks: each task waits for its neighbours; there are no barriers.
 //!
-//! A task is one pass over one tile's contacts. It touches the bodies of its tile and of the next, so
-//! it has to keep its order only with the tasks of its own and the two neighbouring tiles:
+//! A task is one pass over one tile's contacts. It touches the bodies of its tile and of the next tile. So its order
+//! matters only relative to the tasks of its own tile and the two neighbouring tiles:
 //!
 //! ```text
 //! even tile k, pass p:   after pass p − 1 of k − 1, k, k + 1
 //! odd tile k, pass p:    after pass p of k − 1 and k + 1
 //! ```
 //!
-//! Every order that respects this gives the same bits. Count *half passes*, 2p for the even tiles and
-//! 2p + 1 for the odd ones: then half h of a tile comes after half h − 1 of its neighbours.
+//! Every order that respects this gives the same bits. Count *half passes*: 2p for the even tiles and 2p + 1 for the
+//! odd ones. Then half h of a tile comes after half h − 1 of its neighbours.
 //!
-//! The tiles are divided into *regions*, runs of tiles with about equal work, one for each thread, so that a
-//! tile's contacts stay in one core's cache for the whole step. A region goes *askew*: its tasks are done in
-//! ascending order of distance + half, where distance counts tiles from the end at which the region begins.
-//! So a window of as many tiles as there are half passes goes through all passes while it is in the cache,
-//! and the step reads the contacts from memory once and not once a pass. Regions begin back to back in
-//! pairs, where both have just begun neither has to wait long for the other, and end face to face:
+//! The tiles are divided into *regions*, runs of tiles with about equal work, one for each thread, so that a tile's
+//! contacts stay in one core's cache for the whole step. A region is worked through *askew*: its tasks are done in
+//! ascending order of distance + half, where distance counts tiles from the end at which the region begins. So a window
+//! of as many tiles as there are half passes goes through all passes while it is in the cache: the step reads the
+//! contacts from memory once, not once per pass. Regions begin back to back in pairs: at their common border both have
+//! just begun, so neither waits long for the other. They end face to face:
 //!
 //! ```text
 //! region    0          1        2          3
 //! tiles   ←←←←←←←  →→→→→→→→  ←←←←←←←←  →→→→→→→
 //! ```
 //!
-//! Nobody can be left waiting in a circle: of two regions that wait for each other across their border, each
-//! would have to be a half pass behind the other.
+//! There is no deadlock: if two regions waited for each other across their border, each would have to be a half pass
+//! behind the other.
 //!
-//! A thread whose region cannot go on for a while, because the neighbour's thread has not come, takes that
-//! region over as well, and does what it can of both in turn.
+//! A neighbour's region may have no thread yet. If a thread's regions stand still for a while, the thread takes over
+//! the first unclaimed region as well. It then does all ready tasks of its regions in turn.
 //!
-//! Before, tasks were claimed one by one from a single askew order (tile + 2·half, so that tasks side by side
-//! were independent): the window was twice as long, and tiles went back and forth between the cores.
+//! Tried and dropped: tasks claimed one by one from a single askew order (tile + 2·half, so that adjacent tasks were
+//! independent). The window was twice as long, and tiles moved back and forth between the cores.
 //!
-//! The overflow tile's contacts may touch any body, so each of its passes waits for everybody's, and
-//! everybody's next pass for it; the order is then pass by pass. It has tasks only where a large body
-//! moves, or one of its contacts is active.
+//! The overflow tile's contacts may touch any body. So each of its passes waits for that pass of all other tiles, and
+//! their next pass waits for it: the order is then pass by pass. The overflow tile has tasks only if a large body moves
+//! or one of its contacts is active.
 
 use crate::crew::{Backoff, Crew};
 use crate::timing::MAX_SHARES;
@@ -42,10 +42,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a region may stand still before the next unclaimed one is taken over too.
+/// How long a thread's regions may stand still before it takes over an unclaimed region.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// A pass's number and the tile that is its place; `None` is the overflow tile.
+/// One pass over one tile; `None` is the overflow tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Task {
     pass: usize,
@@ -56,9 +56,9 @@ struct Task {
 #[derive(Default)]
 struct Region {
     tiles: Range<usize>,
-    /// The region begins with its last tile.
+    /// Whether the region begins with its last tile.
     downward: bool,
-    /// The order of this region includes the overflow tile's tasks.
+    /// Whether the order of this region includes the overflow tile's tasks.
     leads_overflow: bool,
     claimed: AtomicBool,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Schedule {
     tiles: usize,
     has_overflow: bool,
     regions: Vec<Region>,
-    /// Passes done by each tile; then by the overflow tile.
+    /// The number of passes done by each tile, then by the overflow tile.
     done: Vec<AtomicU32>,
 }
 
@@ -97,7 +97,7 @@ impl Schedule {
         let total: usize = work.clone().sum();
         let (mut work, mut sum, mut start) = (work.enumerate().peekable(), 0, 0);
         for (index, region) in self.regions.iter_mut().enumerate() {
-            // At least a tile for this region and for each that follows.
+            // Each region that follows gets at least one tile.
             let last = tiles.saturating_sub(count - 1 - index);
             let goal = total * (index + 1) / count;
             let mut end = start;
@@ -115,10 +115,10 @@ impl Schedule {
         }
     }
 
-    /// Does all tasks as `work(pass, tile)`, the overflow tile being `None`.
+    /// Does all tasks as `work(pass, tile)`; the overflow tile is `None`.
     pub(crate) fn run(&self, crew: &Crew<'_>, work: impl Fn(usize, Option<usize>) + Sync) {
         if self.tiles <= 1 && !self.has_overflow {
-            // There is only one order. In a world of one body the general way took a sixth of a step's instructions.
+            // There is only one order. In a world of one body the general code took a sixth of a step's instructions.
             if self.tiles == 1 {
                 crew.run(1, |_| (0..self.passes).for_each(|pass| work(pass, Some(0))));
             }
@@ -127,7 +127,7 @@ impl Schedule {
         crew.run(self.regions.len(), |first| self.serve(first, &work));
     }
 
-    /// Works through a region, and through further ones that no other thread works on.
+    /// Works through a region, and through further regions that no other thread works on.
     fn serve(&self, first: usize, work: &impl Fn(usize, Option<usize>)) {
         let claim = |index: usize| !self.regions[index].claimed.swap(true, Ordering::Relaxed);
         if !claim(first) {
@@ -190,7 +190,7 @@ struct Cursor {
     region: usize,
     /// The next task; `None` at the end.
     task: Option<Task>,
-    /// In an askew order: distance + half, and half. With an overflow tile: the pass, and the place in it.
+    /// In an askew order: distance + half, and half. With an overflow tile: the pass, and the position in it.
     outer: usize,
     inner: usize,
 }
@@ -232,7 +232,7 @@ impl Cursor {
         None
     }
 
-    /// Even tiles, odd tiles, overflow tile.
+    /// The order pass by pass: even tiles, odd tiles, overflow tile.
     fn next_by_pass(&mut self, region: &Region, passes: usize) -> Option<Task> {
         let Range { start, end } = region.tiles;
         while self.outer < passes {
@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    /// Contract: every pass of every tile runs once, after all that it depends on, whatever the number of
-    /// regions and however uneven the work; regions cover the tiles, and nobody waits for ever.
+    /// Contract: every pass of every tile runs once, after all tasks that it depends on, for any number of regions and
+    /// any distribution of work. The regions cover the tiles, and no thread waits forever.
     #[test]
     fn order_respects_dependencies() {
         for tiles in [0usize, 1, 2, 3, 5, 47, 131] {

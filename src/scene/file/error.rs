@@ -1,19 +1,19 @@
-//! Why a scene file was refused.
+//! The error with which a scene file is refused.
 
 use crate::error::Error;
 
-/// Longest part of a parser's message that is passed on, in characters. The input may be quoted in it.
+/// The longest part of a parser's message that is passed on, in characters. The message may quote the input.
 const MAX_MESSAGE: usize = 300;
 
-/// Why a scene file was refused: what, and where. Its text is a single line.
+/// The reason why a scene file was refused, and the place. The text is a single line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SceneError {
     /// The input is not JSON, or does not have a scene's structure: a field is missing or unknown, or a string stands for a number.
     #[error("line {line} column {column}: {message}")]
     Syntax {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// Counted from 1, in bytes.
+        /// The column, counted from 1, in bytes.
         column: usize,
         /// What the parser expected or found.
         message: String,
@@ -21,15 +21,15 @@ pub enum SceneError {
     /// A value that a scene can't have.
     #[error("{path}: {reason}")]
     Value {
-        /// Where, as in `bodies[3].shape.circle.radius`.
+        /// The path of the value, as in `bodies[3].shape.circle.radius`.
         path: String,
-        /// What is wrong with it.
+        /// The reason why the value is refused.
         reason: String,
     },
 }
 
 impl From<Error> for SceneError {
-    /// The engine's errors read "path: reason".
+    /// Converts an error of the engine, whose text is "path: reason".
     fn from(error: Error) -> Self {
         let text = error.to_string();
         let (path, reason) = text.split_once(": ").unwrap_or(("scene", &text));

@@ -136,7 +136,7 @@ fn particle(field: &str, index: usize, bodies: &[BodyDesc], first: usize) -> Res
     if index < count { Ok(first + index) } else { Err(out_of_range(field, index, "particles", count)) }
 }
 
-/// Returns a hull's places among the bodies from the numbers of its particles.
+/// Returns the places among the bodies of a hull's particles, which are given by their numbers.
 pub(super) fn hull(points: &[usize], bodies: &[BodyDesc], first: usize) -> Result<Vec<usize>, SceneError> {
     let at = |(index, &point)| particle(&format!("hull[{index}]"), point, bodies, first);
     let places = points.iter().enumerate().map(at).collect::<Result<Vec<_>, _>>()?;

@@ -1,4 +1,4 @@
-//! Shapes of a scene file, the further parts of its bodies, and its chains.
+//! The shapes of a scene file, the further parts of its bodies, and its chains.
 
 use super::write::{decimal, pair};
 use super::{BodyFile, SceneError, filter_of, filter_to, narrow, narrow_vector, pick, value};
@@ -7,10 +7,10 @@ use crate::{Assembly, BodyDesc, Filter, Material, Part, Polygon, Shape};
 use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
-/// Largest coordinate of a part, m. Half of what the engine takes: the part's place is counted from the centre
-/// of mass in the end, and that may lie as far on the other side.
+/// The largest coordinate of a part, m. It is half of the engine's limit: in the end the part's place is relative to
+/// the centre of mass, which may lie as far away on the other side.
 const MAX_PLACE: f32 = 0.5 * Shape::MAX_EXTENT;
-/// Most parts of a body beside its own shape.
+/// The largest number of parts of a body besides its own shape.
 const MAX_PARTS: usize = crate::World::MAX_PARTS - 1;
 
 #[derive(Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub(super) enum ShapeFile {
     Segment {
         half_length: f64,
     },
-    /// The vertices in any order. Re-centred: the body's position is the centroid.
+    /// A convex polygon, vertices in any order. It is re-centred: the body's position is the centroid.
     Polygon {
         vertices: Vec<[f64; 2]>,
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -185,7 +185,7 @@ impl PartFile {
 }
 
 impl BodyFile {
-    /// The further shapes of `body`, which this describes.
+    /// Returns the further shapes of `body`, which was made from this struct.
     pub(super) fn parts(&self, body: &BodyDesc, materials: &[Material]) -> Result<Vec<Part>, SceneError> {
         if self.parts.len() > MAX_PARTS {
             return Err(value("parts", format!("a body has at most {MAX_PARTS} beside its own shape")));
@@ -218,7 +218,7 @@ pub(super) struct ChainFile {
 }
 
 impl ChainFile {
-    /// Its segments.
+    /// Returns the chain's segments.
     pub(super) fn bodies(&self, materials: &[Material]) -> Result<Vec<BodyDesc>, SceneError> {
         let points = points("points", &self.points, crate::World::MAX_COORDINATE)?;
         let material = pick(self.material, materials)?;

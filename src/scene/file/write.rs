@@ -66,7 +66,7 @@ impl SceneFile {
     }
 }
 
-/// The bodies of the file with their parts, and its particles.
+/// Returns the bodies of the file with their parts, and its particles.
 fn bodies_of(
     scene: &Scene,
     materials: &mut MaterialTable,
@@ -101,7 +101,7 @@ fn bodies_of(
 }
 
 impl BodyFile {
-    /// Leaves out what has its default value.
+    /// Makes the file's body. Fields with default values are left out.
     pub(super) fn of(body: &BodyDesc, material: usize) -> BodyFile {
         let [category, mask, group] = filter_to(body.filter);
         let unless =
@@ -163,8 +163,8 @@ impl MaterialTable {
     }
 }
 
-/// The `f64` that is written for a finite `f32`: that of its shortest decimal form (0.1, and not
-/// 0.10000000149011612), unless narrowing that again would miss it.
+/// Returns the `f64` that is written for a finite `f32`: the value of its shortest decimal form (0.1, and not
+/// 0.10000000149011612), unless the conversion of that value back to `f32` gives another number.
 pub(super) fn decimal(value: f32) -> f64 {
     let exact = f64::from(value);
     let short = value.to_string().parse().unwrap_or(exact);
@@ -175,7 +175,7 @@ pub(super) fn pair(v: Vec2) -> [f64; 2] {
     [decimal(v.x), decimal(v.y)]
 }
 
-/// One line for the settings, then one for each material and body.
+/// Writes one line for the settings, then one line for each material and body.
 pub(super) fn lay_out(file: &SceneFile) -> String {
     let head = json(&file.head());
     let head = head.strip_suffix(r#","bodies":[]}"#).unwrap_or(&head);
@@ -199,7 +199,7 @@ pub(super) fn lay_out(file: &SceneFile) -> String {
 }
 
 impl SceneFile {
-    /// Everything but the lists.
+    /// Returns the file without its lists.
     fn head(&self) -> SceneFile {
         SceneFile {
             name: self.name.clone(),

@@ -52,7 +52,8 @@ impl HullSolver {
         }
     }
 
-    /// Gives contacts that existed before their impulses, and takes back the velocity that vanished contacts have added.
+    /// Gives the old impulses to contacts that existed before, and takes back the velocity that vanished contacts have
+    /// added.
     pub(super) fn match_contacts(&mut self, state: &mut State<'_>, rows: &Rows<'_>) {
         let mut new = self.contacts.iter_mut().peekable();
         for old in &self.before {

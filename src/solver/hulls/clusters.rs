@@ -1,4 +1,4 @@
-//! Clusters: a hull's particles and those linked with them, to which a blow on the hull is passed on.
+//! Clusters: a hull's particles and the particles linked with them. A blow on the hull is passed on to its cluster.
 
 use crate::body::Bodies;
 use crate::particles::hulls::Hulls;
@@ -6,7 +6,7 @@ use crate::particles::links::{LinkDesc, LinkKind, Links};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The most particles and the most links of a cluster.
+/// The largest numbers of particles and of links of a cluster.
 pub(super) const POINTS: usize = 16;
 const LINKS: usize = 48;
 
@@ -16,7 +16,7 @@ pub(super) struct Cluster {
     /// The hull's own particles come first.
     pub(super) points: Range<usize>,
     pub(super) links: Range<usize>,
-    /// Every particle is linked to every other.
+    /// Whether every particle is linked to every other.
     pub(super) rigid: bool,
 }
 
@@ -25,11 +25,11 @@ pub(super) struct Cluster {
 pub(super) struct Clusters {
     /// The clusters, by the hull's index.
     pub(super) list: Vec<Cluster>,
-    /// Handle indices of bodies.
+    /// The handle indices of bodies.
     pub(super) points: Vec<u32>,
-    /// Numbers of points in their cluster.
+    /// The two ends of each link: numbers of points within the cluster.
     pub(super) links: Vec<[u8; 2]>,
-    /// Pairs of a hull's index and a particle that is linked to a corner of it, in order.
+    /// Pairs of a hull's index and the handle index of a particle that is linked to a corner of the hull, sorted.
     attached: Vec<[u32; 2]>,
 }
 
@@ -45,7 +45,7 @@ fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
 }
 
 impl Clusters {
-    /// Finds the clusters anew if hulls or links were added or removed.
+    /// Builds the clusters anew if hulls or links were added or removed.
     pub(super) fn update(
         &mut self,
         hulls: &Hulls,
@@ -101,7 +101,7 @@ impl Clusters {
         }
     }
 
-    /// Finds the particles that hang on the hulls' corners.
+    /// Finds the particles that are linked to the hulls' corners.
     fn attach(&mut self, hulls: &Hulls, links: &Links, bodies: &Bodies) {
         let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
         let mut ends: Vec<[u32; 2]> = Vec::new();
@@ -124,8 +124,9 @@ impl Clusters {
         !self.attached.is_empty()
     }
 
-    /// Tells whether a particle, by its handle's index, hangs on a corner of a hull. Such a pair does not touch: the link alone
-    /// decides its distance. (The hub of a polygon, inside its rim, drove the polygon to 70 kJ.)
+    /// Tells whether a particle, given by its handle's index, is linked to a corner of a hull. Such a hull and particle
+    /// do not touch: the link alone decides their distance. (When they touched, the hub of a polygon, inside its rim,
+    /// drove the polygon to 70 kJ.)
     pub(super) fn is_attached(&self, hull: u32, body: u32) -> bool {
         self.attached.binary_search(&[hull, body]).is_ok()
     }

@@ -1,4 +1,4 @@
-//! A contact of a hull: how fast its points move, and what its impulses do to the particles.
+//! A contact of a hull: the speed of its points, and the effect of its impulses on the particles.
 
 use super::{Contact, HUNG, Key, Maker, Side, Surface};
 use crate::lane::{Row, pair};
@@ -9,12 +9,12 @@ pub(super) struct State<'a> {
     pub(super) vel: &'a mut [Row],
     pub(super) pose: &'a mut [Row],
     pub(super) accum: &'a mut [Row],
-    /// Empty when nothing is damped.
+    /// Empty if nothing is damped.
     pub(super) damp: &'a [Row],
 }
 
 impl State<'_> {
-    /// Keeps a gain in velocity from being repeated by the next warm start: see `impulse.rs`.
+    /// Excludes a gain in velocity from the next warm start: see `impulse.rs`.
     pub(super) fn forget(&mut self, slot: usize, gained: [f32; 3]) {
         for (axis, gained) in gained.into_iter().enumerate() {
             let damp = self.damp.get(slot).map_or(1.0, |damp| damp.0[axis]);
@@ -24,7 +24,7 @@ impl State<'_> {
 }
 
 impl Side {
-    /// Returns the speed of the point along a direction; `arm` is that of this direction.
+    /// Returns the speed of the point along a direction; `arm` is the arm for this direction.
     #[inline(always)]
     pub(super) fn along(&self, rows: &[Row], direction: Vec2, arm: f32) -> f32 {
         let [first, second] = pair!(end => rows[self.slots[end] as usize].0);
@@ -40,7 +40,7 @@ impl Side {
         first * (by_first + 2.0 * arm * arm) + second * by_second
     }
 
-    /// Returns the least value for the point's inverse mass, see [`HUNG`].
+    /// Returns the lower limit of the point's inverse mass, see [`HUNG`].
     fn least_weight(&self, vel: &[Row]) -> f32 {
         let [first, second] = pair!(end => vel[self.slots[end] as usize].0[3]);
         match (first > 0.0, second > 0.0) {
@@ -84,7 +84,7 @@ impl Side {
 }
 
 impl Contact {
-    /// Returns `None` if the point will not touch in the next substep.
+    /// Makes a contact. Returns `None` if the point will not touch in the next substep.
     pub(super) fn new(
         key: Key,
         normal: Vec2,

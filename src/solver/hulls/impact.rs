@@ -1,9 +1,9 @@
-//! Blows: hulls that meet fast, with what is linked to them, in one go.
+//! Blows: fast impacts of hulls, solved at once together with the particles that are linked to them.
 //!
-//! A blow on a corner of a box of particles is a blow on the box: its links pass it on at once. In the substeps alone, the corner
-//! would stop first and the links would then pull at it and lose energy: a third of it was gone before anything bounced. So a pair
-//! that meets faster than by its weight is solved as an impact of two *clusters* (a hull's particles and those linked with them),
-//! on velocities alone:
+//! A blow on a corner of a box of particles is a blow on the whole box: its links pass the blow on at once. If it were
+//! solved in the substeps alone, the corner would stop first. Then the links would pull at the corner and lose energy:
+//! a third of it was gone before anything bounced. So a pair that meets faster than its weight explains is solved as an
+//! impact of two *clusters* (a hull's particles and the particles linked with them), on velocities alone:
 //!
 //! ```text
 //! velocities v ← B·M·v                  what the links allow;  B = W − W·Gᵀ·(G·W·Gᵀ)⁻¹·G·W
@@ -13,57 +13,60 @@
 //!               and normal impulses again where friction has turned the bodies towards each other
 //! ```
 //!
-//! W are the inverse masses and G the directions of the links, so B tells how the clusters yield to an impulse. Restitution in
-//! proportion to the impulses of compression is Poisson's hypothesis. That it returns e² of the energy is the hypothesis of
-//! W. J. Stronge ("Impact Mechanics", 2000), who applies it at each point. Over all points, s is the positive root of
-//! ½·PᵀAP·s² + uᵀP·s = e²·(energy taken), with A and u the inverse masses and velocities of the points: whatever the order in which
-//! the points were solved, no energy is made. Friction minimises the energy within its limits, and makes none.
+//! W are the inverse masses and G the directions of the links, so B is the response of the clusters to an impulse.
+//! Restitution in proportion to the impulses of compression is Poisson's hypothesis. The return of e² of the energy is
+//! the hypothesis of W. J. Stronge ("Impact Mechanics", 2000), who applies it at each point. Here it is applied to all
+//! points together: s is the positive root of ½·PᵀAP·s² + uᵀP·s = e²·(energy taken), with A and u the inverse masses
+//! and velocities of the points. So no energy is made, whatever the order in which the points were solved. Friction
+//! minimises the energy within its limits, and makes none either.
 //!
-//! All of it is in double precision, for a handful of points. A small compliance keeps redundant links (the sixth of a box)
-//! solvable.
+//! All values are in double precision, because there is only a handful of points. A small compliance keeps redundant
+//! links (the sixth of a box) solvable.
 
 use super::clusters::Clusters;
 use super::{Contact, HUNG, State};
 use crate::body::Bodies;
 use glam::DVec2;
 use std::ops::Range;
-/// Sweeps over the points of a pair, at most.
+/// The largest number of sweeps over the points of a pair.
 const SWEEPS: usize = 200;
-/// Turns of friction and normal impulses. (What comes to lie on a slope is borne by its lower corner; with 4 turns a box was not yet
-/// at rest at 0.97 of the static angle.)
+/// The largest number of rounds of friction and normal impulses. (A box that lands on a slope is borne by its lower
+/// corner. With 4 rounds the box was not yet at rest at 0.97 of the static angle.)
 const ROUNDS: usize = 40;
-/// Part of a link's inverse mass that is added as compliance.
+/// The share of a link's inverse mass that is added as compliance.
 const SPARE: f64 = 1.0e-9;
 
-/// A body, a particle of the clusters, or a whole cluster that is rigid.
+/// A body, a particle of the clusters, or a whole rigid cluster.
 struct Node {
-    /// Along x and y, and of its spin: a body's in the solver's measure, a cluster's in rad/s.
+    /// The inverse masses along x and y and for the spin. The spin is in the solver's units for a body, and in rad/s
+    /// for a cluster.
     inv_masses: [f64; 3],
     velocity: [f64; 3],
     members: Range<usize>,
-    /// A body: its spin is its own.
+    /// Whether the node is a body, which has a spin of its own.
     turns: bool,
 }
 
 /// A body or a particle of a node.
 struct Member {
     slot: usize,
-    /// From the node's centre.
+    /// The vector from the node's centre.
     lever: DVec2,
-    /// In the mirror.
+    /// The gain in velocity, in the units of the solver's rows.
     gained: [f32; 3],
 }
 
-/// Two nodes, and the direction from the first to the second.
+/// A link between two nodes, and its direction from the first to the second.
 struct Bar {
     nodes: [usize; 2],
     direction: [f64; 2],
-    /// The first bar that its row of the factor has an entry for, and where that would be had it one for the first of all.
+    /// The first bar for which this bar's row of the factor has an entry, and the index in the factor that an entry for
+    /// bar 0 would have.
     first: usize,
     row: usize,
 }
 
-/// How fast a point moves along a direction, in terms of its nodes.
+/// The speed of a point along a direction, in terms of the nodes' velocities.
 type Row = [(usize, [f64; 3]); 4];
 
 /// Memory for one impact.
@@ -72,23 +75,24 @@ pub(super) struct Impact {
     nodes: Vec<Node>,
     members: Vec<Member>,
     bars: Vec<Bar>,
-    /// The lower triangle of the Cholesky factor of G·W·Gᵀ, row by row, each from its first entry that may not be 0: bars that
-    /// share no particle, directly or over others before them, have nothing to do with each other.
+    /// The lower triangle of the Cholesky factor of G·W·Gᵀ, row by row. Each row begins with its first entry that may
+    /// differ from 0: bars that share no particle, neither directly nor over bars before them, have no effect on each
+    /// other.
     factor: Vec<f64>,
     /// The forces of the links.
     forces: Vec<f64>,
-    /// Normal and tangent of each point.
+    /// The normal and the tangent of each point.
     rows: Vec<Row>,
-    /// B·Jᵀ: what a unit impulse of each row does to the nodes.
+    /// B·Jᵀ: the effect of a unit impulse of each row on the nodes.
     responses: Vec<[f64; 3]>,
     /// J·B·Jᵀ.
     inv_masses: Vec<f64>,
     speeds: Vec<f64>,
     impulses: Vec<f64>,
     limits: Vec<f64>,
-    /// Some hull has a corner that can't move.
+    /// Whether a hull has a corner that can't move.
     hung: bool,
-    /// Energy.
+    /// The energy that compression has taken.
     taken: f64,
 }
 
@@ -124,7 +128,7 @@ impl Impact {
         self.scatter(state);
     }
 
-    /// Returns the node of a body or particle, and its lever there.
+    /// Returns the node of a body or particle, and the lever of that body or particle in the node.
     fn node(&self, slot: usize) -> Option<(usize, DVec2)> {
         let member = self.members.iter().position(|member| member.slot == slot)?;
         let node = self.nodes.partition_point(|node| node.members.end <= member);
@@ -142,8 +146,9 @@ impl Impact {
         })
     }
 
-    /// Adds a cluster whose particles are all linked to each other as one node. The links allow only the motions of a rigid body; the
-    /// nearest one has the particles' momentum and angular momentum. Returns false if one of the particles can't move.
+    /// Adds a cluster whose particles are all linked to each other as one node. The links allow only the motions of a
+    /// rigid body. The node gets the rigid motion with the particles' momentum and angular momentum. Returns false if
+    /// one of the particles can't move.
     fn add_rigid(&mut self, slots: impl Iterator<Item = usize>, state: &State<'_>, bodies: &Bodies) -> bool {
         let first = self.members.len();
         let (mut mass, mut centre, mut momentum) = (0.0, DVec2::ZERO, DVec2::ZERO);
@@ -254,7 +259,7 @@ impl Impact {
                     }
                 }
                 if i == j {
-                    // Between two that can't move there is nothing to solve.
+                    // Between two particles that can't move there is nothing to solve.
                     sum = if sum > 0.0 { sum * (1.0 + SPARE) } else { 1.0 };
                     sum -= factor[start..].iter().map(|entry| entry * entry).sum::<f64>();
                     factor.push(sum.max(f64::MIN_POSITIVE).sqrt());
@@ -355,11 +360,13 @@ impl Impact {
         self.inv_masses[row * self.impulses.len() + row]
     }
 
-    /// Finds the impulses of every second row from `first` on that leave the least energy, within the bounds that `bounds` gives
-    /// each. A row without bounds stays as it is. Returns the largest change of a row's own speed.
+    /// Finds the impulses that leave the least energy, for every second row from `first` on, within the bounds that
+    /// `bounds` gives for each row. A row without bounds stays as it is. Returns the largest change of a row's own
+    /// speed.
     ///
-    /// Most pairs touch at one point or two: there it is the minimum of a parabola, or of a paraboloid over a rectangle. (Relaxed
-    /// one after the other, the friction of two points of a box, which mean nearly the same, took hundreds of sweeps.)
+    /// Most pairs touch at one or two points. There the solution is the minimum of a parabola, or of a paraboloid over
+    /// a rectangle. (The friction rows of a box's two points are nearly equal: relaxed one after the other, they took
+    /// hundreds of sweeps.)
     fn settle(
         &mut self,
         first: usize,
@@ -402,7 +409,8 @@ impl Impact {
         most
     }
 
-    /// Solves normal impulses (rows 0, 2, 4 …) until no point approaches, and notes the energy that they take in `taken`.
+    /// Solves normal impulses (rows 0, 2, 4 …) until no point approaches, and stores the energy that they take in
+    /// `taken`.
     fn compress(&mut self) {
         let rows = self.impulses.len();
         let fastest = (0..rows).step_by(2).map(|row| self.speeds[row].abs()).fold(0.0, f64::max);
@@ -414,7 +422,7 @@ impl Impact {
         self.taken = -0.5 * taken.sum::<f64>();
     }
 
-    /// Adds more of the same impulses, so that they return e² of the energy that they took.
+    /// Increases the impulses in proportion, so that they return e² of the energy that they took.
     fn restore(&mut self, restitution: f32) {
         let rows = self.impulses.len();
         let restitution = f64::from(restitution);
@@ -433,14 +441,14 @@ impl Impact {
         }
     }
 
-    /// Solves normal impulses again where points approach after friction, and lowers them where points separate that do not bounce.
-    /// Returns false if there is nothing to do.
+    /// Solves normal impulses again where points approach after friction, and lowers them where points separate without
+    /// a bounce. Returns false if there is nothing to do.
     fn press(&mut self, bounces: bool) -> bool {
         self.limits.clear();
         self.limits.extend_from_slice(&self.impulses);
         let bounds = |impact: &Impact, row: usize| match impact.limits[row] {
             _ if !bounces => Some([0.0, f64::INFINITY]),
-            // What never took an impulse of a bounce is not there yet.
+            // In a bounce, a point that took no impulse does not touch yet.
             least if least > 0.0 => Some([least, f64::INFINITY]),
             _ => None,
         };
@@ -456,7 +464,7 @@ impl Impact {
         }
         self.hold();
         let slides = |impact: &Impact, i: usize| impact.impulses[2 * i + 1].abs() >= impact.limits[i];
-        // It is one state for the pair: it slides where no point holds.
+        // The pair has one state for all points: it slides if no point holds.
         if (0..pair.len()).all(|i| slides(self, i)) {
             for (i, contact) in pair.iter().enumerate() {
                 self.add_impulse(2 * i + 1, -self.impulses[2 * i + 1]);
@@ -498,7 +506,7 @@ impl Impact {
         }
     }
 
-    /// Notes the impulses as a blow, which no warm start may repeat: see `verlet.rs`.
+    /// Stores the impulses as a blow, which no warm start may repeat: see `verlet.rs`.
     pub(super) fn note_blow(&self, pair: &mut [Contact], state: &mut State<'_>) {
         self.forget_gains(state);
         for (contact, found) in pair.iter_mut().zip(self.impulses.chunks(2)) {
@@ -506,7 +514,7 @@ impl Impact {
         }
     }
 
-    /// Notes the impulses as a load. The warm start repeats only their effect on the edges; the links do the rest.
+    /// Stores the impulses as a load. The warm start repeats only their effect on the edges; the links do the rest.
     pub(super) fn note_load(&self, pair: &mut [Contact], state: &mut State<'_>) {
         self.forget_gains(state);
         for (contact, found) in pair.iter_mut().zip(self.impulses.chunks(2)) {
@@ -537,7 +545,7 @@ fn place(slot: usize, state: &State<'_>, bodies: &Bodies) -> DVec2 {
     bodies.position(slot).as_dvec2() + DVec2::new(x.into(), y.into())
 }
 
-/// Returns the place of the least ½·(a·x² + 2·b·x·y + c·y²) + u·x + v·y in a rectangle; a and c are more than 0.
+/// Returns the point with the least ½·(a·x² + 2·b·x·y + c·y²) + u·x + v·y in a rectangle; a and c are more than 0.
 fn lowest([a, b, c]: [f64; 3], [u, v]: [f64; 2], [of_x, of_y]: [[f64; 2]; 2]) -> [f64; 2] {
     let within = |value: f64, [least, most]: [f64; 2]| least <= value && value <= most;
     // Two redundant points share their load.

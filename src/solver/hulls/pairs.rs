@@ -1,4 +1,4 @@
-//! Finds which hulls may touch each other, and which other bodies.
+//! Finds which hulls may touch each other, and which other bodies they may touch.
 
 use super::{HullPair, HullSolver, OTHERS, Surface};
 use crate::body::Bodies;
@@ -17,7 +17,7 @@ impl HullSolver {
         for (a, first) in hulls.iter().zip(0u32..) {
             let start = pairs.len();
             levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
-                // Each of the two hulls finds the other.
+                // Each of the two hulls finds the other one; the pair is kept once.
                 if second <= first as usize {
                     return true;
                 }
@@ -30,7 +30,8 @@ impl HullSolver {
                 }
                 true
             });
-            // Pairs are found in the order of space. The order of the hulls is the same in every step.
+            // Pairs are found in the order of space, which changes from step to step. They are sorted by hulls, whose
+            // order is the same in every step.
             pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
         }
         self.loops.clear();
@@ -43,7 +44,7 @@ impl HullSolver {
         }));
     }
 
-    /// Puts the boxes of the hulls into the order of space, so that near hulls are found quickly.
+    /// Sorts the boxes of the hulls by space, so that near hulls are found quickly.
     pub(super) fn place_hulls(&mut self) {
         let HullSolver { hulls, boxes, levels, .. } = self;
         for (axis, column) in boxes.iter_mut().enumerate() {
@@ -57,8 +58,8 @@ impl HullSolver {
         levels.build_boxes([min_x, max_x, min_y, max_y], 2.0 * size / hulls.len() as f32);
     }
 
-    /// Pairs the hulls with other bodies. The hulls look up large bodies, and bodies that outnumber the hulls. Otherwise the bodies
-    /// look up the hulls.
+    /// Pairs the hulls with other bodies. For large bodies, and if the bodies outnumber the hulls, the hulls look up
+    /// the bodies. Otherwise the bodies look up the hulls.
     pub(super) fn pair_others(
         &mut self,
         bodies: &Bodies,

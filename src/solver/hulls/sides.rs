@@ -21,8 +21,8 @@ impl Maker<'_> {
         (self.state.vel.len() + hull) as u32
     }
 
-    /// Adds both points of a manifold. `side` finds where a place, seen from `origin`, lies on one of the two bodies, and by how
-    /// much the surface stands out beyond the outline there.
+    /// Adds both points of a manifold. `side` returns where a place, relative to `origin`, lies on one of the two
+    /// bodies, and how far the surface lies outside the outline there.
     pub(super) fn add(
         &self,
         contacts: &mut Vec<Contact>,
@@ -44,7 +44,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds the corners of a hull against a half-space.
+    /// Adds the contacts of a hull's corners with a half-space.
     pub(super) fn add_corners(
         &self,
         contacts: &mut Vec<Contact>,
@@ -79,7 +79,7 @@ impl Maker<'_> {
 }
 
 impl Hull {
-    /// Returns `None` if one of the particles is quarantined.
+    /// Makes the hull of these particles. Returns `None` if one of them is quarantined.
     pub(super) fn of(points: &[BodyHandle], bodies: &Bodies, settings: &Settings) -> Option<Hull> {
         let c = &bodies.columns;
         let mut hull = Hull {
@@ -121,7 +121,7 @@ impl Hull {
         Some(hull)
     }
 
-    /// Pairs this hull, which has this number, with the shapes of a body that is near.
+    /// Pairs this hull, whose number is given, with the shapes of a near body.
     pub(super) fn meet(
         &self,
         number: u32,
@@ -162,7 +162,7 @@ impl Hull {
         }
     }
 
-    /// Returns the corners from the origin, as they are now.
+    /// Returns the present corners relative to the origin.
     pub(super) fn corners(&self, pose: &[Row]) -> [Vec2; MAX_VERTICES] {
         let mut corners = self.base;
         for (corner, &slot) in corners.iter_mut().zip(self.slots()) {
@@ -172,8 +172,8 @@ impl Hull {
         corners
     }
 
-    /// Returns the edge that faces a direction, the shares of its ends in a point, and how much thicker than the outline the hull
-    /// is there.
+    /// Returns the edge that faces a direction, the shares of its ends in a point, and how far the hull's surface lies
+    /// outside the outline there.
     pub(super) fn side(
         &self,
         around: &Around,
@@ -230,7 +230,7 @@ impl Hull {
 }
 
 impl Rigid {
-    /// Returns how pushes at a place along a normal move the hull.
+    /// Returns how a push at a place along a normal moves the hull.
     pub(super) fn shift(&self, row: u32, place: Vec2, normal: Vec2) -> Shift {
         let arm = (place - self.centre).perp_dot(normal);
         let movable = self.inv_mass > 0.0 || self.inv_inertia > 0.0;
@@ -248,7 +248,7 @@ impl OtherPair {
         bodies.columns.kind[self.slot as usize].shape() == ShapeKind::HalfSpace
     }
 
-    /// Returns the place of the other shape from the hull's origin, its rotation, and the centre of its body.
+    /// Returns the place of the other shape relative to the hull's origin, its rotation, and the centre of its body.
     pub(super) fn place(&self, hull: &Hull, pose: &[Row], bodies: &Bodies) -> (Vec2, (f32, f32), Vec2) {
         let c = &bodies.columns;
         let slot = self.slot as usize;

@@ -1,17 +1,18 @@
-//! Tells which pairs slide, and resolves the blows of those that meet fast.
+//! Decides which pairs slide, and resolves the blows of pairs that meet fast.
 
 use super::contact::State;
 use super::{Contact, HullSolver, pair_of};
 use crate::body::Bodies;
 use crate::solver::rows::Rows;
 
-/// Points that slide faster than this for [`SLIPPING`] substeps, on average over their loads, have dynamic friction, m/s. A contact that
-/// holds still moves by some mm/s when a changing time step or a link pulls it aside. Links pass on half of a new load in each substep,
-/// which moves the contact by 2 cm/s for some substeps. (Without the wait, a box that was put down on a slope, or pushed, slid from 0.7 of
-/// the limit of static friction.)
+/// The sliding speed above which points have dynamic friction, m/s. It is an average weighted by loads, and has to be
+/// exceeded for [`SLIPPING`] substeps. A contact that holds still moves by some mm/s when a changing time step or a
+/// link pulls it aside. Links pass on half of a new load in each substep, which moves the contact by 2 cm/s for some
+/// substeps. (Without the wait, a box that was put down on a slope, or pushed, slid from 0.7 of the limit of static
+/// friction.)
 const SLIDES: f32 = 0.01;
 pub(super) const SLIPPING: u8 = 12;
-/// Points that slide faster than this have dynamic friction at once, m/s.
+/// The sliding speed above which points have dynamic friction at once, m/s.
 const SLIDES_AT_ONCE: f32 = 0.2;
 
 impl HullSolver {
@@ -29,9 +30,10 @@ impl HullSolver {
         }
     }
 
-    /// Resolves the blows: all pairs in which a point comes faster than gravity makes it in a substep, even if it does not bounce. The
-    /// part that is a load shows in the next substep. A pair that comes to rest more slowly is solved once in the same way, and the
-    /// impulses are its load: so it holds from the start.
+    /// Resolves the blows: all pairs in which a point approaches faster than by the gravity of one substep, even if
+    /// the point does not bounce. The part of the impulse that is a load shows in the next substep. A pair that comes to
+    /// rest more slowly is solved once in the same way, and the impulses become its load, so that it holds from the
+    /// start.
     pub(super) fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, rows: &Rows<'_>) {
         let HullSolver { contacts, clusters, impact, .. } = self;
         for pair in contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
@@ -48,8 +50,8 @@ impl HullSolver {
             } else {
                 continue;
             }
-            // A stopped pair holds, however long it slid past in the air. (A box that fell from 1 cm on a slope slid on at 0.97 of
-            // the static angle, as it had been near for longer than the wait.)
+            // A stopped pair holds, however long it slid before while in the air. (A box that fell from 1 cm on a slope
+            // slid on at 0.97 of the static angle, because it had been near for longer than the wait.)
             if sliding_speed(pair, state) <= SLIDES {
                 pair.iter_mut().for_each(|contact| contact.slipping = 0);
             }

@@ -1,12 +1,13 @@
 //! The sweeps over the hulls' contacts, in lanes.
 //!
-//! Each substep the contacts are coloured, so that no two of a colour push the same particle or body, and laid out colour by
-//! colour in blocks of sixteen, at every level. A block reads its lanes' velocities, solves normal and tangent, and writes the
-//! velocities. Overlapping bodies are pushed apart. Each hull moves as a rigid body would, by a row of its own (x, y, turn); its
-//! particles follow after the last sweep.
+//! In each substep the contacts are coloured, so that no two contacts of a colour push the same particle or body. They
+//! are laid out colour by colour in blocks of sixteen, on every instruction set. A block reads its lanes' velocities,
+//! solves normal and tangent, and writes the velocities. Overlapping bodies are pushed apart. Each hull moves like a
+//! rigid body, in a row of its own (x, y, turn); its particles follow after the last sweep.
 //!
-//! Tried and dropped: contacts one after the other, in the order of the pairs. The contacts of a hull waited for each other
-//! through memory: 65 ns per contact and sweep. A layout of two cache lines per contact instead of four and a half did not help.
+//! Tried and dropped: contacts one after the other, in the order of the pairs. The contacts of a hull waited for each
+//! other through memory: 65 ns per contact and sweep. A layout of two cache lines per contact instead of four and a
+//! half did not help.
 
 use super::contact::State;
 use super::strike::SLIPPING;
@@ -21,24 +22,25 @@ use crate::settings::Settings;
 use crate::solver::rows::Rows;
 use glam::Vec2;
 
-/// Colours. A contact that finds no colour gets a block of its own.
+/// The number of colours. A contact for which no colour is free gets a block of its own.
 const COLOURS: usize = 63;
 
 /// A block of sixteen contacts.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Block {
-    /// Both ends of A's side, and of B's: below the number of rows that the block was made for.
+    /// The rows of both ends of A's side and of B's side. They are below the number of rows that the block was made
+    /// for.
     slots: [[RowOffset; BLOCK]; 4],
-    /// The shares; those of A are negative.
+    /// The shares of the ends; those of A are negative.
     shares: [[f32; BLOCK]; 4],
-    /// The arms along the normal and the tangent: of A (negative) and of B.
+    /// The arms along the normal and the tangent, of A (negative) and of B.
     arms: [[[f32; BLOCK]; 2]; 2],
     normal: [[f32; BLOCK]; 2],
     /// The separation at the substep's start.
     separation: [f32; BLOCK],
-    /// Rows of the shifts of A and B; what they have of the row's turns along the normal (of A negative); by how much they are moved and
-    /// turned by a push of one over the inverse masses of both (of A negative).
+    /// The shifts of A and B: their rows; the arms along the normal (negative for A); the move and the turn by a unit
+    /// push over the inverse masses of both (negative for A).
     shifts: [[RowOffset; BLOCK]; 2],
     shift_arms: [[f32; BLOCK]; 2],
     moves: [[f32; BLOCK]; 2],
@@ -77,7 +79,8 @@ impl Block {
         }
     }
 
-    /// Writes the contact of this index into a lane. Its slots have to be below `rows`, and the rows of its shifts below `shifts`.
+    /// Writes the contact with this index into a lane. Its slots have to be below `rows`, and the rows of its shifts
+    /// below `shifts`.
     fn set(
         &mut self,
         lane: usize,
@@ -87,7 +90,7 @@ impl Block {
     ) {
         for (i, (side, sign)) in contact.sides.iter().zip([-1.0, 1.0]).enumerate() {
             for end in 0..2 {
-                // A body is both ends. Its second end has no share, and stays padding.
+                // A body is both ends of its side. Its second end has no share: the lane keeps the padding row there.
                 if end == 0 || side.slots[1] != side.slots[0] {
                     let slot = side.slots[end];
                     assert!((slot as usize) < rows, "a contact names a row that is not there");
@@ -124,23 +127,24 @@ impl Block {
 #[derive(Default)]
 pub(super) struct Blocks {
     list: Vec<Block>,
-    /// The colours of each pushed row, as bits, by slot.
+    /// The colours of the contacts that push each row, as bits, by slot.
     taken: Vec<u64>,
     /// The colour of each contact.
     colour: Vec<u8>,
-    /// By how much each body, and each hull after them, was moved in this substep: x, y, and its turn.
+    /// The move of each body, and of each hull after the bodies, in this substep: x, y, and the turn.
     shifts: Vec<Row>,
 }
 
 impl Blocks {
-    /// Makes room for so many contacts.
+    /// Makes room for this number of contacts.
     pub(super) fn reserve(&mut self, contacts: usize) {
         self.colour.reserve(contacts.saturating_sub(self.colour.len()));
         let blocks = contacts / BLOCK + COLOURS;
         self.list.reserve(blocks.saturating_sub(self.list.len()));
     }
 
-    /// `rows` are all bodies' and the padding, `shifts` those and the hulls'.
+    /// Lays the contacts out in blocks. There are rows for all bodies and the padding, and shifts for these and the
+    /// hulls.
     fn lay_out(&mut self, contacts: &[Contact], vel: &[Row], hulls: usize, inv_step: f32) {
         let rows = vel.len();
         let shifts = rows + hulls;
@@ -177,7 +181,7 @@ impl Blocks {
 }
 
 impl HullSolver {
-    /// Solves all contacts, forth and back in turn. The last of the rows is padding.
+    /// Solves all contacts, forwards and backwards in turn. The last of the rows is padding.
     pub(super) fn sweep(
         &mut self,
         state: &mut State<'_>,
@@ -201,7 +205,7 @@ impl HullSolver {
             }
         }
         for block in &blocks.list {
-            // An unused lane has the index 0, and no mass.
+            // An unused lane has the index 0 and no mass.
             for lane in (0..BLOCK).filter(|&lane| block.masses[0][lane] > 0.0) {
                 contacts[block.contact[lane] as usize].impulses =
                     [block.impulses[0][lane], block.impulses[1][lane]];
@@ -238,7 +242,7 @@ impl HullSolver {
     }
 }
 
-/// How overlapping bodies are pushed apart.
+/// The limits of pushing overlapping bodies apart.
 #[derive(Clone, Copy)]
 struct Push {
     slop: f32,
@@ -264,7 +268,8 @@ impl Block {
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let at = [&self.slots[0][i..], &self.slots[1][i..], &self.slots[2][i..], &self.slots[3][i..]];
             let shift_at = [&self.shifts[0][i..], &self.shifts[1][i..]];
-            // SAFETY: the rows are there: `set` has looked, and the padding row is one of them. They are this thread's.
+            // SAFETY: the rows exist: `set` has checked them, and the padding row is one of them. They are this
+            // thread's.
             let (mut rows, mut moved) = unsafe {
                 (
                     [
@@ -305,14 +310,14 @@ impl Block {
             let rubbed = tangent - tangent_before;
 
             let (x, y) = (pressed * nx - rubbed * ny, pressed * ny + rubbed * nx);
-            // A row that nothing moves is shared by lanes. It is written back unchanged, even if another lane went bad.
+            // An immovable row is shared by lanes. It is written back unchanged, even if another lane went bad.
             let two = L::splat(2.0);
             for (index, (row, share)) in rows.iter_mut().zip(shares).enumerate() {
                 let moves = row[3].gt(zero);
                 let by = share * row[3];
                 row[0] = L::select(moves, row[0] + by * x, row[0]);
                 row[1] = L::select(moves, row[1] + by * y, row[1]);
-                // The first row of each side is the one that turns.
+                // The first row of each side is the row that turns.
                 if index % 2 == 0 {
                     let arms = arms[index / 2];
                     let spun = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
@@ -320,7 +325,7 @@ impl Block {
                 }
             }
             self.push_apart(i, push, separation, &mut moved);
-            // SAFETY: `set` has looked at these rows, and they are this thread's.
+            // SAFETY: `set` has checked these rows, and they are this thread's.
             unsafe {
                 for (at, row) in at.into_iter().zip(rows) {
                     L::scatter(vel, at, row);

@@ -1,15 +1,15 @@
-//! The graph of the linked bodies, and the order in which it is cut into tiles: breadth first, level after level (E. Cuthill and J. McKee,
-//! 1969).
+//! The graph of the linked bodies, and the order in which it is cut into tiles: breadth first, level after level (E.
+//! Cuthill and J. McKee, 1969).
 
 use crate::particles::links::Links;
 
-/// The linked bodies and which of them are linked.
+/// The linked bodies and their links.
 pub(super) struct Graph {
-    /// Handle index of each vertex, ascending.
+    /// The handle index of each vertex, ascending.
     pub bodies: Vec<u32>,
-    /// Vertices of each link, in the links' order.
+    /// The two vertices of each link, in the links' order.
     pub edges: Vec<[u32; 2]>,
-    /// Neighbours of vertex v: `neighbours[start[v]..start[v + 1]]`.
+    /// The neighbours of vertex v are `neighbours[start[v]..start[v + 1]]`.
     pub start: Vec<u32>,
     pub neighbours: Vec<u32>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Graph {
 /// The vertices in breadth-first order.
 pub(super) struct Order {
     pub vertices: Vec<u32>,
-    /// Ends of the levels.
+    /// The ends of the levels in `vertices`.
     pub level_ends: Vec<usize>,
 }
 
@@ -54,7 +54,8 @@ impl Graph {
         &self.neighbours[self.start[vertex as usize] as usize..self.start[vertex as usize + 1] as usize]
     }
 
-    /// Orders each component from one of its ends: the last vertex that a search from its first vertex finds.
+    /// Orders each component from one of its ends. The end is the last vertex that a search from the component's first
+    /// vertex finds.
     pub(super) fn order(&self) -> Order {
         let mut order = Order { vertices: Vec::with_capacity(self.bodies.len()), level_ends: Vec::new() };
         let mut seen = vec![0u8; self.bodies.len()];

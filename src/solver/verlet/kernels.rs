@@ -1,9 +1,10 @@
-//! The kernels of links between particles and centres: ways at the start of a step, rigid links, soft and one-sided links.
+//! The kernels of links between particles and centres: the vectors between linked bodies at the start of a step
+//! ("ways"), rigid links, and soft and one-sided links.
 
 use super::{BLOCK, RigidBlock, SoftBlock};
 use crate::lane::{HalfRow, Lane, Mask, lane_entry};
 
-/// The columns that a sweep moves, by place: [`Verlet::moved`] and [`Verlet::turned`].
+/// The columns that a sweep changes, by place: [`Verlet::moved`] and [`Verlet::turned`].
 #[derive(Clone, Copy)]
 pub(super) struct Nodes {
     pub moved: *mut HalfRow,
@@ -11,7 +12,7 @@ pub(super) struct Nodes {
 }
 
 lane_entry! {
-    /// Notes the ways between the bodies of links.
+    /// Stores the vectors from A to B of all links, at the start of a step.
     ///
     /// # Safety
     ///
@@ -60,7 +61,7 @@ lane_entry! {
     ///
     /// # Safety
     ///
-    /// As for [`rigid`].
+    /// The same as for [`rigid`].
     pub(super) unsafe fn sweep_rigid[const BACKWARD: bool][BACKWARD](blocks: &[RigidBlock], nodes: Nodes) = sweep_rigid_lanes;
 }
 
@@ -69,7 +70,7 @@ lane_entry! {
 unsafe fn sweep_rigid_lanes<L: Lane, const BACKWARD: bool>(blocks: &[RigidBlock], nodes: Nodes) {
     for i in 0..blocks.len() {
         let block = &blocks[if BACKWARD { blocks.len() - 1 - i } else { i }];
-        // SAFETY: the caller guarantees what `rigid` asks for.
+        // SAFETY: the caller keeps the contract of `rigid`.
         unsafe { rigid::<L>(block, nodes, BACKWARD) };
     }
 }
@@ -79,7 +80,7 @@ lane_entry! {
     ///
     /// # Safety
     ///
-    /// As for [`rigid`].
+    /// The same as for [`soft`].
     pub(super) unsafe fn sweep_soft[const BACKWARD: bool][BACKWARD](blocks: &mut [SoftBlock], nodes: Nodes, per_h2: f32) = sweep_soft_lanes;
 }
 
@@ -93,7 +94,7 @@ unsafe fn sweep_soft_lanes<L: Lane, const BACKWARD: bool>(
     let len = blocks.len();
     for i in 0..len {
         let block = &mut blocks[if BACKWARD { len - 1 - i } else { i }];
-        // SAFETY: the caller guarantees what `soft` asks for.
+        // SAFETY: the caller keeps the contract of `soft`.
         unsafe { soft::<L>(block, nodes, per_h2, BACKWARD) };
     }
 }
@@ -102,7 +103,7 @@ unsafe fn sweep_soft_lanes<L: Lane, const BACKWARD: bool>(
 ///
 /// # Safety
 ///
-/// As for [`LinkTile::solve`], and the lanes share no body, unless `L` is one lane wide.
+/// The same as for [`LinkTile::solve`]. The lanes share no body, unless `L` is one lane wide.
 #[inline(always)]
 #[allow(unsafe_code)]
 unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
@@ -114,7 +115,7 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
             unsafe { (L::gather_half_rows(nodes.moved, a_at), L::gather_half_rows(nodes.moved, b_at)) };
         let dx = L::load(&block.way_x[i..]) + (b[0] - a[0]);
         let dy = L::load(&block.way_y[i..]) + (b[1] - a[1]);
-        // Two points in one place have no direction: with any finite s they stay.
+        // Two points in one place have no direction: they stay there with any finite s.
         let distance = (dx * dx + dy * dy).max(L::splat(f32::MIN_POSITIVE)).sqrt();
         let s = L::splat(1.0) - L::load(&block.length[i..]) / distance;
         let (by_a, by_b) = (s * L::load(&block.by_a[i..]), s * L::load(&block.by_b[i..]));
@@ -134,7 +135,7 @@ unsafe fn rigid<L: Lane>(block: &RigidBlock, nodes: Nodes, backward: bool) {
 ///
 /// # Safety
 ///
-/// As for [`rigid`].
+/// The same as for [`rigid`].
 #[inline(always)]
 #[allow(unsafe_code)]
 unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backward: bool) {
@@ -155,7 +156,7 @@ unsafe fn soft<L: Lane>(block: &mut SoftBlock, nodes: Nodes, per_h2: f32, backwa
         let denominator = inv_mass_a + inv_mass_b + compliance;
         let wanted = L::load(&block.stiffness[i..]) * ((error + compliance * old) / denominator);
         let new = (old - wanted).max(L::load(&block.lowest[i..])).min(L::load(&block.highest[i..]));
-        // Neither end can move, or the link has no direction.
+        // The link acts if one end can move and the link has a direction.
         let moves = denominator.gt(zero).and(distance.gt(zero));
         let new = L::select(moves, new, old);
         new.store(&mut block.lambda[i..]);

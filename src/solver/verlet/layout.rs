@@ -1,4 +1,4 @@
-//! The layout of links: order, tiles, colours, blocks. It is made anew when links or bodies were added or removed.
+//! The layout of links: order, tiles, colours, blocks. It is built anew when links or bodies were added or removed.
 
 use super::graph::Graph;
 use super::{Anchored, BLOCK, LinkTile, NO_LINK, Node, RigidBlock, SoftBlock, TILE_BODIES, Verlet};
@@ -8,7 +8,7 @@ use crate::body::Bodies;
 use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, Links};
 use glam::Vec2;
 
-/// Colours of a tile; links for which all are taken are solved one by one.
+/// The number of colours of a tile. Links for which no colour is free are solved one by one.
 const COLOURS: usize = 31;
 const SERIAL: usize = COLOURS;
 
@@ -46,7 +46,7 @@ impl Verlet {
         }
     }
 
-    /// Deals the links out to their tiles and lays these out.
+    /// Distributes the links to their tiles and lays the tiles out.
     fn fill_tiles(&mut self, links: &Links, graph: &Graph, place: &[u32], bodies: &Bodies) {
         let mut of_tile: Vec<Vec<Placed>> = Vec::new();
         of_tile.resize_with(self.tiles.len(), Vec::new);
@@ -97,7 +97,7 @@ impl Placed {
     }
 }
 
-/// The places of links in blocks: by colours, so that no two links of a block share a body.
+/// The lanes of links in blocks, by colours: no two links of a block share a body.
 struct Lanes {
     /// The lane of each link: block × 16 + lane.
     of: Vec<u32>,
@@ -107,7 +107,8 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Colours links greedily. The nodes of the tile begin at `first`, and `taken` has an entry for each that its links may have.
+    /// Colours links greedily. The nodes of the tile begin at `first`. `taken` has an entry for each node that the
+    /// links may have.
     fn colour(links: &[&Placed], first: usize, taken: &mut [u32]) -> Lanes {
         taken.fill(0);
         let mut counts = [0usize; COLOURS + 1];
