@@ -20,8 +20,8 @@ fn all() -> Vec<Form> {
     [forms::aabb()].into_iter().chain(round).chain(turning).collect()
 }
 
-/// Puts a body of each of these forms on the ground and lets them settle for 2 s. Checks that in 600 s none moves by 1
-/// mm or turns by 1 mrad.
+/// Puts a body of each of these forms on the ground and lets them settle for 2 s. Checks that in 600 s none moves by
+/// 1 mm or turns by 1 mrad.
 fn check_rest(cases: &mut Cases, forms: &[Form], settings: Settings, ground: (&str, BodyDesc)) {
     let (ground_name, ground) = ground;
     let mut world = world(settings);

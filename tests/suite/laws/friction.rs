@@ -64,7 +64,7 @@ fn slopes(form: &Form, settings: Settings, angle: f32, material: Material, drops
 
 /// A body that is put down holds: at 0.97 of the static angle for 60 s, at 0.7 and 0.9 for 10 s. It moves by less than
 /// 1 mm. A body that lands from 1 mm to 10 cm holds as well. It falls along gravity, so the impulse that stops it is
-/// inside the cone of static friction, like its weight. From the second second on it moves by less than 1 mm, and its
+/// inside the cone of static friction, like its weight. After the first second it moves by less than 1 mm, and its
 /// landing moves it no further than the last step of its fall. All this is true with a time step that changes from step
 /// to step between 1/60 and 1/50 s, too.
 ///

@@ -69,8 +69,8 @@ fn slips_where_static_friction_is_too_little(form: &Form, settings: Settings) {
 }
 
 /// A round body that is thrown along a floor without spin slips until it rolls, at v/(1 + k) (a disc at two thirds of
-/// v): angular momentum about a point of the floor is kept. Then it rolls on at that speed for 20 s. The tolerance is 1
-/// %.
+/// v): angular momentum about a point of the floor is kept. Then it rolls on at that speed for 20 s. The tolerance is
+/// 1 %.
 fn thrown_comes_to_roll_and_rolls_on(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let expected = 6.0 / (1.0 + gyration(form));

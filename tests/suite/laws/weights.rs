@@ -81,8 +81,8 @@ fn heavy_on_light_sinks_little(settings: Settings) {
 /// How far a boulder on a bed of pebbles may press a pebble into the floor, m.
 const PRESSED: f32 = 0.03;
 
-/// A boulder of radius 2.5 m lies on a row of pebbles of 0.1 m between walls; each pebble is 625 times lighter. After 5
-/// s no pebble's centre is below its radius by more than [`PRESSED`].
+/// A boulder of radius 2.5 m lies on a row of pebbles of 0.1 m between walls; each pebble is 625 times lighter. After
+/// 5 s no pebble's centre is below its radius by more than [`PRESSED`].
 fn boulder_on_pebbles_sinks_little(settings: Settings) {
     let mut cases = Cases::new("boulder", &settings);
     let mut world = world(settings);

@@ -88,8 +88,8 @@ fn head_on(settings: Settings, shapes: [Shape; 2], densities: [f32; 2], speeds: 
     [state(&world, a).velocity, state(&world, b).velocity]
 }
 
-/// Head-on elastic collisions exchange velocities at equal masses and follow the two-body formula at 1:4, within 1e-4
-/// m/s, for every pair of shapes.
+/// Head-on elastic collisions exchange velocities at equal masses and follow the two-body formula at 1:4, within
+/// 1e-4 m/s, for every pair of shapes.
 #[test]
 fn head_on_elastic_collisions() {
     let ball = Shape::circle(0.5);
