@@ -58,6 +58,14 @@ pub enum Error {
         #[source]
         error: Box<Error>,
     },
+    /// The environment variable [`Isa::VARIABLE`](crate::Isa::VARIABLE) names no instruction set.
+    #[error("GRANULE_ISA: {value:?} is no instruction set; this processor has {available}")]
+    IsaVariable {
+        /// The value of the variable.
+        value: String,
+        /// The sets that the processor has, separated by commas.
+        available: String,
+    },
     /// An instruction set that the processor lacks.
     #[error("this processor has no {isa}; it has {available}")]
     Isa {

@@ -40,7 +40,7 @@ pub enum Isa {
 
 impl Isa {
     /// The name of the environment variable that [`Isa::Auto`] follows: `auto`, `scalar`, `portable`, `sse2`, `avx2`, …
-    /// It is read once, when the first world of the process is made.
+    /// It is read once, when the first world of the process is made. An empty value counts as none.
     pub const VARIABLE: &str = "GRANULE_ISA";
 
     const CONCRETE: [Isa; 4] = [Isa::Scalar, Isa::Portable, Isa::Avx2, Isa::Avx512];
@@ -82,7 +82,7 @@ impl Isa {
     }
 
     /// The number of contacts on which one instruction works at most: 1, 4, 8 or 16. For [`Isa::Auto`], that of the set
-    /// that it stands for now.
+    /// that it stands for now; 1 if the environment variable is wrong, so that no world can be made with it.
     pub fn lanes(self) -> usize {
         match self {
             Isa::Auto => Level::of(Isa::Auto).map_or(1, |level| level.isa().lanes()),
@@ -169,11 +169,13 @@ impl Level {
 
     fn by_variable(value: Option<std::ffi::OsString>) -> Result<Level, Error> {
         let wanted = match value {
-            None => Isa::Auto,
-            Some(value) => value.to_str().and_then(|text| text.parse().ok()).ok_or(Error::Invalid {
-                field: Isa::VARIABLE,
-                reason: "an instruction set is auto, scalar, portable, sse2, neon, simd128, avx2 or avx512",
-            })?,
+            Some(value) if !value.is_empty() => {
+                value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| Error::IsaVariable {
+                    value: value.to_string_lossy().into_owned(),
+                    available: Isa::names(),
+                })?
+            }
+            _ => Isa::Auto,
         };
         match wanted {
             Isa::Auto => Ok(Level(Isa::available().next_back().unwrap_or(Isa::Scalar))),
@@ -206,9 +208,11 @@ mod tests {
         assert_eq!(Level::by_variable(Some("auto".into())), Ok(Level(best)));
         assert_eq!(Level::by_variable(Some("scalar".into())), Ok(Level(Isa::Scalar)));
         assert_eq!(Level::by_variable(Some(Isa::Portable.name().into())), Ok(Level(Isa::Portable)));
-        for wrong in ["", "AVX2", "avx", "8", "sse2 "] {
+        assert_eq!(Level::by_variable(Some("".into())), Ok(Level(best)));
+        for wrong in ["AVX2", "avx", "8", "sse2 "] {
             let error = Level::by_variable(Some(wrong.into())).unwrap_err();
-            assert!(error.to_string().starts_with("GRANULE_ISA: an instruction set is auto"), "{error}");
+            let said = format!("GRANULE_ISA: {wrong:?} is no instruction set; this processor has scalar");
+            assert!(error.to_string().starts_with(&said), "{error}");
         }
     }
 

@@ -2,7 +2,7 @@
 #![cfg(feature = "parallel")]
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
-use granule::{BodyDesc, Isa, Material, Settings, Shape, Vec2, World, scene, step_many};
+use granule::{Assembly, BodyDesc, Isa, Material, Settings, Shape, Vec2, World, scene, step_many};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -189,6 +189,20 @@ fn many_worlds_allocate_nothing() {
     assert!(held <= 128 << 10, "a world of ten boxes holds {held} bytes");
 }
 
+/// A heap of hulls in one place holds memory for a limited number of pairs of each: 32 MB when this was written, and some 200 without the
+/// limit.
+fn heaps_of_hulls_are_bounded() {
+    let before = LIVE.load(Ordering::Relaxed);
+    let mut world = World::new(Settings::default()).unwrap();
+    for i in 0..300 {
+        let place = Vec2::new(i as f32 * 1.0e-4, 0.0);
+        world.add_assembly(&Assembly::soft_box(place, Vec2::ONE, 0.05, 1.0, 0.0)).unwrap();
+    }
+    (0..5).for_each(|_| world.step());
+    let held = (LIVE.load(Ordering::Relaxed) - before) >> 20;
+    assert!(held < 64, "300 hulls in one place hold {held} MB");
+}
+
 /// Contract: a step of a warm world allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion,
 /// and when the time step or the instruction set changes. Removed bodies hold no memory.
 ///
@@ -198,6 +212,7 @@ fn warm_steps_allocate_nothing() {
     granule::set_oversubscribe(true);
     removed_bodies_are_forgotten();
     many_worlds_allocate_nothing();
+    heaps_of_hulls_are_bounded();
     resting_worlds_allocate_nothing();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});
     moving_worlds_allocate_nothing("time step", 120, 120, |world, step| {

@@ -24,6 +24,10 @@ const KEPT: usize = 64;
 /// It takes a slice or a vector of worlds, or any iterator of `&mut World`. It allocates nothing besides what the steps do.
 /// [`World::timings`] of a small world are those of its own thread.
 ///
+/// # Panics
+///
+/// Panics if the iterator does. Each world is then either stepped or as it was.
+///
 /// ```
 /// use granule::{BodyDesc, Settings, Shape, Vec2, World, step_many};
 ///
@@ -43,7 +47,8 @@ where
     W: IntoIterator<Item = &'a mut World>,
     W::IntoIter: Send,
 {
-    let worlds = worlds.into_iter();
+    // Fused: each thread asks once more at the end.
+    let worlds = worlds.into_iter().fuse();
     let (count, _) = worlds.size_hint();
     let worlds = Mutex::new(worlds);
     with_crew(None, |crew| {
@@ -55,8 +60,8 @@ where
         };
         let kept = Mutex::new(Kept { worlds: [const { None }; KEPT], count: 0 });
         crew.run(threads, |_| {
-            // The lock is not held while the world is stepped.
-            let next = || lock(&worlds).next();
+            // The lock is not held while the world is stepped. An iterator that panicked is not asked again.
+            let next = || worlds.lock().ok()?.next();
             let mut ahead = next();
             while let Some(world) = ahead {
                 ahead = next();

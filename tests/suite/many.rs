@@ -68,3 +68,49 @@ fn every_world_is_stepped_once() {
     let hash = worlds[0].state_hash();
     assert!(worlds.iter().all(|world| world.state_hash() == hash));
 }
+
+/// An iterator that ends, and would go on if it were asked again.
+struct Pausing<'a> {
+    worlds: std::slice::IterMut<'a, World>,
+    asked: usize,
+}
+
+impl<'a> Iterator for Pausing<'a> {
+    type Item = &'a mut World;
+
+    fn next(&mut self) -> Option<&'a mut World> {
+        self.asked += 1;
+        assert!(self.asked != 31, "the iterator panics here");
+        if self.asked == 11 { None } else { self.worlds.next() }
+    }
+}
+
+/// `step_many` stops at the first `None` of an iterator, at any number of threads, and does not ask it again.
+#[test]
+fn an_iterator_ends_once() {
+    granule::set_oversubscribe(true);
+    for threads in [1, 2, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut worlds: Vec<World> = (0..40).map(|_| World::new(Settings::default()).unwrap()).collect();
+        pool.install(|| step_many(Pausing { worlds: worlds.iter_mut(), asked: 0 }));
+        let stepped: Vec<u64> = worlds.iter().map(World::step_count).collect();
+        assert_eq!(stepped.iter().sum::<u64>(), 10, "{threads} threads: {stepped:?}");
+    }
+}
+
+/// A panic of the iterator ends `step_many`: each world is stepped once or not at all, and can be stepped again.
+#[test]
+fn an_iterator_that_panics_leaves_whole_worlds() {
+    for threads in [1, 2, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut worlds: Vec<World> = (0..40).map(|_| World::new(Settings::default()).unwrap()).collect();
+        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            pool.install(|| step_many(Pausing { worlds: worlds.iter_mut(), asked: 11 }));
+        }));
+        assert!(panics.is_err());
+        let stepped: Vec<u64> = worlds.iter().map(World::step_count).collect();
+        assert!(stepped.iter().all(|&steps| steps <= 1) && stepped.iter().sum::<u64>() <= 19, "{stepped:?}");
+        pool.install(|| step_many(&mut worlds));
+        assert!(worlds.iter().all(|world| world.step_count() >= 1));
+    }
+}

@@ -73,7 +73,9 @@ fn measure(pass: impl Fn() -> Result<Pass, String>, rounds: usize) -> Result<f64
     let mut best: Vec<f64> = Vec::new();
     for _ in 0..rounds {
         let mut pass = pass()?;
-        (0..WARMUP).for_each(|_| drop(pass()));
+        for _ in 0..WARMUP {
+            pass();
+        }
         let seconds: Vec<f64> = (0..PASSES).map(|_| pass()).collect();
         if best.is_empty() { best = seconds } else { least(&mut best, &seconds) }
     }

@@ -45,11 +45,18 @@ impl Input {
 
     pub fn world(&self) -> Result<World, Failure> {
         self.scene.build().map_err(|error| match error {
-            // The arguments name only sets that the processor has: it is the environment that does not.
-            Error::Isa { .. } => bad_input(format!("{}: {error}", Isa::VARIABLE)),
-            Error::Invalid { field: Isa::VARIABLE, .. } => bad_input(error.to_string()),
+            Error::Isa { .. } | Error::IsaVariable { .. } => refused_set(error),
             _ => bad_input(format!("{}: {error}", self.scene.name)),
         })
+    }
+}
+
+/// The failure of a world whose instruction set is refused. The arguments name only sets that the processor has: it is the environment
+/// that does not.
+pub fn refused_set(error: Error) -> Failure {
+    match error {
+        Error::Isa { .. } => bad_input(format!("{}: {error}", Isa::VARIABLE)),
+        _ => bad_input(error.to_string()),
     }
 }
 

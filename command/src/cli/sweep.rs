@@ -13,8 +13,8 @@ use super::style::Style;
 use super::{Failure, Outcome, bad_input, check_failed, emit, input, note};
 use clap::Args;
 use file::Output;
-use granule::Isa;
 use granule::scene::{BUILTIN, DEFAULT, MAX_BODIES};
+use granule::{Isa, Settings, World};
 use granule_command::report::RunRecord;
 use grid::{Cell, Grid};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -87,6 +87,8 @@ pub fn main(args: &SweepArgs) -> Outcome {
         return list(&cells, chosen);
     }
     check_lanes(&args.lanes)?;
+    // Each cell is a process: a wrong GRANULE_ISA would fail in all of them.
+    World::new(Settings::default()).map_err(input::refused_set)?;
     let path = args.out.as_deref().unwrap_or(Path::new(""));
     input::check_file("--out", Some(path))?;
     let mut out = Output::open(path, args.resume)?;

@@ -361,14 +361,16 @@ fn levels_that_are_missing() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}: {}", run.err);
         assert_eq!(run.err, format!("granule: {expected}\n"), "{arguments:?}");
     };
-    for arguments in [&["run", "pile"][..], &["verify", "pile"], &["render", "pile"], &[]] {
-        refused_with("nonsense", arguments, &format!("GRANULE_ISA: {known}"));
+    let names = Isa::available().map(Isa::name).collect::<Vec<_>>().join(", ");
+    let sweep = ["sweep", "--scenes", "pile", "--bodies", "20", "--out", "cells.jsonl"];
+    for arguments in [&["run", "pile"][..], &["verify", "pile"], &["render", "pile"], &[], &sweep] {
+        let wrong = format!("GRANULE_ISA: \"nonsense\" is no instruction set; this processor has {names}");
+        refused_with("nonsense", arguments, &wrong);
     }
     // What is asked for by name does not look at the variable.
     let small = ["run", "pile", "--bodies", "20", "--steps", "1", "--warmup", "0", "--isa", "scalar"];
     assert_eq!(granule_with(dir.path(), &[(Isa::VARIABLE, "nonsense")], &small).code, 0);
 
-    let names = Isa::available().map(Isa::name).collect::<Vec<_>>().join(", ");
     for missing in [Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| !isa.is_available()) {
         let lacks = format!("this processor has no {missing}; it has {names}");
         let expected = format!("invalid value '{missing}' for '--isa <ISA>': {lacks}");
