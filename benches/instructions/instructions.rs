@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p granule-instructions` needs only valgrind: the runner of a package for this took as long to install
 //! as the engine's tests take to build. `-- packed gas` counts these cases alone. A case fails if its count exceeds its
-//! limit, which is 3 % above the committed figure. `.ci/run` runs the counts. The figures are those of the plain build,
+//! limit, which is 3 % and 3,000 instructions above the committed figure. `.ci/run` runs the counts. The figures are those of the plain build,
 //! without flags, at AVX2: each case asks for that set, because valgrind does not know AVX-512. They change with the
 //! compiler, and with every true improvement: then renew the figures below.
 
@@ -35,21 +35,24 @@ const CASES: [Case; 13] = [
     case("collapsing", 2000, 30, 15_679_713),
     case("pyramid", 2000, 120, 18_010_566),
     case("gas", 2000, 30, 7_174_233),
-    case("large_pyramid", 1275, 60, 26_661_179),
-    case("mixed_shapes", 500, 120, 15_336_681),
+    case("large_pyramid", 1275, 60, 26_711_032),
+    case("mixed_shapes", 500, 120, 15_364_578),
     case("cloth", 2500, 60, 77_279_113),
-    case("soft_boxes", 400, 120, 42_862_544),
+    case("soft_boxes", 400, 120, 43_689_999),
     // All bodies are in motion, with a new list in most steps.
-    case("tumbler", 500, 60, 22_183_973),
+    case("tumbler", 500, 60, 22_214_565),
     Case { scene: Some("packed"), replaced: 5, ..case("churn", 1000, 60, 18_615_172) },
-    Case { scene: Some("large_pyramid"), ..case("small", 10, 60, 500_536) },
+    Case { scene: Some("large_pyramid"), ..case("small", 10, 60, 506_406) },
     // What a step costs at least.
-    Case { scene: None, ..case("empty", 0, 60, 29_236) },
-    Case { scene: None, ..case("one", 1, 60, 99_996) },
+    Case { scene: None, ..case("empty", 0, 60, 30_466) },
+    Case { scene: None, ..case("one", 1, 60, 101_266) },
 ];
 
 /// How far a count may be above its figure, in per cent.
 const MARGIN: u64 = 3;
+/// How far it may be above that in instructions: what the clock and `memmove` of another C library cost in ten steps. It counts only
+/// where there is next to nothing to do.
+const SLACK: u64 = 3_000;
 
 /// The argument that gives this program its case when it runs under callgrind.
 const UNDER_CALLGRIND: &str = "--under-callgrind";
@@ -130,7 +133,7 @@ fn check(case: &Case) -> bool {
     match count(case) {
         Ok(count) => {
             let change = 100.0 * (count as f64 / case.instructions as f64 - 1.0);
-            let within = count <= case.instructions + case.instructions * MARGIN / 100;
+            let within = count <= case.instructions + case.instructions * MARGIN / 100 + SLACK;
             let verdict = if within { "" } else { ": FAILED, more than its limit" };
             println!("{:14} {count:>11} instructions, {change:+.2} %{verdict}", case.name);
             within
