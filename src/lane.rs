@@ -24,6 +24,35 @@
 //! and [`Lane::scatter`] is the way back. Hardware gathers fetch one scalar at a time and lose to this.
 #![allow(unsafe_code)] // the vectors of a level, and the row pointers that several threads share
 
+/// The operators of a vector of x86-64, by these intrinsics.
+#[cfg(target_arch = "x86_64")]
+macro_rules! operators {
+    ($vector:ident: $add:ident, $sub:ident, $mul:ident, $div:ident, $xor:ident, $splat:ident) => {
+        $crate::lane::operators!(@ $vector Add add $add, Sub sub $sub, Mul mul $mul, Div div $div);
+
+        impl std::ops::Neg for $vector {
+            type Output = Self;
+            #[inline(always)]
+            fn neg(self) -> Self {
+                // SAFETY: see the vector.
+                $vector(unsafe { $xor(self.0, $splat(-0.0)) })
+            }
+        }
+    };
+    (@ $vector:ident $($operator:ident $function:ident $intrinsic:ident),*) => {
+        $(impl std::ops::$operator for $vector {
+            type Output = Self;
+            #[inline(always)]
+            fn $function(self, other: Self) -> Self {
+                // SAFETY: see the vector.
+                $vector(unsafe { $intrinsic(self.0, other.0) })
+            }
+        })*
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use operators;
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]

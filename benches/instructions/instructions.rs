@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p granule-instructions` needs only valgrind: the runner of a package for this took as long to install
 //! as the engine's tests take to build. `-- packed gas` counts these cases alone. A case fails if its count exceeds its
-//! limit, which is 3 % and 3,000 instructions above the committed figure. `.ci/run` runs the counts. The figures are those of the plain build,
+//! limit, which is 3 % above the committed figure. `.ci/run` runs the counts. The figures are those of the plain build,
 //! without flags, at AVX2: each case asks for that set, because valgrind does not know AVX-512. They change with the
 //! compiler, and with every true improvement: then renew the figures below.
 
@@ -24,10 +24,12 @@ struct Case {
     replaced: usize,
     /// The committed count of instructions.
     instructions: u64,
+    /// How far the count may be above that, in per cent.
+    margin: u64,
 }
 
 const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u64) -> Case {
-    Case { name, scene: Some(name), bodies, warmup, replaced: 0, instructions }
+    Case { name, scene: Some(name), bodies, warmup, replaced: 0, instructions, margin: MARGIN }
 }
 
 const CASES: [Case; 13] = [
@@ -43,16 +45,14 @@ const CASES: [Case; 13] = [
     case("tumbler", 500, 60, 22_214_565),
     Case { scene: Some("packed"), replaced: 5, ..case("churn", 1000, 60, 18_615_172) },
     Case { scene: Some("large_pyramid"), ..case("small", 10, 60, 506_406) },
-    // What a step costs at least.
-    Case { scene: None, ..case("empty", 0, 60, 30_466) },
-    Case { scene: None, ..case("one", 1, 60, 101_266) },
+    // What a step costs at least. So little is done that the C library's clock and `memmove` count, which differ from machine to
+    // machine.
+    Case { scene: None, margin: 10, ..case("empty", 0, 60, 30_466) },
+    Case { scene: None, margin: 5, ..case("one", 1, 60, 101_266) },
 ];
 
-/// How far a count may be above its figure, in per cent.
+/// The margin of a case in which there is something to do.
 const MARGIN: u64 = 3;
-/// How far it may be above that in instructions: what the clock and `memmove` of another C library cost in ten steps. It counts only
-/// where there is next to nothing to do.
-const SLACK: u64 = 3_000;
 
 /// The argument that gives this program its case when it runs under callgrind.
 const UNDER_CALLGRIND: &str = "--under-callgrind";
@@ -133,7 +133,7 @@ fn check(case: &Case) -> bool {
     match count(case) {
         Ok(count) => {
             let change = 100.0 * (count as f64 / case.instructions as f64 - 1.0);
-            let within = count <= case.instructions + case.instructions * MARGIN / 100 + SLACK;
+            let within = count <= case.instructions + case.instructions * case.margin / 100;
             let verdict = if within { "" } else { ": FAILED, more than its limit" };
             println!("{:14} {count:>11} instructions, {change:+.2} %{verdict}", case.name);
             within

@@ -3,7 +3,6 @@
 use super::{HalfRow, Lane, Mask, Row, RowOffset};
 use crate::isa::Isa;
 use core::arch::x86_64::*;
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// The vector of the AVX2 level. Its safe operations need AVX. Kernels get it from `with_lanes!` alone, which asks for a
 /// [`Level`](crate::isa::Level), and so for a processor that has AVX2.
@@ -34,46 +33,7 @@ impl Mask for Mask8 {
     }
 }
 
-impl Add for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: see `Avx2`.
-        Avx2(unsafe { _mm256_add_ps(self.0, other.0) })
-    }
-}
-impl Sub for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: see `Avx2`.
-        Avx2(unsafe { _mm256_sub_ps(self.0, other.0) })
-    }
-}
-impl Mul for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: see `Avx2`.
-        Avx2(unsafe { _mm256_mul_ps(self.0, other.0) })
-    }
-}
-impl Div for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: see `Avx2`.
-        Avx2(unsafe { _mm256_div_ps(self.0, other.0) })
-    }
-}
-impl Neg for Avx2 {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        // SAFETY: see `Avx2`.
-        Avx2(unsafe { _mm256_xor_ps(self.0, _mm256_set1_ps(-0.0)) })
-    }
-}
+operators!(Avx2: _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_div_ps, _mm256_xor_ps, _mm256_set1_ps);
 
 impl Lane for Avx2 {
     const WIDTH: usize = 8;

@@ -8,7 +8,6 @@ use super::avx2::Avx2;
 use super::{HalfRow, Lane, Mask, Row, RowOffset};
 use crate::isa::Isa;
 use core::arch::x86_64::*;
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// The vector of the AVX-512 level. Its safe operations need AVX-512 F and DQ. Kernels get it from `with_lanes!` alone, which asks
 /// for a [`Level`](crate::isa::Level), and so for a processor that has these.
@@ -36,46 +35,7 @@ impl Mask for Mask16 {
     }
 }
 
-impl Add for Avx512 {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        // SAFETY: see `Avx512`.
-        Avx512(unsafe { _mm512_add_ps(self.0, other.0) })
-    }
-}
-impl Sub for Avx512 {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        // SAFETY: see `Avx512`.
-        Avx512(unsafe { _mm512_sub_ps(self.0, other.0) })
-    }
-}
-impl Mul for Avx512 {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        // SAFETY: see `Avx512`.
-        Avx512(unsafe { _mm512_mul_ps(self.0, other.0) })
-    }
-}
-impl Div for Avx512 {
-    type Output = Self;
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        // SAFETY: see `Avx512`.
-        Avx512(unsafe { _mm512_div_ps(self.0, other.0) })
-    }
-}
-impl Neg for Avx512 {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        // SAFETY: see `Avx512`.
-        Avx512(unsafe { _mm512_xor_ps(self.0, _mm512_set1_ps(-0.0)) })
-    }
-}
+operators!(Avx512: _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_div_ps, _mm512_xor_ps, _mm512_set1_ps);
 
 impl Lane for Avx512 {
     const WIDTH: usize = 16;

@@ -36,11 +36,12 @@
 //! their next pass waits for it: the order is then pass by pass. The overflow tile has tasks only if a large body moves
 //! or one of its contacts is active.
 
+use crate::base::clock::Instant;
 use crate::crew::{Backoff, Crew};
 use crate::timing::MAX_SHARES;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a thread's regions may stand still before it takes over an unclaimed region.
 const PATIENCE: Duration = Duration::from_micros(50);
@@ -163,7 +164,7 @@ impl Schedule {
             }
             backoff.wait();
             let now = Instant::now();
-            if now - *stands_since.get_or_insert(now) > PATIENCE
+            if now.duration_since(*stands_since.get_or_insert(now)) > PATIENCE
                 && let Some(next) = (0..self.regions.len()).find(|&index| claim(index))
             {
                 held[count] = Some(Cursor::new(self, next));

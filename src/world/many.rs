@@ -83,8 +83,8 @@ where
 
 impl World {
     /// Prefetches what a step of a small world reads and writes. A thousand worlds do not fit into a cache, and each has its data in
-    /// a hundred places, which no hardware foresees: 1,000 worlds of ten boxes took 8.3 µs a step and world without this and
-    /// 6.0 with it, where a single one takes 4 (least of five runs).
+    /// a hundred places, which no hardware foresees. (`peers --many`: 1,000 worlds of ten boxes made 0.66 to 0.68 of the steps that
+    /// Box2D makes with 100 worlds, and 0.55 to 0.57 without this.)
     fn prefetch(&self) {
         if self.bodies.len > SMALL {
             return;
