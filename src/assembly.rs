@@ -1,4 +1,4 @@
-//! Assemblies: ropes, cloth, soft bodies and ragdolls, as lists of bodies, links and hulls. Links and hulls name bodies by
+//! Assemblies: ropes, cloth, soft bodies and ragdolls, as lists of bodies, links, hulls and joints. These name bodies by
 //! their places in the list. You can add an assembly to a world or to another assembly.
 //!
 //! ```
@@ -12,17 +12,18 @@
 //! # Ok::<(), granule::Error>(())
 //! ```
 
-use crate::body::{BodyDesc, BodyHandle, Filter};
+use crate::body::{BodyDesc, BodyHandle, BodyType, Filter};
 use crate::error::{Error, check_vec};
 use crate::geometry::polygon::Polygon;
 use crate::geometry::shape::Shape;
+use crate::joints::desc::{JointDesc, JointEnds, JointHandle, JointKind};
 use crate::material::Material;
 use crate::particles::hulls::check_places;
 use crate::particles::links::LinkDesc;
 use crate::world::World;
 use glam::{DVec2, Vec2};
 
-/// A list of bodies, with links and hulls that name them by their places in the list.
+/// A list of bodies, with links, hulls and joints that name them by their places in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assembly {
     /// The bodies, in the order in which they are added to a world.
@@ -31,6 +32,9 @@ pub struct Assembly {
     pub links: Vec<LinkDesc<usize>>,
     /// Loops of particles that collide as one polygon (see [`World::add_hull`]), by their places in `bodies`.
     pub hulls: Vec<Vec<usize>>,
+    /// The joints. They name bodies by their places in `bodies`. A gear names joints by their places in this list, which come before
+    /// its own.
+    pub joints: Vec<JointDesc<usize, usize>>,
 }
 
 /// The description of a cloth: a net of particles, row by row from the top left.
@@ -121,13 +125,16 @@ impl Assembly {
         Ok(chain)
     }
 
-    /// Appends the bodies, links and hulls of another assembly. Returns the place of its first body in this one.
+    /// Appends the bodies, links, hulls and joints of another assembly. Returns the place of its first body in this one.
     pub fn append(&mut self, other: Assembly) -> usize {
         let first = self.bodies.len();
         self.bodies.extend(other.bodies);
         self.links.extend(other.links.into_iter().map(|link| link.map(|place| place + first)));
         let moved = |hull: Vec<usize>| hull.into_iter().map(|place| place + first).collect();
         self.hulls.extend(other.hulls.into_iter().map(moved));
+        let joints = self.joints.len();
+        let named = |joint: JointDesc<usize, usize>| joint.map(|place| place + first, |place| place + joints);
+        self.joints.extend(other.joints.into_iter().map(named));
         first
     }
 
@@ -336,12 +343,12 @@ impl From<Vec<BodyDesc>> for Assembly {
 }
 
 impl World {
-    /// Adds an assembly's bodies, links and hulls, or nothing if one is refused. Returns the bodies' handles in the order of the
+    /// Adds an assembly's bodies, links, hulls and joints, or nothing if one is refused. Returns the bodies' handles in the order of the
     /// assembly.
     ///
     /// # Errors
     ///
-    /// [`Error::Element`] with the index of the first link, hull or body that is refused; [`Error::TooMany`].
+    /// [`Error::Element`] with the index of the first link, hull, joint or body that is refused; [`Error::TooMany`].
     pub fn add_assembly(&mut self, assembly: &Assembly) -> Result<Vec<BodyHandle>, Error> {
         let bodies = &assembly.bodies;
         for (index, link) in assembly.links.iter().enumerate() {
@@ -359,7 +366,9 @@ impl World {
         for (index, hull) in assembly.hulls.iter().enumerate() {
             check_places(hull, bodies).map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
+        check_joints(&assembly.joints, bodies)?;
         self.check_link_room(assembly.links.len())?;
+        self.check_joint_room(assembly.joints.len())?;
         let handles = self.add_bodies(bodies)?;
         let links: Vec<LinkDesc> =
             assembly.links.iter().map(|link| link.map(|place| handles[place])).collect();
@@ -368,6 +377,85 @@ impl World {
             let points: Vec<BodyHandle> = hull.iter().map(|&place| handles[place]).collect();
             self.add_hull(&points)?;
         }
+        self.add_named_joints(&assembly.joints, &handles)?;
         Ok(handles)
+    }
+}
+
+/// Checks joints that name bodies, and joints before them, by their places in lists.
+///
+/// # Errors
+///
+/// [`Error::Element`] with the index of the first joint that is refused.
+pub(crate) fn check_joints(joints: &[JointDesc<usize, usize>], bodies: &[BodyDesc]) -> Result<(), Error> {
+    for (index, joint) in joints.iter().enumerate() {
+        check_joint(joint, &joints[..index], bodies)
+            .map_err(|error| Error::Element { index, error: Box::new(error) })?;
+    }
+    Ok(())
+}
+
+/// Checks a joint that names bodies, and joints of those before it, by their places in lists.
+pub(crate) fn check_joint(
+    joint: &JointDesc<usize, usize>,
+    before: &[JointDesc<usize, usize>],
+    bodies: &[BodyDesc],
+) -> Result<(), Error> {
+    joint.validate()?;
+    let is_dynamic = |field: &'static str, place: usize| match bodies.get(place) {
+        Some(body) => Ok(body.body_type == BodyType::Dynamic),
+        None => Err(Error::Invalid { field, reason: "names a body that is not in the list" }),
+    };
+    match joint.ends {
+        JointEnds::Bodies(a, b) => {
+            let (a, b) = (is_dynamic("a", a)?, is_dynamic("b", b)?);
+            if !a && !b {
+                return Err(Error::Invalid {
+                    field: "b",
+                    reason: "one of two joined bodies has to be dynamic",
+                });
+            }
+        }
+        JointEnds::World(a) => {
+            if !is_dynamic("a", a)? {
+                return Err(Error::Invalid { field: "a", reason: "only a dynamic body can be pulled" });
+            }
+        }
+        JointEnds::Joints(first, second) => {
+            for (field, place) in [("first", first), ("second", second)] {
+                let Some(member) = before.get(place) else {
+                    return Err(Error::Invalid {
+                        field,
+                        reason: "names a joint that does not come before the gear",
+                    });
+                };
+                if !matches!(member.kind, JointKind::Revolute(_) | JointKind::Prismatic(_)) {
+                    return Err(Error::Invalid {
+                        field,
+                        reason: "a gear couples revolute and prismatic joints",
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl World {
+    /// Adds joints that name bodies by their places among `handles`. Returns their handles.
+    pub(crate) fn add_named_joints(
+        &mut self,
+        joints: &[JointDesc<usize, usize>],
+        handles: &[BodyHandle],
+    ) -> Result<Vec<JointHandle>, Error> {
+        let mut added: Vec<JointHandle> = Vec::with_capacity(joints.len());
+        for (index, joint) in joints.iter().enumerate() {
+            let body = |place: usize| handles.get(place).copied().unwrap_or_default();
+            let named = joint.map(body, |place| added.get(place).copied().unwrap_or_default());
+            added.push(
+                self.add_joint(&named).map_err(|error| Error::Element { index, error: Box::new(error) })?,
+            );
+        }
+        Ok(added)
     }
 }

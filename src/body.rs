@@ -10,6 +10,7 @@
 //! moves in (see `world/edits.rs`). An added body takes a slot at the end until then. So bodies in the pair list move to other
 //! slots only when that list is made anew.
 
+pub(crate) mod apart;
 mod columns;
 pub(crate) mod compound;
 mod desc;
@@ -27,6 +28,7 @@ use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::wrap;
 use crate::lane::padded;
 use crate::material::{Material, Materials};
+use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
 
@@ -71,6 +73,8 @@ pub(crate) struct Bodies {
     /// By handle index: true if the particle is a corner of a hull, and so touches only as part of that hull. Empty if there are
     /// no hulls.
     pub(crate) corners: Vec<bool>,
+    /// The pairs that joints keep from touching.
+    pub(crate) apart: Apart,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -293,7 +297,13 @@ impl Bodies {
 
     /// Returns true if no stage has to look at filters, parts, arms or hulls. This is so in most worlds.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.any_manifold && !self.any_filter && self.corners.is_empty()
+        !self.any_manifold && !self.any_filter && self.corners.is_empty() && self.apart.is_empty()
+    }
+
+    /// Returns true if a joint keeps two bodies from touching.
+    #[inline]
+    pub(crate) fn are_apart(&self, a: usize, b: usize) -> bool {
+        !self.apart.is_empty() && self.apart.has(self.columns.handle[a].index, self.columns.handle[b].index)
     }
 
     /// Returns true if the filters of two bodies let them touch. Filters of their parts are not asked.

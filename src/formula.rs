@@ -12,8 +12,12 @@ pub(crate) struct Softness {
 }
 
 impl Softness {
-    /// The constants of a spring of this frequency (Hz) and damping ratio, in substeps of length `h` (s).
+    /// The constants of a spring of this frequency (Hz) and damping ratio, in substeps of length `h` (s). A spring of 0 Hz has no
+    /// force.
     pub(crate) fn new(frequency: f32, damping_ratio: f32, h: f32) -> Self {
+        if frequency == 0.0 {
+            return Softness { rate: 0.0, mass_scale: 0.0, impulse_scale: 1.0 };
+        }
         let omega = 2.0 * std::f32::consts::PI * frequency;
         let a1 = 2.0 * damping_ratio + h * omega;
         let a2 = h * omega * a1;
@@ -42,14 +46,40 @@ pub(crate) fn soft_bias<L: Lane>(
     soft: &Softness,
     push_out_speed: f32,
 ) -> SoftBias<L> {
+    let constants = [soft.rate, soft.mass_scale, soft.impulse_scale].map(L::splat);
+    soft_bias_lanes(separation, gap_speed, constants, L::splat(push_out_speed))
+}
+
+/// The same with the constants of each lane: rate, factor on the mass, factor on the impulse. For limits of joints.
+#[inline(always)]
+pub(crate) fn soft_bias_lanes<L: Lane>(
+    separation: L,
+    gap_speed: L,
+    [rate, mass_scale, impulse_scale]: [L; 3],
+    push_out_speed: L,
+) -> SoftBias<L> {
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let apart = separation.gt(zero);
-    let push_out = (separation * L::splat(soft.rate)).max(L::splat(-push_out_speed));
+    let push_out = (separation * rate).max(-push_out_speed);
     SoftBias {
         bias: L::select(apart, gap_speed, push_out),
-        mass_scale: L::select(apart, one, L::splat(soft.mass_scale)),
-        impulse_scale: L::select(apart, zero, L::splat(soft.impulse_scale)),
+        mass_scale: L::select(apart, one, mass_scale),
+        impulse_scale: L::select(apart, zero, impulse_scale),
     }
+}
+
+/// The change of the impulse of a soft constraint that acts both ways: −m·s_m·(v + rate·C) − s_i·λ, for an effective mass m, a
+/// speed v and an error C. The constants are rate, s_m and s_i of a [`Softness`]; (0, 1, 0) are those of a rigid constraint that
+/// corrects no error.
+#[inline(always)]
+pub(crate) fn soft_change<L: Lane>(
+    impulse: L,
+    mass: L,
+    speed: L,
+    error: L,
+    [rate, mass_scale, impulse_scale]: [L; 3],
+) -> L {
+    -(mass * mass_scale * (speed + rate * error)) - impulse_scale * impulse
 }
 
 /// Returns `wanted`, limited to ±`most`. The result is +0 if `most` is 0, the same value that skipped contacts have.

@@ -80,7 +80,7 @@ pub(crate) struct Row(pub [f32; 4]);
 /// Where a row is: its distance in bytes from the first. As an index it would have to be shifted before each
 /// load and store of a row, in a kernel that has hardly less of these than of anything else.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub(crate) struct RowOffset(u32);
 
 impl RowOffset {

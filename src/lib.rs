@@ -66,6 +66,7 @@ mod error;
 mod formula;
 mod geometry;
 mod isa;
+mod joints;
 mod lane;
 mod material;
 mod narrowphase;
@@ -88,6 +89,10 @@ pub use geometry::polygon::Polygon;
 pub use geometry::shape::{Shape, ShapeKind};
 pub use glam::Vec2;
 pub use isa::{Isa, UnknownIsa};
+pub use joints::desc::{
+    JointDesc, JointDrive, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle, JointKind, JointMotor,
+    JointQuality, JointState, Spring,
+};
 pub use material::{Material, Mix, Mixing};
 pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
@@ -95,7 +100,8 @@ pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, PlacedShape, Quality, Quarantine, Role, StoredBody, World,
+    Advance, Columns, Contact, Difference, JointColumns, PlacedShape, Quality, Quarantine, Role, StoredBody,
+    World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

@@ -2,7 +2,7 @@
 //! the benches and the fuzz targets alike.
 //!
 //! A [`Scene`] is plain data: settings, a list of bodies, their further shapes, their links
-//! and hulls. [`builtin`] makes one from a name, a
+//! hulls and joints. [`builtin`] makes one from a name, a
 //! number of bodies and a seed; with the feature `scene`, `Scene::from_json` reads one from a file.
 //! [`Scene::build`] puts the bodies into a new world in the order of the list, so that the body at
 //! place k of the scene has index k there.
@@ -29,7 +29,9 @@ pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 #[cfg(feature = "scene")]
 pub use file::SceneError;
 
-use crate::{BodyDesc, BodyHandle, BodyType, Error, LinkDesc, Part, Settings, Vec2, World};
+use crate::{
+    BodyDesc, BodyHandle, BodyType, Error, JointDesc, JointEnds, LinkDesc, Part, Settings, Vec2, World,
+};
 use std::collections::{BTreeMap, HashMap};
 
 /// Settings and bodies: all that a run starts from.
@@ -50,6 +52,9 @@ pub struct Scene {
     pub links: Vec<LinkDesc<usize>>,
     /// Loops of particles that collide as one polygon, by their places in `bodies`.
     pub hulls: Vec<Vec<usize>>,
+    /// The joints, which name bodies by their places in `bodies`. A gear names joints by their places in this list, which come before
+    /// its own. A frame's position is from the centre of the body's own shape.
+    pub joints: Vec<JointDesc<usize, usize>>,
 }
 
 impl Scene {
@@ -57,7 +62,7 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part, a link or a hull that is refused.
+    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part, a link, a hull or a joint that is refused.
     /// A built-in scene is never refused, nor is one from a file that was not changed since.
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
@@ -91,6 +96,23 @@ impl Scene {
             let added = world.add_hull(&points.collect::<Vec<_>>());
             added.map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
+        let joints: Vec<JointDesc<usize, usize>> = self
+            .joints
+            .iter()
+            .map(|&joint| {
+                let mut joint = joint;
+                let ends = match joint.ends {
+                    JointEnds::Bodies(a, b) => [Some(a), Some(b)],
+                    JointEnds::World(a) => [Some(a), None],
+                    JointEnds::Joints(..) => [None; 2],
+                };
+                let [a, b] = ends.map(|place| place.map_or(Vec2::ZERO, anchor));
+                joint.frame_a.position += a;
+                joint.frame_b.position += b;
+                joint
+            })
+            .collect();
+        world.add_named_joints(&joints, &handles)?;
         Ok(world)
     }
 

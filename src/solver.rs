@@ -26,6 +26,7 @@
 
 pub(crate) mod hulls;
 pub(crate) mod impulse;
+pub(crate) mod joints;
 mod manifold;
 pub(crate) mod midpoint;
 pub(crate) mod mirror;
@@ -42,6 +43,7 @@ use crate::isa::Level;
 use crate::lane::{Row, with_lanes};
 use crate::settings::{Settings, Solver};
 use hulls::HullSolver;
+use joints::{JointPass, JointSolver};
 use mirror::Mirror;
 use pass::Pass;
 use rows::Rows;
@@ -63,6 +65,13 @@ pub(crate) enum Integrate {
     Positions,
 }
 
+impl Integrate {
+    /// Returns true if bodies move.
+    fn moves(self) -> bool {
+        matches!(self, Integrate::FirstPositions | Integrate::Positions)
+    }
+}
+
 /// One pass over all contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlannedPass {
@@ -70,58 +79,95 @@ pub(crate) struct PlannedPass {
     pub pass: Pass,
     /// The number of substeps whose movement the positions contain.
     pub moved: u32,
+    /// What is done to the joints, before the contacts. Then the pass is a segment of its own.
+    pub joints: JointPass,
 }
 
-/// Plans the passes of one step. With `linked`, the positions are integrated between the segments, which end at
-/// `segment_ends`. Without it, there is one segment.
-fn plan(settings: &Settings, any_restitution: bool, linked: bool, plan: &mut Plan) {
-    let Plan { passes, segment_ends } = plan;
+/// What a step has besides contacts.
+#[derive(Clone, Copy)]
+struct Extras {
+    /// Links or hulls.
+    links: bool,
+    joints: bool,
+}
+
+/// A run of passes, and what comes before it.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    /// One more than the last pass.
+    end: usize,
+    /// All bodies are integrated before the segment.
+    integrate: Integrate,
+    /// Links and hulls are solved then.
+    links: bool,
+}
+
+/// Plans the passes of one step, and cuts them into segments: with links where positions are integrated, with joints at each pass.
+/// Without both there is one segment.
+fn plan(settings: &Settings, any_restitution: bool, extras: Extras, plan: &mut Plan) {
+    plan_passes(settings, any_restitution, &mut plan.passes);
+    let Plan { passes, segments } = plan;
+    segments.clear();
+    for number in 0..passes.len() {
+        let next = passes.get(number + 1).map_or(Integrate::Nothing, |pass| pass.integrate);
+        let links = extras.links && next.moves();
+        if number + 1 == passes.len() || links || extras.joints {
+            segments.push(Segment { end: number + 1, integrate: Integrate::Nothing, links: false });
+        }
+    }
+    let mut first = 0;
+    for segment in segments.iter_mut() {
+        let integrate = &mut passes[first].integrate;
+        segment.links = extras.links && integrate.moves();
+        if segment.links || extras.joints {
+            segment.integrate = std::mem::replace(integrate, Integrate::Nothing);
+        }
+        first = segment.end;
+    }
+}
+
+fn plan_passes(settings: &Settings, any_restitution: bool, passes: &mut Vec<PlannedPass>) {
+    use Integrate::{FirstPositions, FirstVelocities, Nothing, Positions, Velocities};
+    let of = |integrate, pass, moved, joints| PlannedPass { integrate, pass, moved, joints };
     passes.clear();
-    segment_ends.clear();
-    passes.push(PlannedPass { integrate: Integrate::Nothing, pass: Pass::WarmStart, moved: 0 });
+    passes.push(of(Nothing, Pass::WarmStart, 0, JointPass::Begin));
     for substep in 0..settings.substeps {
-        let mut first = if substep == 0 { Integrate::FirstVelocities } else { Integrate::Velocities };
+        let moved = substep + 1;
+        let first = substep == 0;
         let velocity_pass = match settings.solver {
             Solver::Soft => Pass::Solve,
             Solver::Projection => Pass::Relax,
         };
+        let mut integrate = if first { FirstVelocities } else { Velocities };
         for _ in 0..settings.iterations {
-            passes.push(PlannedPass { integrate: first, pass: velocity_pass, moved: substep });
-            first = Integrate::Nothing;
+            passes.push(of(integrate, velocity_pass, substep, JointPass::Solve));
+            integrate = Nothing;
         }
-        let mut positions = match substep {
-            _ if linked => Integrate::Nothing,
-            0 => Integrate::FirstPositions,
-            _ => Integrate::Positions,
-        };
-        if linked {
-            segment_ends.push(passes.len());
-        }
-        let moved = substep + 1;
+        let mut integrate = if first { FirstPositions } else { Positions };
         match settings.solver {
             Solver::Soft => {
+                let mut joints = JointPass::Turn;
                 for iteration in 1..=settings.iterations {
                     let last = any_restitution && iteration == settings.iterations;
                     let pass = if last { Pass::Bounce } else { Pass::Relax };
-                    passes.push(PlannedPass { integrate: positions, pass, moved });
-                    positions = Integrate::Nothing;
+                    passes.push(of(integrate, pass, moved, joints));
+                    (integrate, joints) = (Nothing, JointPass::Relax);
                 }
             }
             Solver::Projection => {
-                passes.push(PlannedPass { integrate: positions, pass: Pass::Project, moved });
+                passes.push(of(integrate, Pass::Project, moved, JointPass::Nothing));
                 let pass = if any_restitution { Pass::Bounce } else { Pass::Relax };
-                passes.push(PlannedPass { integrate: Integrate::Nothing, pass, moved });
+                passes.push(of(Nothing, pass, moved, JointPass::Turn));
             }
         }
     }
-    segment_ends.push(passes.len());
 }
 
 /// The passes of a step, in segments.
 #[derive(Default)]
 struct Plan {
     passes: Vec<PlannedPass>,
-    segment_ends: Vec<usize>,
+    segments: Vec<Segment>,
 }
 
 /// The properties of a step that decide how it is solved.
@@ -146,19 +192,20 @@ pub(crate) struct ImpulseSolver {
 }
 
 impl ImpulseSolver {
-    /// Solves all contacts. Before the call, the mirror holds the velocities at the start of the step. After it, the
-    /// mirror holds the velocities at the end, and how far each body has moved.
+    /// Solves all contacts, links, hulls and joints. Before the call, the mirror holds the velocities at the start of the step. After
+    /// it, the mirror holds the velocities at the end, and how far each body has moved.
     pub(crate) fn solve(
         &mut self,
         contacts: &mut Contacts,
         settings: &Settings,
         load: &StepLoad,
-        verlet: (&mut Verlet, &mut HullSolver, &Bodies),
+        parts: Parts<'_>,
         crew: &Crew<'_>,
     ) {
-        let (links, hulls, bodies) = verlet;
+        let Parts { links, hulls, joints, bodies } = parts;
         let linked = !links.is_empty() || !hulls.is_empty();
-        plan(settings, load.any_restitution, linked, &mut self.plan);
+        let extras = Extras { links: linked, joints: !joints.is_empty() };
+        plan(settings, load.any_restitution, extras, &mut self.plan);
         let mirror = &mut self.mirror;
         let (body_rows, level) = (mirror.bodies, mirror.level);
         // The large bodies are in no tile. If one of them moves, they all move with the overflow tile.
@@ -170,14 +217,16 @@ impl ImpulseSolver {
             assert!(!load.any_damping || limit.fits(&mirror.damp));
         }
         let rows = Rows::new(mirror, settings, load);
-        let Plan { passes, segment_ends } = &self.plan;
+        let Plan { passes, segments } = &self.plan;
         let passes = Passes { passes, rows: &rows, large: banded..body_rows, level };
         hulls.warm_start(&rows, bodies);
+        let touching = contacts.all().any(Tile::is_active);
         let mut first = 0;
-        for (segment, &end) in segment_ends.iter().enumerate() {
-            if segment > 0 {
-                let what = if segment == 1 { Integrate::FirstPositions } else { Integrate::Positions };
-                integrate_all(&rows, body_rows, what, level, crew);
+        for &Segment { end, integrate, links: with_links } in segments {
+            if integrate != Integrate::Nothing {
+                integrate_all(&rows, body_rows, integrate, level, crew);
+            }
+            if with_links {
                 if !links.is_empty() {
                     links.solve(&rows, settings.link_iterations, level, crew);
                 }
@@ -185,12 +234,18 @@ impl ImpulseSolver {
                     hulls.solve(&rows, bodies, settings, level, crew);
                 }
             }
-            let work = contacts.tiles().iter().map(Tile::work);
-            self.schedule.plan(end - first, work, load.has_overflow, crew.threads());
-            passes.run(first, &self.schedule, contacts, crew);
+            if extras.joints {
+                joints.pass(passes.passes[first].joints, &rows, level, crew);
+            }
+            // With joints, all that a pass does besides contacts is done already.
+            if touching || !extras.joints {
+                let work = contacts.tiles().iter().map(Tile::work);
+                self.schedule.plan(end - first, work, load.has_overflow, crew.threads());
+                passes.run(first, &self.schedule, contacts, crew);
+            }
             first = end;
         }
-        if !linked && !load.has_overflow {
+        if !linked && !extras.joints && !load.has_overflow {
             // The large bodies have not moved yet, and only their own velocity moves them.
             for slot in banded..body_rows {
                 let [x, y, turned, _] = mirror.vel[slot].0.map(|v| settings.time_step * v);
@@ -198,6 +253,14 @@ impl ImpulseSolver {
             }
         }
     }
+}
+
+/// What is solved besides the contacts, and the bodies.
+pub(crate) struct Parts<'a> {
+    pub links: &'a mut Verlet,
+    pub hulls: &'a mut HullSolver,
+    pub joints: &'a mut JointSolver,
+    pub bodies: &'a Bodies,
 }
 
 /// Integrates the rows of all bodies.
@@ -231,7 +294,7 @@ impl Passes<'_> {
         #[allow(unsafe_code)]
         schedule.run(crew, |number, group| {
             let number = first + number;
-            let PlannedPass { integrate, pass, moved } = passes[number];
+            let PlannedPass { integrate, pass, moved, .. } = passes[number];
             let elapsed = moved as f32 * rows.step;
             match group {
                 Some(group) => {

@@ -7,6 +7,7 @@ mod drawing;
 mod edits;
 mod exact;
 mod fault;
+mod joints;
 mod links;
 pub(crate) mod many;
 mod pairs;
@@ -17,6 +18,7 @@ mod view;
 
 pub use compare::Difference;
 pub use drawing::{PlacedShape, Role, StoredBody};
+pub use joints::JointColumns;
 pub use quality::Quality;
 pub use view::{Columns, Contact};
 
@@ -31,13 +33,15 @@ use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
 use crate::geometry::trig::wrap;
 use crate::isa::{Isa, Level};
+use crate::joints::table::Joints;
 use crate::lane::with_lanes;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
 use crate::settings::Settings;
 use crate::solver::hulls::HullSolver;
+use crate::solver::joints::JointSolver;
 use crate::solver::verlet::Verlet;
-use crate::solver::{ImpulseSolver, StepLoad};
+use crate::solver::{ImpulseSolver, Parts, StepLoad};
 use crate::timing::{Clock, Stage, Timings, Trace};
 use edits::Edits;
 use fault::Fault;
@@ -88,6 +92,9 @@ pub struct World {
     pub(crate) bodies: Bodies,
     pub(crate) links: Links,
     pub(crate) hulls: Hulls,
+    pub(crate) joints: Joints,
+    /// The blocks of the joints, and their impulses.
+    pub(crate) joint_solver: JointSolver,
     /// The order of space, margins, and how long lists live.
     pub(crate) broadphase: Broadphase,
     /// Pairs, contacts and their impulses.
@@ -117,6 +124,8 @@ pub struct World {
     verlet: Verlet,
     /// The pairs of the bodies that left their margin.
     loose_pairs: Vec<Pair>,
+    /// The columns of joints that the host has asked for.
+    joint_columns: joints::ColumnMemory,
 
     // Observers: they have no effect on results, except a fault, which tests plant.
     timings: Timings,
@@ -193,6 +202,9 @@ impl World {
             links: Links::default(),
             verlet: Verlet::default(),
             hulls: Hulls::default(),
+            joints: Joints::default(),
+            joint_solver: JointSolver::default(),
+            joint_columns: joints::ColumnMemory::default(),
             hull_solver: HullSolver::default(),
             list: ListState::Void,
             edits: Edits::default(),
@@ -257,7 +269,8 @@ impl World {
         let bands = &self.broadphase.bands;
         let planes = bands.banded..bands.large_end;
         self.solver.mirror.level = self.level;
-        self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, crew);
+        let joint_rows = self.joint_solver.extra_rows();
+        self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, joint_rows, crew);
     }
 
     /// Reads the solver's rows. Writes normals, separations and points of all contacts; candidates that come near
@@ -290,7 +303,7 @@ impl World {
         self.contacts.find_events(&self.bodies);
     }
 
-    /// Reads contacts, links and hulls. Writes their impulses, and the solver's rows.
+    /// Reads contacts, links, hulls and joints. Writes their impulses, and the solver's rows.
     fn solve(&mut self, crew: &Crew<'_>) {
         let substep = self.settings.substep();
         let impulse_ratio = substep / self.last_substep;
@@ -304,12 +317,21 @@ impl World {
         let relinked = self.links.changed;
         self.verlet.begin_step(&mut self.links, &self.bodies, self.level, crew);
         self.begin_hulls(relinked, impulse_ratio);
-        let verlet = (&mut self.verlet, &mut self.hull_solver, &self.bodies);
-        self.solver.solve(&mut self.contacts, &self.settings, &load, verlet, crew);
+        let mirror = &mut self.solver.mirror;
+        let rows = [&mut mirror.vel[..], &mut mirror.accum[..]];
+        self.joint_solver.begin_step(&self.joints, &self.bodies, substep, rows);
+        let parts = Parts {
+            links: &mut self.verlet,
+            hulls: &mut self.hull_solver,
+            joints: &mut self.joint_solver,
+            bodies: &self.bodies,
+        };
+        self.solver.solve(&mut self.contacts, &self.settings, &load, parts, crew);
         self.hull_solver.find_events(&self.bodies, &mut self.contacts.begin, &mut self.contacts.end);
         self.links.broken.clear();
         let links = &mut self.links;
         self.verlet.break_links(substep, |link| links.break_link(link));
+        self.break_joints();
     }
 
     /// Reads the solver's rows. Writes the bodies and the state of the list. Quarantines bodies that went bad.

@@ -78,6 +78,11 @@ impl<T> Table<T> {
         (0..self.entries.len() as u32).filter_map(|index| self.at(index))
     }
 
+    /// The value at an index, to be changed.
+    pub(crate) fn value_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.entries.get_mut(index as usize)?.value.as_mut()
+    }
+
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.entries.iter_mut().filter_map(|entry| entry.value.as_mut())
     }

@@ -176,7 +176,7 @@ impl Bodies {
             let part = self.parts(slot).get(usize::from(part));
             part.map_or_else(|| self.filter(slot), |placed| placed.part.filter)
         };
-        filter(a, part_a).touches(&filter(b, part_b))
+        filter(a, part_a).touches(&filter(b, part_b)) && !self.are_apart(a, b)
     }
 
     fn validate_counts(&self) -> Result<(), String> {

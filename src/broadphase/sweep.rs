@@ -552,7 +552,7 @@ impl Broadphase {
             return;
         }
         // Corners of a hull touch as part of the hull only: see `solver/hulls.rs`.
-        if bodies.is_corner(a) || bodies.is_corner(b) {
+        if bodies.is_corner(a) || bodies.is_corner(b) || bodies.are_apart(a, b) {
             return;
         }
         if bodies.any_manifold && (c.kind[a].needs_manifold() || c.kind[b].needs_manifold()) {

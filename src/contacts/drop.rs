@@ -1,4 +1,4 @@
-//! Drops the pairs of bodies that were removed, while the list lives on.
+//! Drops the pairs of bodies that were removed, and pairs that a new joint keeps apart, while the list lives on.
 //!
 //! The pair leaves its tile's list. Its lane becomes as inert as one that was never in use: it names the padding row,
 //! and its bit is not in [`BlockInfo::used`](super::BlockInfo::used). If the pair touched, its contact has ended. So a
@@ -11,6 +11,7 @@ use super::{BounceBlock, ContactEvent, Contacts, NO_LANE, Tile, key};
 use crate::base::room::at_least;
 use crate::body::{Bodies, Motion};
 use crate::broadphase::shapes::NO_PART;
+use crate::broadphase::sweep::Pair;
 use crate::geometry::shape::ShapeKind;
 use crate::narrowphase::NO_CONTACT;
 
@@ -31,8 +32,9 @@ impl Dropped {
 }
 
 impl Contacts {
-    /// Drops the pairs of bodies that were removed. `slots` are their slots, in order.
-    pub(crate) fn drop_bodies(&mut self, bodies: &Bodies, slots: &[u32]) {
+    /// Drops the pairs of bodies that were removed, and of bodies that a joint keeps apart now. `slots` are the slots of the first,
+    /// and the lower slots of the second, in order.
+    pub(crate) fn drop_pairs(&mut self, bodies: &Bodies, slots: &[u32]) {
         self.dropped.reserve(bodies, slots.len());
         let mut done = 0;
         for &slot in slots {
@@ -53,11 +55,13 @@ impl Contacts {
 }
 
 impl Tile {
-    /// Drops the pairs of bodies that were removed. Returns whether there were any.
+    /// Drops the pairs that may touch no more. Returns whether there were any.
     fn drop_dead(&mut self, bodies: &Bodies, dropped: &mut Dropped) -> bool {
         let kinds = &bodies.columns.kind;
         let dead = |slot: u32| kinds[slot as usize].motion() == Motion::Dead;
-        let Some(first) = self.found.pairs.iter().position(|pair| dead(pair.a) || dead(pair.b)) else {
+        let gone =
+            |pair: &Pair| dead(pair.a) || dead(pair.b) || bodies.are_apart(pair.a as usize, pair.b as usize);
+        let Some(first) = self.found.pairs.iter().position(gone) else {
             return false;
         };
         let mut renumbered = std::mem::take(&mut self.scratch.sorted);
@@ -66,7 +70,7 @@ impl Tile {
         let mut kept = first;
         for index in first..self.found.pairs.len() {
             let pair = self.found.pairs[index];
-            if !dead(pair.a) && !dead(pair.b) {
+            if !gone(&pair) {
                 self.found.pairs[kept] = pair;
                 self.lane_of[kept] = self.lane_of[index];
                 renumbered.push(kept as u32);

@@ -7,7 +7,7 @@
 
 use super::random::Random;
 use super::{Scene, linked, turning, upright};
-use crate::{Assembly, BodyDesc, LinkDesc, Material, Mix, Mixing, Part, Settings, Shape};
+use crate::{Assembly, BodyDesc, JointDesc, LinkDesc, Material, Mix, Mixing, Part, Settings, Shape};
 use glam::Vec2;
 
 /// The largest number of bodies of a built-in scene.
@@ -39,6 +39,7 @@ pub(super) struct Pieces {
     pub parts: Vec<(usize, Part)>,
     pub links: Vec<LinkDesc<usize>>,
     pub hulls: Vec<Vec<usize>>,
+    pub joints: Vec<JointDesc<usize, usize>>,
 }
 
 impl From<Vec<BodyDesc>> for Pieces {
@@ -48,8 +49,8 @@ impl From<Vec<BodyDesc>> for Pieces {
 }
 
 impl From<Assembly> for Pieces {
-    fn from(Assembly { bodies, links, hulls }: Assembly) -> Self {
-        Pieces { bodies, links, hulls, ..Pieces::default() }
+    fn from(Assembly { bodies, links, hulls, joints }: Assembly) -> Self {
+        Pieces { bodies, links, hulls, joints, ..Pieces::default() }
     }
 }
 
@@ -260,8 +261,8 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let gravity = if name == "gas" { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
     let settings = Settings { gravity, mixing, ..Settings::default() };
-    let Pieces { bodies, parts, links, hulls } = (recipe.make)(bodies, &mut Random::new(seed));
-    Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls })
+    let Pieces { bodies, parts, links, hulls, joints } = (recipe.make)(bodies, &mut Random::new(seed));
+    Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls, joints })
 }
 
 /// The places of a grid of `columns`, row by row from the bottom, counted from 0.

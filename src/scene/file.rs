@@ -228,7 +228,7 @@ impl SceneFile {
             let hull = hull(points, &bodies, first);
             hulls.push(hull.map_err(|fault| fault.instead_of("hull", &format!("hulls[{index}]")))?);
         }
-        Ok(Scene { name, settings, bodies, parts, links, hulls })
+        Ok(Scene { name, settings, bodies, parts, links, hulls, joints: Vec::new() })
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {

@@ -169,7 +169,11 @@ of_points! {
 
 /// Gives both bodies an impulse (x, y) that turns A by `turn_a` and B by `turn_b` per inverse mass.
 #[inline(always)]
-fn push<L: Lane, const FIXED: bool>(vel: &mut Velocities<L>, [x, y]: [L; 2], [turn_a, turn_b]: [L; 2]) {
+pub(super) fn push<L: Lane, const FIXED: bool>(
+    vel: &mut Velocities<L>,
+    [x, y]: [L; 2],
+    [turn_a, turn_b]: [L; 2],
+) {
     let two = L::splat(2.0);
     vel.a[0] = vel.a[0] - x * vel.a[3];
     vel.a[1] = vel.a[1] - y * vel.a[3];

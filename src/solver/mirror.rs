@@ -37,6 +37,8 @@ pub(crate) struct Mirror {
     /// Until the first substep `[h·a + warm start; 0]`, in the units of `vel`; from then on `vel` before the
     /// last substep's warm start.
     pub accum: Vec<Row>,
+    /// `[x, y, cos, sin]` at the start of the step of all bodies, whatever their shape, then the world's. Empty without joints.
+    pub frame: Vec<Row>,
     /// The factors by which `vel` is multiplied in each substep. Empty if nothing is damped.
     pub damp: Vec<Row>,
     /// Slots that have rows.
@@ -56,20 +58,23 @@ impl Mirror {
         }
     }
 
-    /// Fills the rows from the columns. All half-spaces are among the slots `planes`.
+    /// Fills the rows from the columns. All half-spaces are among the slots `planes`. Joints have `joint_rows` rows more behind the
+    /// padding.
     pub(crate) fn fill(
         &mut self,
         bodies: &Bodies,
         settings: &Settings,
         tiles: usize,
         planes: Range<usize>,
+        joint_rows: usize,
         crew: &Crew<'_>,
     ) {
         let level = self.level;
         let len = bodies.len;
-        let rows = len + tiles + 1;
+        let padded = len + tiles + 1;
+        let rows = padded + joint_rows;
         self.bodies = len;
-        let shapes = rows + bodies.part_count();
+        let shapes = padded + bodies.part_count();
         resize(&mut self.placement, if bodies.any_manifold { shapes } else { 0 });
         resize(&mut self.shape, shapes);
         self.shape[len..].fill(Row::default());
@@ -79,6 +84,10 @@ impl Mirror {
         }
         self.vel[len..].fill(PADDING_VEL);
         resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
+        if bodies.any_damping {
+            self.damp[len..].fill(Row([1.0; 4]));
+        }
+        self.fill_frames(bodies, joint_rows > 0, crew);
 
         let midpoint = midpoint(settings);
         let h = midpoint.substep;
@@ -121,6 +130,21 @@ impl Mirror {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
             self.shape[slot] = shape_row(c.kind[slot], pos, ext, c.ext_z[slot]);
         }
+    }
+
+    /// Fills the rows that joints read, if there are joints.
+    fn fill_frames(&mut self, bodies: &Bodies, joined: bool, crew: &Crew<'_>) {
+        let len = if joined { bodies.len + 1 } else { 0 };
+        resize(&mut self.frame, len);
+        let Some(world) = self.frame.last_mut() else { return };
+        *world = Row([0.0, 0.0, 1.0, 0.0]);
+        let (frame, level) = (SharedSlice::new(&mut self.frame), self.level);
+        crew.chunks(bodies.len, CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint.
+            let frame = unsafe { frame.range(range.clone()) };
+            with_lanes!(level, L => fill_frames::<L>(bodies, range, frame));
+        });
     }
 
     /// Fills the rows of the compounds' parts.
@@ -315,6 +339,24 @@ fn placement_lanes<L: Lane>(bodies: &Bodies, first: usize, i: usize, placement: 
     let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
     let (sin, cos) = sin_cos(angle);
     store_rows(&mut placement[i..], [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
+}
+
+lane_entry! {
+    /// Fills positions and rotations of a range of slots, also of those whose shape does not turn.
+    fn fill_frames[][](bodies: &Bodies, range: Range<usize>, frame: &mut [Row]) = fill_frames_range;
+}
+
+#[inline(always)]
+fn fill_frames_range<L: Lane>(bodies: &Bodies, range: Range<usize>, frame: &mut [Row]) {
+    for_lanes!(range.len(), L, frame_lanes(bodies, range.start; i, frame));
+}
+
+/// Fills the rows of `WIDTH` slots, from place `i` of `frame` on.
+#[inline(always)]
+fn frame_lanes<L: Lane>(bodies: &Bodies, first: usize, i: usize, frame: &mut [Row]) {
+    let (c, slot) = (&bodies.columns, first + i);
+    let (sin, cos) = sin_cos(L::load(&c.angle[slot..]));
+    store_rows(&mut frame[i..], [L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]), cos, sin]);
 }
 
 struct Fill<'a> {

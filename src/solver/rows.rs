@@ -38,6 +38,8 @@ pub(crate) struct Rows<'a> {
     pub pose: SharedSlice<'a, Row>,
     pub accum: SharedSlice<'a, Row>,
     pub damp: &'a [Row],
+    /// Where the bodies are at the start of the step, for joints.
+    pub frame: &'a [Row],
     pub any_damping: bool,
     /// Length of a substep and its inverse.
     pub step: f32,
@@ -81,6 +83,7 @@ impl<'a> Rows<'a> {
             pose: SharedSlice::new(&mut mirror.pose),
             accum: SharedSlice::new(&mut mirror.accum),
             damp: &mirror.damp,
+            frame: &mirror.frame,
             any_damping: load.any_damping,
             step: h,
             inv_step: 1.0 / h,

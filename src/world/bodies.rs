@@ -91,6 +91,7 @@ impl World {
         }
         self.bodies.add_parts(slot, parts, mass, &moved);
         self.links.centre_moved(self.bodies.handle(slot), centre);
+        self.joints_of_changed(self.bodies.handle(slot), centre);
         self.moved_by_hand(slot);
         // Where the new centre was before the last step.
         let (sin, cos) = sin_cos(before.angle);
@@ -140,13 +141,15 @@ impl World {
         }
     }
 
-    /// Removes a body. Its contacts end in the next step.
+    /// Removes a body, and with it its joints, links and hulls. Its contacts end in the next step, which reports its joints
+    /// ([`World::joint_events`]).
     ///
     /// # Errors
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
+        self.lose_joints(body);
         self.note_removal(slot);
         self.bodies.remove(body)?;
         self.links.body_removed(body);

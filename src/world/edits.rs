@@ -21,6 +21,8 @@ pub(super) struct Edits {
     removed: Vec<u32>,
     /// Slots of the list whose bodies are not where their bounds are, or will not be after the next step.
     moved: Vec<u32>,
+    /// Slots of the list whose pairs a joint forbids now.
+    parted: Vec<u32>,
     /// Slots of the list that hold no body.
     vacant: Vec<u32>,
     /// The number of bodies that were put somewhere since the list was made.
@@ -52,10 +54,11 @@ impl Edits {
     /// Starts the edits for a new list, which has all bodies; the slots from `listed` on are vacant.
     pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
         let most = 2 * edits_per_list(bodies.len) + 1;
-        for slots in [&mut self.removed, &mut self.moved, &mut self.vacant] {
+        for slots in [&mut self.removed, &mut self.moved, &mut self.vacant, &mut self.parted] {
             slots.clear();
             slots.reserve(most);
         }
+        self.parted.reserve(2 * most);
         // Reversed, because slots are taken from the end: the first vacant slot is taken first.
         self.vacant.extend((listed as u32..bodies.len as u32).rev());
         self.done = 0;
@@ -64,7 +67,7 @@ impl Edits {
     }
 
     fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.moved.is_empty()
+        self.removed.is_empty() && self.moved.is_empty() && self.parted.is_empty()
     }
 }
 
@@ -114,6 +117,28 @@ impl World {
         }
     }
 
+    /// Notes that a joint keeps two bodies apart now, or does not any more. Their pairs, if they are in the list, are dropped; or the
+    /// body that is cheaper to pair anew is.
+    pub(super) fn note_pair(&mut self, one: usize, other: usize, apart: bool) {
+        if one.max(other) >= self.broadphase.built {
+            return;
+        }
+        if !apart {
+            let suits = |slot: &usize| self.broadphase.may_be_loose(*slot) && self.bodies.is_simple(*slot);
+            let slot = [one, other].into_iter().find(suits).unwrap_or(one);
+            self.note_move(slot);
+            return;
+        }
+        // The pair is in the tile of the lower slot, or in the overflow tile.
+        let slot = one.min(other);
+        let parted = &mut self.edits.parted;
+        if self.broadphase.may_be_loose(slot) && parted.len() < edits_per_list(self.broadphase.built) {
+            parted.push(slot as u32);
+        } else {
+            self.list = ListState::Void;
+        }
+    }
+
     /// Takes the edits since the last step into the list. Returns how many bodies have to be paired anew because of
     /// them, or `None` if there has to be a new list.
     pub(super) fn take_edits(&mut self) -> Option<usize> {
@@ -144,8 +169,12 @@ impl World {
         edits.done += edited;
         edits.grown |= added > 0;
         edits.removed.sort_unstable();
-        if !edits.removed.is_empty() {
-            self.contacts.drop_bodies(bodies, &edits.removed);
+        edits.parted.extend_from_slice(&edits.removed);
+        if !edits.parted.is_empty() {
+            edits.parted.sort_unstable();
+            edits.parted.dedup();
+            self.contacts.drop_pairs(bodies, &edits.parted);
+            edits.parted.clear();
         }
         for &slot in &edits.removed {
             bodies.bury(slot as usize);
@@ -167,7 +196,7 @@ impl World {
         }
         if bodies.len > built {
             bodies.truncate(built);
-            self.verlet.slots_moved = true;
+            (self.verlet.slots_moved, self.joint_solver.slots_moved) = (true, true);
         }
         left.sort_unstable();
         left.dedup();

@@ -84,7 +84,7 @@ impl World {
     /// Runs when the list is void. Reads the old contacts. Writes their impulses and flags to a place of their own,
     /// because slots will change.
     pub(super) fn carry_out(&mut self, crew: &Crew<'_>) {
-        self.verlet.slots_moved = true;
+        (self.verlet.slots_moved, self.joint_solver.slots_moved) = (true, true);
         self.contacts.carry_out(&self.bodies, self.broadphase.built, crew);
     }
 

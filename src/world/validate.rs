@@ -20,6 +20,8 @@ impl World {
         self.bodies.validate(!self.unchecked).map_err(scope("bodies"))?;
         self.links.validate(&self.bodies).map_err(scope("links"))?;
         self.hulls.validate(&self.bodies).map_err(scope("hulls"))?;
+        self.joints.validate(&self.bodies).map_err(scope("joints"))?;
+        self.joint_solver.validate(&self.joints, &self.bodies).map_err(scope("joints"))?;
         self.validate_quarantine().map_err(scope("quarantine"))?;
         let mirror = &self.solver.mirror;
         let rows = RowCounts {

@@ -121,7 +121,15 @@ fn all_fields() {
     let links = vec![LinkDesc::distance(3, 4, 1.0), rope, LinkDesc::attach(4, 2, Vec2::new(0.0, 0.5))];
     assert_eq!(
         scene,
-        Scene { name: "example".to_owned(), settings, bodies, parts: vec![], links, hulls: vec![] }
+        Scene {
+            name: "example".to_owned(),
+            settings,
+            bodies,
+            parts: vec![],
+            links,
+            hulls: vec![],
+            joints: vec![]
+        }
     );
 }
 
@@ -171,7 +179,10 @@ fn shapes_that_turn() {
     let parts = vec![(2, plate), (2, rod)];
     let links = vec![LinkDesc::attach(8, 2, Vec2::ZERO)];
     let name = "scene".to_owned();
-    assert_eq!(scene, Scene { name, settings: Settings::default(), bodies, parts, links, hulls: vec![] });
+    assert_eq!(
+        scene,
+        Scene { name, settings: Settings::default(), bodies, parts, links, hulls: vec![], joints: vec![] }
+    );
     let again = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(again, scene);
 }
@@ -245,6 +256,7 @@ fn defaults() {
         parts: vec![],
         links: vec![],
         hulls: vec![],
+        joints: vec![],
     };
     assert_eq!(accepted("{}"), empty);
     assert_eq!(accepted(r#"{"solver":"projection"}"#).settings, Settings::projection());
@@ -278,6 +290,7 @@ fn round_trip() {
         parts: vec![],
         links: vec![],
         hulls: vec![],
+        joints: vec![],
     };
     let read = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(read, scene);
@@ -303,6 +316,7 @@ fn writing_refuses_nan() {
         parts: vec![],
         links: vec![],
         hulls: vec![],
+        joints: vec![],
     };
     let error = scene.to_json().expect_err("NaN is not JSON").to_string();
     assert!(error.starts_with("bodies[0].position: NaN is not in "), "{error}");

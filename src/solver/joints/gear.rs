@@ -1,0 +1,247 @@
+//! Gears: they couple the free motions of two joints, of up to four bodies.
+
+use super::drive::{Soft, inverse, scale_column};
+use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
+use super::sweep::{BEGIN, Block, Constants, SOLVE, TURN};
+use crate::formula::soft_change;
+use crate::lane::{Lane, Row, pair};
+use crate::solver::rows::Rows;
+use bytemuck::{Pod, Zeroable};
+
+/// One of the two motions of sixteen gears.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct Member {
+    pub ends: Ends,
+    /// 1 for the way along an axis, 0 for an angle.
+    pub straight: Column,
+    /// How much the motion counts: 1 for the first, the ratio for the second.
+    pub weight: Column,
+    /// The axis in A's own axes, and at the start of the step.
+    pub local_axis: [Column; 2],
+    pub start_axis: [Column; 2],
+    /// 1 where an end is the same body as A, or B, of the first motion. That row then acts for both, and this end has a stand-in.
+    pub same: [[Column; 2]; 2],
+    /// What a unit impulse of the gear does to each end: along x and y, and as a turn.
+    pub jacobian: [[Column; 3]; 2],
+    /// The way along the axis now. 0 for an angle.
+    pub way: Column,
+}
+
+/// Sixteen gears.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct GearBlock {
+    pub members: [Member; 2],
+    /// The part of the error at the start of the step that comes from angles, minus the constant.
+    pub start_error: Column,
+    pub error: Column,
+    pub impulse: Column,
+    pub soft: Soft,
+}
+
+/// The rows of four bodies, or what is to be done to them.
+type Four<L> = [[[L; 4]; 2]; 2];
+
+impl Member {
+    /// Notes what an impulse of the gear does, where the ends are now. `axis` is that of A now.
+    #[inline(always)]
+    fn place<L: Lane>(&mut self, i: usize, axis: [L; 2], at: &Geometry<L>) {
+        let one = L::splat(1.0);
+        let (straight, weight) = (L::load(&self.straight[i..]), L::load(&self.weight[i..]));
+        let far = [at.gap[0] + at.arm[0][0], at.gap[1] + at.arm[0][1]];
+        let turning = one - straight;
+        let turn_a = (straight * cross(far, axis) + turning) * at.inv_spin[0];
+        let turn_b = (straight * cross(at.arm[1], axis) + turning) * at.inv_spin[1];
+        let [x, y] = [weight * straight * axis[0], weight * straight * axis[1]];
+        let ends = [[-x, -y, -(weight * turn_a)], [x, y, weight * turn_b]];
+        for (columns, values) in self.jacobian.iter_mut().zip(ends) {
+            for (column, value) in columns.iter_mut().zip(values) {
+                value.store(&mut column[i..]);
+            }
+        }
+        (straight * (at.gap[0] * axis[0] + at.gap[1] * axis[1])).store(&mut self.way[i..]);
+    }
+}
+
+#[inline(always)]
+fn load3<L: Lane>(columns: &[Column; 3], i: usize) -> [L; 3] {
+    [L::load(&columns[0][i..]), L::load(&columns[1][i..]), L::load(&columns[2][i..])]
+}
+
+impl GearBlock {
+    /// What a unit impulse does to the four ends: what it does to an end of the second motion that is a body of the first is added
+    /// there.
+    #[inline(always)]
+    fn jacobian<L: Lane>(&self, i: usize) -> [[[L; 3]; 2]; 2] {
+        let mut ends = pair!(m => pair!(e => load3::<L>(&self.members[m].jacobian[e], i)));
+        for from in 0..2 {
+            let same: [L; 2] = load2(&self.members[1].same[from], i);
+            let left = L::splat(1.0) - (same[0] + same[1]);
+            for axis in 0..3 {
+                let value = ends[1][from][axis];
+                ends[0][0][axis] = ends[0][0][axis] + same[0] * value;
+                ends[0][1][axis] = ends[0][1][axis] + same[1] * value;
+                ends[1][from][axis] = left * value;
+            }
+        }
+        ends
+    }
+
+    /// Notes the error.
+    #[inline(always)]
+    fn note_error<L: Lane>(&mut self, i: usize, turned: [L; 2]) {
+        let mut error = L::load(&self.start_error[i..]);
+        for (member, turned) in self.members.iter().zip(turned) {
+            let (weight, straight) = (L::load(&member.weight[i..]), L::load(&member.straight[i..]));
+            let angle = (L::splat(1.0) - straight) * turned;
+            error = error + weight * (angle + L::load(&member.way[i..]));
+        }
+        error.store(&mut self.error[i..]);
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Block::visit`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn gather<L: Lane>(&self, i: usize, rows: *const Row) -> Four<L> {
+        // SAFETY: the caller guarantees that the rows exist.
+        pair!(m => pair!(e => unsafe { L::gather(rows, &self.members[m].ends.rows[e][i..]) }))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Block::visit`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn scatter<L: Lane>(&self, i: usize, rows: *mut Row, values: Four<L>) {
+        for (member, values) in self.members.iter().zip(values) {
+            for (at, values) in member.ends.rows.iter().zip(values) {
+                // SAFETY: the caller guarantees that the rows exist and that no other thread has them.
+                unsafe { L::scatter(rows, &at[i..], values) };
+            }
+        }
+    }
+
+    /// Changes impulse and velocities.
+    #[inline(always)]
+    fn solve<L: Lane, const RELAX: bool>(&mut self, i: usize, vel: &mut Four<L>) {
+        let (zero, two) = (L::splat(0.0), L::splat(2.0));
+        let jacobian = self.jacobian::<L>(i);
+        let (mut speed, mut inv_mass) = (zero, zero);
+        for (vel, jacobian) in vel.iter().flatten().zip(jacobian.iter().flatten()) {
+            let [x, y, turn] = *jacobian;
+            speed = speed + (x * vel[0] + y * vel[1] + turn * vel[2]);
+            inv_mass = inv_mass + vel[3] * (x * x + y * y + two * (turn * turn));
+        }
+        let old = L::load(&self.impulse[i..]);
+        let error = L::load(&self.error[i..]);
+        let change = soft_change(old, inverse(inv_mass), speed, error, self.soft.load::<L, RELAX>(i));
+        (old + change).store(&mut self.impulse[i..]);
+        push(vel, &jacobian, change);
+    }
+}
+
+/// Applies an impulse of the gear to rows whose fourth number is the inverse mass.
+#[inline(always)]
+fn push<L: Lane>(rows: &mut Four<L>, jacobian: &[[[L; 3]; 2]; 2], impulse: L) {
+    for (row, [x, y, turn]) in rows.iter_mut().flatten().zip(jacobian.iter().flatten()) {
+        let by_mass = impulse * row[3];
+        row[0] = row[0] + *x * by_mass;
+        row[1] = row[1] + *y * by_mass;
+        row[2] = row[2] + L::splat(2.0) * (*turn * by_mass);
+    }
+}
+
+impl Block for GearBlock {
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn visit<L: Lane, const PASS: usize>(
+        &mut self,
+        i: usize,
+        _: u32,
+        rows: &Rows<'_>,
+        constants: &Constants,
+    ) {
+        let zero = L::splat(0.0);
+        // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
+        unsafe {
+            let mut vel: Four<L> = self.gather(i, rows.vel.as_ptr());
+            match PASS {
+                BEGIN => {
+                    for member in &mut self.members {
+                        let [a, b] = member.ends.places(i);
+                        let frame = rows.frame.as_ptr();
+                        let at = member.ends.begin(i, L::gather(frame, a), L::gather(frame, b));
+                        let axis = turned(at.turn_a, load2(&member.local_axis, i));
+                        store2(&mut member.start_axis, i, axis);
+                        member.place(i, axis, &at);
+                    }
+                    self.note_error(i, [zero; 2]);
+                    scale_column(&mut self.impulse, i, L::splat(constants.ratio));
+                    let mut sum: Four<L> = self.gather(i, rows.accum.as_ptr());
+                    for (sum, vel) in sum.iter_mut().flatten().zip(vel.iter().flatten()) {
+                        sum[3] = vel[3];
+                    }
+                    push(&mut sum, &self.jacobian(i), L::load(&self.impulse[i..]));
+                    sum.iter_mut().flatten().for_each(|sum| sum[3] = zero);
+                    self.scatter(i, rows.accum.as_ptr(), sum);
+                    return;
+                }
+                SOLVE => self.solve::<L, false>(i, &mut vel),
+                TURN => {
+                    let before = self.jacobian::<L>(i);
+                    let mut turns = [zero; 2];
+                    for (member, turn) in self.members.iter_mut().zip(&mut turns) {
+                        let [a, b] = member.ends.places(i);
+                        let pose = rows.pose.as_ptr();
+                        let at = member.ends.update(i, L::gather(pose, a), L::gather(pose, b));
+                        let axis = turned(at.turn_a, load2(&member.start_axis, i));
+                        member.place(i, axis, &at);
+                        *turn = at.angle;
+                    }
+                    self.note_error(i, turns);
+                    let after = self.jacobian::<L>(i);
+                    let impulse = L::load(&self.impulse[i..]);
+                    self.keep_from_warm_start(i, rows, &vel, [&before, &after], impulse);
+                    self.solve::<L, true>(i, &mut vel);
+                }
+                _ => self.solve::<L, true>(i, &mut vel),
+            }
+            self.scatter(i, rows.vel.as_ptr(), vel);
+        }
+    }
+}
+
+impl GearBlock {
+    /// Takes what the impulse does now less than before out of the next substep's warm start.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Block::visit`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn keep_from_warm_start<L: Lane>(
+        &self,
+        i: usize,
+        rows: &Rows<'_>,
+        vel: &Four<L>,
+        [before, after]: [&[[[L; 3]; 2]; 2]; 2],
+        impulse: L,
+    ) {
+        let zero = L::splat(0.0);
+        let mut gained = [[[zero; 4]; 2]; 2];
+        for (gained, vel) in gained.iter_mut().flatten().zip(vel.iter().flatten()) {
+            gained[3] = vel[3];
+        }
+        push(&mut gained, before, impulse);
+        push(&mut gained, after, -impulse);
+        for (member, gained) in self.members.iter().zip(gained) {
+            for (at, gained) in member.ends.rows.iter().zip(gained) {
+                // SAFETY: the caller guarantees that the rows exist and that no other thread has them.
+                unsafe { rows.keep_from_warm_start(&at[i..], gained, zero.le(zero)) };
+            }
+        }
+    }
+}

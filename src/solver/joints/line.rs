@@ -1,0 +1,99 @@
+//! Joints that hold two points at a distance.
+
+use super::drive::{Along, Drive, Soft};
+use super::ends::{Column, Ends, Geometry, cross, load2, store2};
+use super::sweep::{Constants, TwoBodies, Wrench};
+use crate::lane::Lane;
+use crate::solver::impulse::Velocities;
+use bytemuck::{Pod, Zeroable};
+
+/// Points closer than this have no direction, m: the joint then acts along the world's x axis.
+const LEAST_LENGTH: f32 = 1.0e-6;
+
+/// Sixteen distance joints. A rigid rod is a spring that is as stiff as the joint, and gives nothing away while motion is stopped.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct LineBlock {
+    pub ends: Ends,
+    /// From A's point to B's, of length 1.
+    pub axis: [Column; 2],
+    /// By how much a unit impulse along the axis turns A and B.
+    pub along: [Column; 2],
+    /// The stiffness of the limits.
+    pub soft: Soft,
+    /// The length, and what drives it.
+    pub drive: Drive,
+}
+
+impl LineBlock {
+    #[inline(always)]
+    fn place<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+        let [x, y] = at.gap;
+        let length = (x * x + y * y).sqrt();
+        let has_direction = length.gt(L::splat(LEAST_LENGTH));
+        let inv_length = L::splat(1.0) / length.max(L::splat(LEAST_LENGTH));
+        let axis = [
+            L::select(has_direction, x * inv_length, L::splat(1.0)),
+            L::select(has_direction, y * inv_length, L::splat(0.0)),
+        ];
+        store2(&mut self.axis, i, axis);
+        let along = [cross(at.arm[0], axis) * at.inv_spin[0], cross(at.arm[1], axis) * at.inv_spin[1]];
+        store2(&mut self.along, i, along);
+        length.store(&mut self.drive.value[i..]);
+    }
+}
+
+impl TwoBodies for LineBlock {
+    fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    fn ends_mut(&mut self) -> &mut Ends {
+        &mut self.ends
+    }
+
+    fn set_start_angle(&mut self, _: usize, _: f64, _: bool) {}
+
+    #[inline(always)]
+    fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+        self.place(i, at);
+    }
+
+    #[inline(always)]
+    fn update<L: Lane>(&mut self, i: usize, _: u32, at: &Geometry<L>) {
+        self.place(i, at);
+    }
+
+    #[inline(always)]
+    fn scale<L: Lane>(&mut self, i: usize, ratio: L) {
+        self.drive.scale(i, ratio);
+    }
+
+    #[inline(always)]
+    fn wrench<L: Lane>(&self, i: usize) -> Wrench<L> {
+        let impulse = self.drive.impulse::<L>(i);
+        let (axis, along): ([L; 2], [L; 2]) = (load2(&self.axis, i), load2(&self.along, i));
+        Wrench {
+            force: [axis[0] * impulse, axis[1] * impulse],
+            turn: [along[0] * impulse, along[1] * impulse],
+        }
+    }
+
+    #[inline(always)]
+    fn torque<L: Lane>(&self, _: usize) -> L {
+        L::splat(0.0)
+    }
+
+    #[inline(always)]
+    fn solve<L: Lane, const RELAX: bool>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants,
+    ) {
+        let along = Along { direction: load2(&self.axis, i), arms: load2(&self.along, i) };
+        let stiffness = self.soft.load::<L, RELAX>(i);
+        self.drive.solve::<L, _, RELAX>(i, features, stiffness, &along, vel, constants.inv_step);
+    }
+}

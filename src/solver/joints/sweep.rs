@@ -1,0 +1,231 @@
+//! The passes over blocks of joints, in lanes.
+//!
+//! ```text
+//! Begin   at the start of a step: where the ends are; `accum` += Jᵀ·λ, the warm start
+//! Solve   before positions move: errors are corrected softly
+//! Turn    after they have moved: where the ends are now; then as Relax
+//! Relax   motion is stopped, errors stay
+//! ```
+//!
+//! The warm start of a later substep repeats what the velocities gained in the one before (`solver.rs`). For a contact that is right
+//! as it is: its normal and arms keep for a step. Those of a joint turn with its bodies. So `Turn` takes the difference, (J' − J)ᵀ·λ, out of
+//! what is repeated: the next substep then starts from J'ᵀ·λ, as if each joint were warm started on its own. That would be one more
+//! pass in each substep.
+
+use super::ends::{Ends, Geometry};
+use crate::contacts::BLOCK;
+use crate::lane::{Lane, Row, RowOffset, lane_entry};
+use crate::solver::impulse::Velocities;
+use crate::solver::manifold::push;
+use crate::solver::rows::Rows;
+use bytemuck::Pod;
+
+/// One pass over all joints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JointPass {
+    Begin,
+    Solve,
+    Turn,
+    Relax,
+    /// Joints are left alone.
+    Nothing,
+}
+
+pub(super) const BEGIN: usize = 0;
+pub(super) const SOLVE: usize = 1;
+pub(super) const TURN: usize = 2;
+pub(super) const RELAX: usize = 3;
+
+/// What all joints need to know of the step.
+#[derive(Clone, Copy)]
+pub(super) struct Constants {
+    pub inv_step: f32,
+    /// This substep's length over that of the last step: scales impulses.
+    pub ratio: f32,
+}
+
+/// What a joint does to its bodies: an impulse on B, and by how much it turns A and B.
+pub(super) struct Wrench<L> {
+    pub force: [L; 2],
+    pub turn: [L; 2],
+}
+
+/// Sixteen joints of a kind. Its columns are all of four bytes a lane.
+pub(super) trait Block: Pod {
+    /// Does a pass over the lanes from `i` on.
+    ///
+    /// # Safety
+    ///
+    /// The rows that the block names exist. No other thread has those of its ends.
+    #[allow(unsafe_code)]
+    unsafe fn visit<L: Lane, const PASS: usize>(
+        &mut self,
+        i: usize,
+        features: u32,
+        rows: &Rows<'_>,
+        constants: &Constants,
+    );
+}
+
+/// Sixteen joints between two bodies.
+pub(super) trait TwoBodies: Pod {
+    fn ends(&self) -> &Ends;
+    fn ends_mut(&mut self) -> &mut Ends;
+    /// Notes the angle between the frames at the start of the step: as it is, or, for a joint that holds it, without whole turns.
+    fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
+    /// Notes where the ends are at the start of the step.
+    fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>);
+    /// Notes where the ends are now.
+    fn update<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>);
+    /// Multiplies all impulses.
+    fn scale<L: Lane>(&mut self, i: usize, ratio: L);
+    /// What all impulses together do, where the ends are now.
+    fn wrench<L: Lane>(&self, i: usize) -> Wrench<L>;
+    /// The sum of the angular impulses on B.
+    fn torque<L: Lane>(&self, i: usize) -> L;
+    /// Changes impulses and velocities. With `RELAX`, errors stay.
+    fn solve<L: Lane, const RELAX: bool>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants,
+    );
+}
+
+/// Loads the rows of A and B.
+///
+/// # Safety
+///
+/// The rows exist, and no other thread writes them.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn gather<L: Lane>(rows: *const Row, [a, b]: [&[RowOffset]; 2]) -> Velocities<L> {
+    // SAFETY: the caller guarantees it.
+    unsafe { Velocities { a: L::gather(rows, a), b: L::gather(rows, b) } }
+}
+
+/// Stores the rows of A and B.
+///
+/// # Safety
+///
+/// The rows exist, and no other thread has them.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn scatter<L: Lane>(rows: *mut Row, [a, b]: [&[RowOffset]; 2], values: Velocities<L>) {
+    // SAFETY: the caller guarantees it.
+    unsafe {
+        L::scatter(rows, a, values.a);
+        L::scatter(rows, b, values.b);
+    }
+}
+
+impl<B: TwoBodies> Block for B {
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn visit<L: Lane, const PASS: usize>(
+        &mut self,
+        i: usize,
+        features: u32,
+        rows: &Rows<'_>,
+        constants: &Constants,
+    ) {
+        let zero = L::splat(0.0);
+        debug_assert!(self.ends().rows(i).iter().all(|at| at[0].row() < rows.vel.len()));
+        // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
+        unsafe {
+            let mut vel: Velocities<L> = gather(rows.vel.as_ptr(), self.ends().rows(i));
+            match PASS {
+                BEGIN => {
+                    let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
+                    let at = self.ends_mut().begin(i, place.a, place.b);
+                    self.begin(i, &at);
+                    self.scale(i, L::splat(constants.ratio));
+                    let Wrench { force, turn } = self.wrench(i);
+                    let mut sum: Velocities<L> = gather(rows.accum.as_ptr(), self.ends().rows(i));
+                    // The inverse masses are in the velocity rows.
+                    (sum.a[3], sum.b[3]) = (vel.a[3], vel.b[3]);
+                    push::<L, false>(&mut sum, force, turn);
+                    (sum.a[3], sum.b[3]) = (zero, zero);
+                    scatter(rows.accum.as_ptr(), self.ends().rows(i), sum);
+                    return;
+                }
+                SOLVE => self.solve::<L, false>(i, features, &mut vel, constants),
+                TURN => {
+                    let before = self.wrench::<L>(i);
+                    let pose: Velocities<L> = gather(rows.pose.as_ptr(), self.ends().places(i));
+                    let at = self.ends_mut().update(i, pose.a, pose.b);
+                    self.update(i, features, &at);
+                    let after = self.wrench::<L>(i);
+                    keep_from_warm_start(rows, self.ends().rows(i), &vel, &before, &after);
+                    self.solve::<L, true>(i, features, &mut vel, constants);
+                }
+                _ => self.solve::<L, true>(i, features, &mut vel, constants),
+            }
+            scatter(rows.vel.as_ptr(), self.ends().rows(i), vel);
+        }
+    }
+}
+
+/// Takes what impulses do now less than before out of the next substep's warm start.
+///
+/// # Safety
+///
+/// The rows exist, and no other thread has them.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn keep_from_warm_start<L: Lane>(
+    rows: &Rows<'_>,
+    [a, b]: [&[RowOffset]; 2],
+    vel: &Velocities<L>,
+    before: &Wrench<L>,
+    after: &Wrench<L>,
+) {
+    let zero = L::splat(0.0);
+    let mut gained = Velocities { a: [zero, zero, zero, vel.a[3]], b: [zero, zero, zero, vel.b[3]] };
+    let less = |axis: usize| [before.force[axis] - after.force[axis], before.turn[axis] - after.turn[axis]];
+    let ([x, turn_a], [y, turn_b]) = (less(0), less(1));
+    push::<L, false>(&mut gained, [x, y], [turn_a, turn_b]);
+    let all = zero.le(zero);
+    // SAFETY: the caller guarantees it.
+    unsafe {
+        rows.keep_from_warm_start(a, gained.a, all);
+        rows.keep_from_warm_start(b, gained.b, all);
+    }
+}
+
+lane_entry! {
+    /// Does a pass over blocks of which `used` lanes are in use: the first ones.
+    ///
+    /// # Safety
+    ///
+    /// The rows that the blocks name exist, and no other thread has those of their ends. The lanes of a block share no row, unless
+    /// `L` is one lane wide.
+    pub(super) unsafe fn sweep[B: Block, const PASS: usize][B, PASS](
+        blocks: &mut [B],
+        features: &[u32],
+        used: usize,
+        rows: &Rows<'_>,
+        constants: &Constants,
+    ) = sweep_lanes;
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn sweep_lanes<L: Lane, B: Block, const PASS: usize>(
+    blocks: &mut [B],
+    features: &[u32],
+    used: usize,
+    rows: &Rows<'_>,
+    constants: &Constants,
+) {
+    for (index, (block, &features)) in blocks.iter_mut().zip(features).enumerate() {
+        let count = used.saturating_sub(index * BLOCK).min(BLOCK);
+        for vector in 0..count.div_ceil(L::WIDTH) {
+            // No more than that already; so the compiler knows that no load reaches beyond the block.
+            let i = (vector * L::WIDTH) & (BLOCK - L::WIDTH);
+            // SAFETY: the caller guarantees it.
+            unsafe { block.visit::<L, PASS>(i, features, rows, constants) };
+        }
+    }
+}
