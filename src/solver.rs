@@ -139,9 +139,10 @@ fn plan_passes(settings: &Settings, any_restitution: bool, passes: &mut Vec<Plan
             Solver::Projection => Pass::Relax,
         };
         let mut integrate = if first { FirstVelocities } else { Velocities };
+        let mut joints = JointPass::Solve;
         for _ in 0..settings.iterations {
-            passes.push(of(integrate, velocity_pass, substep, JointPass::Solve));
-            integrate = Nothing;
+            passes.push(of(integrate, velocity_pass, substep, joints));
+            (integrate, joints) = (Nothing, JointPass::SolveAgain);
         }
         let mut integrate = if first { FirstPositions } else { Positions };
         match settings.solver {

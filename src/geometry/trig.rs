@@ -36,11 +36,7 @@ pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     for part in QUARTER_TURN {
         x = x - quarters * constant(part);
     }
-    let x2 = x * x;
-    let sin = constant(8.332_161e-3) - x2 * constant(1.951_529_6e-4);
-    let sin = x + x * x2 * (x2 * sin - constant(0.166_666_55));
-    let cos = x2 * constant(2.443_315_7e-5) - constant(1.388_731_6e-3);
-    let cos = constant(1.0) - constant(0.5) * x2 + x2 * x2 * (x2 * cos + constant(4.166_664_6e-2));
+    let (sin, cos) = sin_cos_near_zero(x);
 
     // The number of quarter turns within a whole turn: −2, −1, 0, 1 or 2.
     let quarter = quarters - constant(4.0) * round(quarters * constant(0.25));
@@ -50,6 +46,24 @@ pub(crate) fn sin_cos<L: Lane>(angle: L) -> (L, L) {
     let odd = forward.or(backward);
     let (sin, cos) = (L::select(odd, cos, sin), L::select(odd, sin, cos));
     (L::select(half.or(backward), -sin, sin), L::select(half.or(forward), -cos, cos))
+}
+
+/// The polynomials, within an eighth of a turn about 0.
+#[inline(always)]
+fn sin_cos_near_zero<L: Lane>(x: L) -> (L, L) {
+    let constant = L::splat;
+    let x2 = x * x;
+    let sin = constant(8.332_161e-3) - x2 * constant(1.951_529_6e-4);
+    let sin = x + x * x2 * (x2 * sin - constant(0.166_666_55));
+    let cos = x2 * constant(2.443_315_7e-5) - constant(1.388_731_6e-3);
+    let cos = constant(1.0) - constant(0.5) * x2 + x2 * x2 * (x2 * cos + constant(4.166_664_6e-2));
+    (sin, cos)
+}
+
+/// As [`sin_cos`], and the same bits, but quick where all angles are small, as bodies' turns within a step are.
+#[inline(always)]
+pub(crate) fn sin_cos_of_turn<L: Lane>(angle: L) -> (L, L) {
+    if angle.abs().gt(L::splat(0.78)).bits() == 0 { sin_cos_near_zero(angle) } else { sin_cos(angle) }
 }
 
 /// The nearest whole numbers.
@@ -66,6 +80,14 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Contract: the quick way gives the same bits as the general one.
+        #[test]
+        fn small_turns_are_the_same(angle in prop_oneof![-0.8f32..0.8, -1.0e-6f32..1.0e-6, -10.0f32..10.0]) {
+            let bits = |(sin, cos): (f32, f32)| [sin.to_bits(), cos.to_bits()];
+            prop_assert_eq!(bits(super::sin_cos_of_turn(angle)), bits(sin_cos(angle)));
+            prop_assert_eq!(bits(super::sin_cos_of_turn(-0.0f32)), bits(sin_cos(-0.0f32)));
+        }
+
         /// Contract: the part of a turn is in [−π, π]. Together with the whole turns it is the angle. An angle that is already
         /// in that range stays the same to the bit.
         #[test]

@@ -57,6 +57,8 @@ pub(crate) struct JointSolver {
     /// The bodies (handle indices, or [`WORLD`]) that stand-ins are for; and the numbers that are free.
     stand_ins: Vec<u32>,
     free_stand_ins: Vec<u32>,
+    /// The slots of these bodies, or [`WORLD`].
+    stand_in_slots: Vec<u32>,
     /// The number of joints that are solved, and of those that may break.
     count: usize,
     breakable: usize,
@@ -365,6 +367,7 @@ impl JointSolver {
         }
         self.stand_ins.push(body);
         self.free_stand_ins.reserve(self.stand_ins.len());
+        self.stand_in_slots.reserve(self.stand_ins.len());
         (self.stand_ins.len() - 1) as u32
     }
 
@@ -468,8 +471,8 @@ impl JointSolver {
         for padding in &mut vel[base..base + STORES] {
             *padding = Row([0.0, 0.0, 0.0, 1.0]);
         }
-        for (number, &body) in self.stand_ins.iter().enumerate() {
-            let mut row = bodies.slot_at(body).map_or(Row::default(), |slot| vel[slot]);
+        for (number, &slot) in self.stand_in_slots.iter().enumerate() {
+            let mut row = vel.get(slot as usize).copied().unwrap_or_default();
             row.0[3] = 0.0;
             vel[base + STORES + number] = row;
         }
@@ -478,6 +481,9 @@ impl JointSolver {
     }
 
     fn look_up(&mut self, bodies: &Bodies) {
+        self.stand_in_slots.clear();
+        let slots = self.stand_ins.iter().map(|&body| bodies.slot_at(body).map_or(WORLD, |slot| slot as u32));
+        self.stand_in_slots.extend(slots);
         let map = RowMap { bodies: self.rows[0], base: self.rows[1] };
         let stand_ins = self.stand_ins.len();
         for_two_bodies!(self, store, number => for colour in store.all_mut() {
@@ -538,17 +544,33 @@ impl JointSolver {
         );
         assert!(!rows.any_damping || rows.damp.len() == total);
         match pass {
-            JointPass::Begin => self.pass_of::<BEGIN>(rows, level, crew),
-            JointPass::Solve => self.pass_of::<SOLVE>(rows, level, crew),
-            JointPass::Turn => self.pass_of::<TURN>(rows, level, crew),
-            JointPass::Relax => self.pass_of::<RELAX>(rows, level, crew),
+            JointPass::Begin => self.pass_of::<BEGIN>(rows, true, level, crew),
+            JointPass::Solve => self.pass_of::<SOLVE>(rows, true, level, crew),
+            JointPass::SolveAgain => self.pass_of::<SOLVE>(rows, false, level, crew),
+            JointPass::Turn => {
+                self.move_stand_ins(rows);
+                self.pass_of::<TURN>(rows, true, level, crew);
+            }
+            JointPass::Relax => self.pass_of::<RELAX>(rows, false, level, crew),
             JointPass::Nothing => {}
         }
     }
 
+    /// Moves the stand-ins as far as the bodies that they stand in for.
     #[allow(unsafe_code)]
-    fn pass_of<const PASS: usize>(&mut self, rows: &Rows<'_>, level: Level, crew: &Crew<'_>) {
-        let constants = Constants { inv_step: rows.inv_step, ratio: rows.impulse_ratio };
+    fn move_stand_ins(&self, rows: &Rows<'_>) {
+        let first = self.rows[1] + STORES;
+        // SAFETY: no other thread is at work.
+        let (poses, stand_ins) =
+            unsafe { (rows.pose.range(0..first), rows.pose.range(first..first + self.stand_ins.len())) };
+        for (pose, &slot) in stand_ins.iter_mut().zip(&self.stand_in_slots) {
+            *pose = poses.get(slot as usize).copied().unwrap_or_default();
+        }
+    }
+
+    #[allow(unsafe_code)]
+    fn pass_of<const PASS: usize>(&mut self, rows: &Rows<'_>, first: bool, level: Level, crew: &Crew<'_>) {
+        let constants = Constants { inv_step: rows.inv_step, ratio: rows.impulse_ratio, first };
         let JointSolver { pivots, slides, wheels, lines, gears, .. } = self;
         let coloured = [
             pivots.colours.len(),

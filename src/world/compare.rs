@@ -4,6 +4,8 @@ use super::World;
 use crate::body::BodyHandle;
 use crate::broadphase::sweep::Pair;
 use crate::contacts::{SecondPoint, Tile};
+use crate::joints::table::Joint;
+use crate::solver::joints::ends_of;
 use crate::timing::Stage;
 
 /// The first difference between the last steps of two worlds.
@@ -192,7 +194,7 @@ impl Comparison<'_> {
         });
         let (c, d) = (&self.one.bodies.columns, &self.two.bodies.columns);
         let (one, two) = (self.one.bodies.len, self.two.bodies.len);
-        impulses.or_else(|| {
+        impulses.or_else(|| self.joints()).or_else(|| {
             [
                 ("vel_x", &c.vel_x, &d.vel_x),
                 ("vel_y", &c.vel_y, &d.vel_y),
@@ -208,6 +210,22 @@ impl Comparison<'_> {
                 let [a, b] = [c, d].map(|columns| columns.turns[slot] as f32);
                 Some(self.difference(Stage::Solver, slot, "turns", a, b))
             })
+        })
+    }
+}
+
+impl Comparison<'_> {
+    /// Returns the first joint whose force or torque differs, with its body B.
+    fn joints(&self) -> Option<Difference> {
+        let force = |world: &World, joint: &Joint| {
+            let (force, torque) = world.joint_solver.reaction(joint);
+            [("joint_force_x", force.x), ("joint_force_y", force.y), ("joint_torque", torque)]
+        };
+        self.one.joints.iter().zip(self.two.joints.iter()).find_map(|((_, one), (_, two))| {
+            let mut values = force(self.one, one).into_iter().zip(force(self.two, two));
+            let ((field, a), (_, b)) = values.find(|((_, a), (_, b))| a.to_bits() != b.to_bits())?;
+            let slot = ends_of(&one.desc)[1].and_then(|body| self.one.bodies.slot_of(body).ok());
+            Some(self.difference(Stage::Solver, slot.unwrap_or(0), field, a, b))
         })
     }
 }

@@ -23,6 +23,10 @@ pub(super) mod feature {
     pub const WRAPPED: u32 = 64;
     /// The joint may break.
     pub const BREAKS: u32 = 128;
+    /// What the joint holds gives way like a spring, in all passes.
+    pub const GIVES: u32 = 256;
+    /// There is an impulse that only turns the bodies.
+    pub const TORQUE: u32 = SPRING | MOTOR | LIMIT;
 }
 
 /// One motion of two bodies relative to each other, by which joints act on them.
@@ -93,28 +97,53 @@ pub(super) fn inverse<L: Lane>(value: L) -> L {
     L::select(value.gt(zero), L::splat(1.0) / value, zero)
 }
 
-/// The softness of what a joint holds, while positions are corrected and while only motion is stopped: rate, factor on the mass,
-/// factor on the impulse. A spring has the same twice. What is rigid corrects no positions the second time.
+/// The softness of what a joint holds. A spring gives way in all passes. What is rigid gives way only while positions are corrected.
+///
+/// The factor on the mass is 1 minus the one on the impulse: see [`Softness`](crate::formula::Softness).
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Soft {
-    pub passes: [[Column; 3]; 2],
+    pub rate: Column,
+    /// The factor on the impulse.
+    pub given: Column,
+    /// 1 for a spring, 0 for what is rigid.
+    pub spring: Column,
+}
+
+/// Constants of a soft constraint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Give {
+    pub rate: f32,
+    pub given: f32,
+    pub spring: bool,
+}
+
+impl Give {
+    /// Stops motion, and corrects no error.
+    pub(super) const STOP: Give = Give { rate: 0.0, given: 0.0, spring: false };
+    /// Has no force.
+    pub(super) const NONE: Give = Give { rate: 0.0, given: 1.0, spring: true };
 }
 
 impl Soft {
+    /// Rate, factor on the mass, factor on the impulse. `springs` tells whether there may be springs among the joints.
     #[inline(always)]
-    pub(super) fn load<L: Lane, const RELAX: bool>(&self, i: usize) -> [L; 3] {
-        let [rate, mass, impulse] = &self.passes[usize::from(RELAX)];
-        [L::load(&rate[i..]), L::load(&mass[i..]), L::load(&impulse[i..])]
+    pub(super) fn load<L: Lane, const RELAX: bool>(&self, i: usize, springs: bool) -> [L; 3] {
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        if RELAX && !springs {
+            return [zero, one, zero];
+        }
+        let (rate, given) = (L::load(&self.rate[i..]), L::load(&self.given[i..]));
+        if !RELAX {
+            return [rate, one - given, given];
+        }
+        let spring = L::load(&self.spring[i..]).gt(zero);
+        [L::select(spring, rate, zero), L::select(spring, one - given, one), L::select(spring, given, zero)]
     }
 
-    /// Sets the softness of a lane in both kinds of passes.
-    pub(super) fn set(&mut self, lane: usize, passes: [[f32; 3]; 2]) {
-        for (columns, values) in self.passes.iter_mut().zip(passes) {
-            for (column, value) in columns.iter_mut().zip(values) {
-                column[lane] = value;
-            }
-        }
+    pub(super) fn set(&mut self, lane: usize, Give { rate, given, spring }: Give) {
+        (self.rate[lane], self.given[lane]) = (rate, given);
+        self.spring[lane] = if spring { 1.0 } else { 0.0 };
     }
 }
 
@@ -170,7 +199,7 @@ pub(super) const NO_LIMIT: f32 = 1.0e30;
 impl Drive {
     /// Makes a lane inert.
     pub(super) fn clear(&mut self, lane: usize) {
-        self.soft.set(lane, [[0.0, 0.0, 1.0]; 2]);
+        self.soft.set(lane, Give::NONE);
         (self.target[lane], self.target_speed[lane]) = (0.0, 0.0);
         (self.spring_range[0][lane], self.spring_range[1][lane]) = (f32::NEG_INFINITY, f32::INFINITY);
         (self.motor.speed[lane], self.motor.most[lane]) = (0.0, 0.0);
@@ -226,7 +255,7 @@ impl Drive {
             let old = L::load(&self.spring_impulse[i..]);
             let error = value - L::load(&self.target[i..]);
             let speed = coordinate.speed(vel) - L::load(&self.target_speed[i..]);
-            let wanted = old + soft_change(old, mass, speed, error, self.soft.load::<L, RELAX>(i));
+            let wanted = old + soft_change(old, mass, speed, error, self.soft.load::<L, RELAX>(i, true));
             let [least, most] = &self.spring_range;
             let new = wanted.max(L::load(&least[i..])).min(L::load(&most[i..]));
             new.store(&mut self.spring_impulse[i..]);

@@ -1,7 +1,7 @@
 //! The two ends of sixteen joints: which rows the bodies have, where the joint holds them, and how these points move.
 
 use crate::contacts::BLOCK;
-use crate::geometry::trig::sin_cos;
+use crate::geometry::trig::sin_cos_of_turn;
 use crate::lane::{Lane, RowOffset};
 use bytemuck::{Pod, Zeroable};
 
@@ -20,22 +20,20 @@ pub(super) struct Ends {
     /// The rows that are read and written. An end that no impulse moves has a *stand-in*: a row of its own with the body's velocity
     /// and no inverse mass, so that joints that share such a body do not write the same row.
     pub rows: [[RowOffset; BLOCK]; 2],
-    /// The rows that say where the bodies are, and how far they have moved.
+    /// One over the lengths in which the bodies' spins are measured; 0 for a body that does not turn.
+    pub inv_spin: [Column; 2],
+    /// The points that are held, from the centres, in the world's axes, at the start of the step.
+    pub start: [[Column; 2]; 2],
+    /// From A's centre to B's at the start of the step.
+    pub way: [Column; 2],
+    /// The points that are held, from the centres, in the bodies' own axes.
+    pub local: [[Column; 2]; 2],
+    /// The rows that say where the bodies are at the start of the step.
     pub places: [[RowOffset; BLOCK]; 2],
     /// The handle indices of the bodies, or [`WORLD`].
     pub bodies: [[u32; BLOCK]; 2],
     /// The numbers of the stand-ins, or [`OWN_ROW`].
     pub stand_ins: [[u32; BLOCK]; 2],
-    /// One over the lengths in which the bodies' spins are measured; 0 for a body that does not turn.
-    pub inv_spin: [Column; 2],
-    /// The points that are held, from the centres, in the bodies' own axes.
-    pub local: [[Column; 2]; 2],
-    /// The same in the world's axes, at the start of the step.
-    pub start: [[Column; 2]; 2],
-    /// The same now.
-    pub arm: [[Column; 2]; 2],
-    /// From A's centre to B's at the start of the step.
-    pub way: [Column; 2],
 }
 
 /// Where the ends of some joints are.
@@ -87,25 +85,21 @@ impl Ends {
         store2(&mut self.way, i, way);
         for (end, arm) in arm.into_iter().enumerate() {
             store2(&mut self.start[end], i, arm);
-            store2(&mut self.arm[end], i, arm);
         }
         let gap = [way[0] + (arm[1][0] - arm[0][0]), way[1] + (arm[1][1] - arm[0][1])];
         Geometry { gap, angle: L::splat(0.0), turn_a: [a[2], a[3]], inv_spin: load2(&self.inv_spin, i), arm }
     }
 
-    /// Notes where the ends are now. `a` and `b` are the rows of how far the bodies have moved since the start of the step.
+    /// Where the ends are now. `a` and `b` are the rows of how far the bodies have moved since the start of the step.
     #[inline(always)]
-    pub(super) fn update<L: Lane>(&mut self, i: usize, a: [L; 4], b: [L; 4]) -> Geometry<L> {
+    pub(super) fn update<L: Lane>(&self, i: usize, a: [L; 4], b: [L; 4]) -> Geometry<L> {
         let inv_spin: [L; 2] = load2(&self.inv_spin, i);
         let (turn_a, turn_b) = (a[2] * inv_spin[0], b[2] * inv_spin[1]);
-        let ((sin_a, cos_a), (sin_b, cos_b)) = (sin_cos(turn_a), sin_cos(turn_b));
+        let ((sin_a, cos_a), (sin_b, cos_b)) = (sin_cos_of_turn(turn_a), sin_cos_of_turn(turn_b));
         let arm = [
             turned([cos_a, sin_a], load2(&self.start[0], i)),
             turned([cos_b, sin_b], load2(&self.start[1], i)),
         ];
-        for (end, arm) in arm.into_iter().enumerate() {
-            store2(&mut self.arm[end], i, arm);
-        }
         let way: [L; 2] = load2(&self.way, i);
         let gap = [
             way[0] + (b[0] - a[0]) + (arm[1][0] - arm[0][0]),
@@ -114,7 +108,7 @@ impl Ends {
         Geometry { gap, angle: turn_b - turn_a, turn_a: [cos_a, sin_a], inv_spin, arm }
     }
 
-    /// The rows that say where A and B are.
+    /// The rows that say where A and B are at the start of the step.
     #[inline(always)]
     pub(super) fn places(&self, i: usize) -> [&[RowOffset]; 2] {
         [&self.places[0][i..], &self.places[1][i..]]

@@ -137,7 +137,7 @@ impl GearBlock {
         }
         let old = L::load(&self.impulse[i..]);
         let error = L::load(&self.error[i..]);
-        let change = soft_change(old, inverse(inv_mass), speed, error, self.soft.load::<L, RELAX>(i));
+        let change = soft_change(old, inverse(inv_mass), speed, error, self.soft.load::<L, RELAX>(i, false));
         (old + change).store(&mut self.impulse[i..]);
         push(vel, &jacobian, change);
     }

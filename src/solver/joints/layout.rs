@@ -1,6 +1,6 @@
 //! What is written into the lane of a joint when it is added or changed.
 
-use super::drive::{Drive, feature};
+use super::drive::{Drive, Give, feature};
 use super::ends::{Column, Ends};
 use super::gear::GearBlock;
 use super::line::LineBlock;
@@ -11,30 +11,24 @@ use crate::joints::desc::{JointDesc, JointDrive, JointFrame, JointKind, JointMot
 use crate::settings::Settings;
 use glam::Vec2;
 
-/// The constants of a soft constraint for one kind of passes.
-type Constants = [f32; 3];
-
-/// Stops motion, and corrects no error.
-const STOP: Constants = [0.0, 1.0, 0.0];
-
 /// The constants of a spring, in substeps of length `h`.
-fn spring(spring: Spring, h: f32) -> [Constants; 2] {
-    let Softness { rate, mass_scale, impulse_scale } = Softness::new(spring.hertz, spring.damping_ratio, h);
-    [[rate, mass_scale, impulse_scale]; 2]
+fn spring(spring: Spring, h: f32) -> Give {
+    let Softness { rate, impulse_scale, .. } = Softness::new(spring.hertz, spring.damping_ratio, h);
+    Give { rate, given: impulse_scale, spring: true }
 }
 
 /// The constants of what is rigid, up to the joint's stiffness. As for contacts, a stiffness that is too fast for the substeps is
 /// reduced.
-fn rigid(stiffness: Spring, h: f32) -> [Constants; 2] {
+fn rigid(stiffness: Spring, h: f32) -> Give {
     if stiffness.hertz == 0.0 {
-        return [STOP; 2];
+        return Give::STOP;
     }
     let hertz = stiffness.hertz.min(Settings::MAX_FREQUENCY_RATIO / h);
-    [spring(Spring { hertz, ..stiffness }, h)[0], STOP]
+    Give { spring: false, ..spring(Spring { hertz, ..stiffness }, h) }
 }
 
 /// Those of a spring, or of what is rigid without one.
-fn spring_or_rigid(given: Option<Spring>, stiffness: Spring, h: f32) -> [Constants; 2] {
+fn spring_or_rigid(given: Option<Spring>, stiffness: Spring, h: f32) -> Give {
     given.map_or_else(|| rigid(stiffness, h), |given| spring(given, h))
 }
 
@@ -75,7 +69,7 @@ impl Drive {
     }
 
     /// Writes a spring of any kind.
-    fn set_spring(&mut self, lane: usize, soft: [Constants; 2], target: f32, range: [f32; 2]) {
+    fn set_spring(&mut self, lane: usize, soft: Give, target: f32, range: [f32; 2]) {
         self.soft.set(lane, soft);
         self.target[lane] = target;
         (self.spring_range[0][lane], self.spring_range[1][lane]) = (range[0], range[1]);
@@ -114,8 +108,8 @@ impl Write for PivotBlock {
                 a += rotated(frame_a, offset.unwrap_or(Vec2::ZERO));
                 velocity = rotated(frame_a, linear_velocity);
                 most = max_force * h;
-                soft = if offset.is_some() { soft } else { [STOP; 2] };
-                let turn = if angle.is_some() { rigid(stiffness, h) } else { [STOP; 2] };
+                soft = if offset.is_some() { soft } else { Give::STOP };
+                let turn = if angle.is_some() { rigid(stiffness, h) } else { Give::STOP };
                 self.drive.set_spring(lane, turn, angle.unwrap_or(0.0), [-max_torque * h, max_torque * h]);
                 self.drive.target_speed[lane] = angular_velocity;
                 let angle = if angle.is_some() { feature::ANGLE | feature::WRAPPED } else { 0 };
@@ -130,6 +124,7 @@ impl Write for PivotBlock {
             _ => 0,
         };
         self.soft.set(lane, soft);
+        let features = features | if soft.spring { feature::GIVES } else { 0 };
         self.ends.set_points(lane, a, b);
         set2(&mut self.local_speed, lane, velocity);
         self.most[lane] = most;

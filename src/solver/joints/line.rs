@@ -2,7 +2,7 @@
 
 use super::drive::{Along, Drive, Soft};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2};
-use super::sweep::{Constants, TwoBodies, Wrench};
+use super::sweep::{Constants, TwoBodies, Wrench, load_wrench, store_wrench};
 use crate::lane::Lane;
 use crate::solver::impulse::Velocities;
 use bytemuck::{Pod, Zeroable};
@@ -14,13 +14,15 @@ const LEAST_LENGTH: f32 = 1.0e-6;
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct LineBlock {
-    pub ends: Ends,
     /// From A's point to B's, of length 1.
     pub axis: [Column; 2],
     /// By how much a unit impulse along the axis turns A and B.
     pub along: [Column; 2],
     /// The stiffness of the limits.
     pub soft: Soft,
+    /// By how much more the impulses push, and turn A and B, since the bodies have moved.
+    pub shift: [[Column; 2]; 2],
+    pub ends: Ends,
     /// The length, and what drives it.
     pub drive: Drive,
 }
@@ -57,6 +59,7 @@ impl TwoBodies for LineBlock {
     #[inline(always)]
     fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
         self.place(i, at);
+        self.shift.iter_mut().for_each(|shift| store2(shift, i, [L::splat(0.0); 2]));
     }
 
     #[inline(always)]
@@ -85,6 +88,21 @@ impl TwoBodies for LineBlock {
     }
 
     #[inline(always)]
+    fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
+        self.wrench(i)
+    }
+
+    #[inline(always)]
+    fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
+        store_wrench(&mut self.shift, i, shift);
+    }
+
+    #[inline(always)]
+    fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
+        load_wrench(&self.shift, i)
+    }
+
+    #[inline(always)]
     fn solve<L: Lane, const RELAX: bool>(
         &mut self,
         i: usize,
@@ -93,7 +111,7 @@ impl TwoBodies for LineBlock {
         constants: &Constants,
     ) {
         let along = Along { direction: load2(&self.axis, i), arms: load2(&self.along, i) };
-        let stiffness = self.soft.load::<L, RELAX>(i);
+        let stiffness = self.soft.load::<L, RELAX>(i, false);
         self.drive.solve::<L, _, RELAX>(i, features, stiffness, &along, vel, constants.inv_step);
     }
 }

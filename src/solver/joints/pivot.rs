@@ -13,11 +13,15 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct PivotBlock {
-    pub ends: Ends,
+    /// By how much unit impulses along x and y turn A and B.
+    pub turns: [[Column; 2]; 2],
     /// From A's point to B's.
     pub error: [Column; 2],
     pub impulse: [Column; 2],
     pub soft: Soft,
+    /// By how much more the impulses turn A and B since the bodies have moved.
+    pub shift: [Column; 2],
+    pub ends: Ends,
     /// The wanted velocity of B's point against A's: in A's own axes, and now.
     pub local_speed: [Column; 2],
     pub speed: [Column; 2],
@@ -35,9 +39,16 @@ impl PivotBlock {
     /// By how much unit impulses along x and y turn A and B.
     #[inline(always)]
     fn turns<L: Lane>(&self, i: usize) -> [[L; 2]; 2] {
-        let inv_spin: [L; 2] = load2(&self.ends.inv_spin, i);
-        let [a, b]: [[L; 2]; 2] = [load2(&self.ends.arm[0], i), load2(&self.ends.arm[1], i)];
-        [[-a[1] * inv_spin[0], a[0] * inv_spin[0]], [-b[1] * inv_spin[1], b[0] * inv_spin[1]]]
+        [load2(&self.turns[0], i), load2(&self.turns[1], i)]
+    }
+
+    /// Notes where the points are.
+    #[inline(always)]
+    fn place<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+        let ([a, b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
+        store2(&mut self.turns[0], i, [-a[1] * spin_a, a[0] * spin_a]);
+        store2(&mut self.turns[1], i, [-b[1] * spin_b, b[0] * spin_b]);
+        store2(&mut self.error, i, at.gap);
     }
 
     /// Holds the points together, in both directions at once.
@@ -65,7 +76,7 @@ impl PivotBlock {
             let wanted: [L; 2] = load2(&self.speed, i);
             speed = [speed[0] - wanted[0], speed[1] - wanted[1]];
         }
-        let [rate, mass_scale, impulse_scale] = self.soft.load::<L, RELAX>(i);
+        let [rate, mass_scale, impulse_scale] = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
         let error: [L; 2] = load2(&self.error, i);
         let [x, y] = [speed[0] + rate * error[0], speed[1] + rate * error[1]];
         let mass = mass * mass_scale;
@@ -104,14 +115,17 @@ impl TwoBodies for PivotBlock {
         let speed = turned(at.turn_a, load2(&self.local_speed, i));
         store2(&mut self.start_speed, i, speed);
         store2(&mut self.speed, i, speed);
-        store2(&mut self.error, i, at.gap);
+        self.place(i, at);
+        store2(&mut self.shift, i, [L::splat(0.0); 2]);
         L::load(&self.start_angle[i..]).store(&mut self.drive.value[i..]);
     }
 
     #[inline(always)]
     fn update<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>) {
-        store2(&mut self.error, i, at.gap);
-        (L::load(&self.start_angle[i..]) + at.angle).store(&mut self.drive.value[i..]);
+        self.place(i, at);
+        if features & feature::ANGLE != 0 {
+            (L::load(&self.start_angle[i..]) + at.angle).store(&mut self.drive.value[i..]);
+        }
         if features & feature::DRIVEN != 0 {
             let speed = turned(at.turn_a, load2(&self.start_speed, i));
             store2(&mut self.speed, i, speed);
@@ -142,6 +156,25 @@ impl TwoBodies for PivotBlock {
         self.drive.impulse(i)
     }
 
+    /// The force stays as the bodies turn, and so does the torque.
+    #[inline(always)]
+    fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
+        let [a, b] = self.turns::<L>(i);
+        let force: [L; 2] = load2(&self.impulse, i);
+        let turn = [force[0] * a[0] + force[1] * a[1], force[0] * b[0] + force[1] * b[1]];
+        Wrench { force: [L::splat(0.0); 2], turn }
+    }
+
+    #[inline(always)]
+    fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
+        store2(&mut self.shift, i, shift.turn);
+    }
+
+    #[inline(always)]
+    fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
+        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.shift, i) }
+    }
+
     #[inline(always)]
     fn solve<L: Lane, const RELAX: bool>(
         &mut self,
@@ -150,10 +183,12 @@ impl TwoBodies for PivotBlock {
         vel: &mut Velocities<L>,
         constants: &Constants,
     ) {
-        let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
-        // The limits are as stiff as the points are held.
-        let stiffness = self.soft.load::<L, RELAX>(i);
-        self.drive.solve::<L, _, RELAX>(i, features, stiffness, &about, vel, constants.inv_step);
+        if features & feature::TORQUE != 0 {
+            let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
+            // The limits are as stiff as the points are held.
+            let stiffness = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
+            self.drive.solve::<L, _, RELAX>(i, features, stiffness, &about, vel, constants.inv_step);
+        }
         self.hold::<L, RELAX>(i, features, vel);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::drive::{About, Along, Coordinate, Drive, Motor, Soft, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
-use super::sweep::{Constants, TwoBodies, Wrench};
+use super::sweep::{Constants, TwoBodies, Wrench, load_wrench, store_wrench};
 use crate::formula::soft_change;
 use crate::geometry::trig::wrap;
 use crate::lane::{Lane, pair};
@@ -14,10 +14,7 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct SlideBlock {
-    pub ends: Ends,
-    /// The axis: in A's own axes, in the world's at the start of the step, and now.
-    pub local_axis: [Column; 2],
-    pub start_axis: [Column; 2],
+    /// The axis now.
     pub axis: [Column; 2],
     /// By how much unit impulses along the axis, and across it, turn A and B.
     pub along: [Column; 2],
@@ -29,6 +26,12 @@ pub(super) struct SlideBlock {
     pub across_impulse: Column,
     pub turn_impulse: Column,
     pub soft: Soft,
+    /// By how much more the impulses push, and turn A and B, since the bodies have moved.
+    pub shift: [[Column; 2]; 2],
+    pub ends: Ends,
+    /// The axis in A's own axes, and in the world's at the start of the step.
+    pub local_axis: [Column; 2],
+    pub start_axis: [Column; 2],
     /// The motor of a wheel.
     pub turn_motor: Motor,
     /// The way along the axis, and what drives it.
@@ -68,7 +71,7 @@ impl SlideBlock {
         let along = Along { direction: axis, arms: load2(&self.along, i) };
         let across = Along { direction: [-axis[1], axis[0]], arms: load2(&self.across, i) };
         let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
-        let stiffness = self.soft.load::<L, RELAX>(i);
+        let stiffness = self.soft.load::<L, RELAX>(i, false);
         if WHEEL && features & feature::TURN_MOTOR != 0 {
             let mass = inverse(about.inv_mass(vel));
             self.turn_motor.solve(i, &about, mass, vel);
@@ -128,6 +131,7 @@ impl SlideBlock {
     fn begin_slide<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
         let axis = turned(at.turn_a, load2(&self.local_axis, i));
         store2(&mut self.start_axis, i, axis);
+        self.shift.iter_mut().for_each(|shift| store2(shift, i, [L::splat(0.0); 2]));
         let angle = L::load(&self.start_angle[i..]);
         self.place(i, axis, angle, at);
     }
@@ -149,13 +153,21 @@ impl SlideBlock {
 
     #[inline(always)]
     fn wrench_of_slide<L: Lane>(&self, i: usize) -> Wrench<L> {
+        let Wrench { force, turn } = self.force_of_slide::<L>(i);
+        let inv_spin: [L; 2] = load2(&self.ends.inv_spin, i);
+        let torque = self.torque_of_slide::<L>(i);
+        Wrench { force, turn: [turn[0] + torque * inv_spin[0], turn[1] + torque * inv_spin[1]] }
+    }
+
+    /// What the impulses along and across the axis do.
+    #[inline(always)]
+    fn force_of_slide<L: Lane>(&self, i: usize) -> Wrench<L> {
         let axis: [L; 2] = load2(&self.axis, i);
         let (along, across) = (self.drive.impulse::<L>(i), L::load(&self.across_impulse[i..]));
-        let inv_spin: [L; 2] = load2(&self.ends.inv_spin, i);
         let (arms_along, arms_across): ([L; 2], [L; 2]) = (load2(&self.along, i), load2(&self.across, i));
-        let torque = self.torque_of_slide::<L>(i);
-        let turn = pair!(end => along * arms_along[end] + across * arms_across[end] + torque * inv_spin[end]);
-        Wrench { force: [axis[0] * along - axis[1] * across, axis[1] * along + axis[0] * across], turn }
+        let turn = pair!(end => along * arms_along[end] + across * arms_across[end]);
+        let force = [axis[0] * along - axis[1] * across, axis[1] * along + axis[0] * across];
+        Wrench { force, turn }
     }
 
     #[inline(always)]
@@ -215,6 +227,24 @@ macro_rules! slides {
             fn torque<L: Lane>(&self, i: usize) -> L {
                 let $slide = self;
                 $inner.torque_of_slide(i)
+            }
+
+            #[inline(always)]
+            fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
+                let $slide = self;
+                $inner.force_of_slide(i)
+            }
+
+            #[inline(always)]
+            fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
+                let $slide = self;
+                store_wrench(&mut $inner.shift, i, shift);
+            }
+
+            #[inline(always)]
+            fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
+                let $slide = self;
+                load_wrench(&$inner.shift, i)
             }
 
             #[inline(always)]

@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The warm start of a later substep repeats what the velocities gained in the one before (`solver.rs`). For a contact that is right
-//! as it is: its normal and arms keep for a step. Those of a joint turn with its bodies. So `Turn` takes the difference, (J' − J)ᵀ·λ, out of
-//! what is repeated: the next substep then starts from J'ᵀ·λ, as if each joint were warm started on its own. That would be one more
-//! pass in each substep.
+//! as it is: its normal and arms keep for a step. Those of a joint turn with its bodies. So `Turn` notes the difference, (J' − J)ᵀ·λ, and
+//! the next `Solve` adds it before it does anything else: as if each joint were warm started on its own, which would be one more pass
+//! in each substep. (Taken out of `accum` at once, for which `Turn` gathered and scattered these rows too, it took a third more time.)
 
-use super::ends::{Ends, Geometry};
+use super::ends::{Column, Ends, Geometry, load2, store2};
 use crate::contacts::BLOCK;
 use crate::lane::{Lane, Row, RowOffset, lane_entry};
 use crate::solver::impulse::Velocities;
@@ -25,6 +25,8 @@ use bytemuck::Pod;
 pub(crate) enum JointPass {
     Begin,
     Solve,
+    /// A further iteration of `Solve`.
+    SolveAgain,
     Turn,
     Relax,
     /// Joints are left alone.
@@ -42,12 +44,36 @@ pub(super) struct Constants {
     pub inv_step: f32,
     /// This substep's length over that of the last step: scales impulses.
     pub ratio: f32,
+    /// The pass is the first one of its kind in the substep.
+    pub first: bool,
 }
 
 /// What a joint does to its bodies: an impulse on B, and by how much it turns A and B.
 pub(super) struct Wrench<L> {
     pub force: [L; 2],
     pub turn: [L; 2],
+}
+
+impl<L: Lane> Wrench<L> {
+    #[inline(always)]
+    fn less(&self, other: &Wrench<L>) -> Wrench<L> {
+        let ([x, y], [a, b]) = (self.force, self.turn);
+        let ([other_x, other_y], [other_a, other_b]) = (other.force, other.turn);
+        Wrench { force: [x - other_x, y - other_y], turn: [a - other_a, b - other_b] }
+    }
+}
+
+/// Loads a wrench from columns.
+#[inline(always)]
+pub(super) fn load_wrench<L: Lane>([force, turn]: &[[Column; 2]; 2], i: usize) -> Wrench<L> {
+    Wrench { force: load2(force, i), turn: load2(turn, i) }
+}
+
+/// Stores a wrench into columns.
+#[inline(always)]
+pub(super) fn store_wrench<L: Lane>([force, turn]: &mut [[Column; 2]; 2], i: usize, wrench: Wrench<L>) {
+    store2(force, i, wrench.force);
+    store2(turn, i, wrench.turn);
 }
 
 /// Sixteen joints of a kind. Its columns are all of four bytes a lane.
@@ -81,6 +107,11 @@ pub(super) trait TwoBodies: Pod {
     fn scale<L: Lane>(&mut self, i: usize, ratio: L);
     /// What all impulses together do, where the ends are now.
     fn wrench<L: Lane>(&self, i: usize) -> Wrench<L>;
+    /// The part of it that changes as the bodies turn.
+    fn changing<L: Lane>(&self, i: usize) -> Wrench<L>;
+    /// By how much that has changed in the last `Turn`.
+    fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>);
+    fn shift<L: Lane>(&self, i: usize) -> Wrench<L>;
     /// The sum of the angular impulses on B.
     fn torque<L: Lane>(&self, i: usize) -> L;
     /// Changes impulses and velocities. With `RELAX`, errors stay.
@@ -150,47 +181,26 @@ impl<B: TwoBodies> Block for B {
                     scatter(rows.accum.as_ptr(), self.ends().rows(i), sum);
                     return;
                 }
-                SOLVE => self.solve::<L, false>(i, features, &mut vel, constants),
+                SOLVE => {
+                    if constants.first {
+                        let Wrench { force, turn } = self.shift(i);
+                        push::<L, false>(&mut vel, force, turn);
+                    }
+                    self.solve::<L, false>(i, features, &mut vel, constants);
+                }
                 TURN => {
-                    let before = self.wrench::<L>(i);
-                    let pose: Velocities<L> = gather(rows.pose.as_ptr(), self.ends().places(i));
-                    let at = self.ends_mut().update(i, pose.a, pose.b);
+                    let before = self.changing::<L>(i);
+                    let pose: Velocities<L> = gather(rows.pose.as_ptr(), self.ends().rows(i));
+                    let at = self.ends().update(i, pose.a, pose.b);
                     self.update(i, features, &at);
-                    let after = self.wrench::<L>(i);
-                    keep_from_warm_start(rows, self.ends().rows(i), &vel, &before, &after);
+                    let after = self.changing::<L>(i);
+                    self.set_shift(i, after.less(&before));
                     self.solve::<L, true>(i, features, &mut vel, constants);
                 }
                 _ => self.solve::<L, true>(i, features, &mut vel, constants),
             }
             scatter(rows.vel.as_ptr(), self.ends().rows(i), vel);
         }
-    }
-}
-
-/// Takes what impulses do now less than before out of the next substep's warm start.
-///
-/// # Safety
-///
-/// The rows exist, and no other thread has them.
-#[allow(unsafe_code)]
-#[inline(always)]
-unsafe fn keep_from_warm_start<L: Lane>(
-    rows: &Rows<'_>,
-    [a, b]: [&[RowOffset]; 2],
-    vel: &Velocities<L>,
-    before: &Wrench<L>,
-    after: &Wrench<L>,
-) {
-    let zero = L::splat(0.0);
-    let mut gained = Velocities { a: [zero, zero, zero, vel.a[3]], b: [zero, zero, zero, vel.b[3]] };
-    let less = |axis: usize| [before.force[axis] - after.force[axis], before.turn[axis] - after.turn[axis]];
-    let ([x, turn_a], [y, turn_b]) = (less(0), less(1));
-    push::<L, false>(&mut gained, [x, y], [turn_a, turn_b]);
-    let all = zero.le(zero);
-    // SAFETY: the caller guarantees it.
-    unsafe {
-        rows.keep_from_warm_start(a, gained.a, all);
-        rows.keep_from_warm_start(b, gained.b, all);
     }
 }
 
