@@ -702,7 +702,7 @@ fn gear_error(gear: &Joint, joints: &Joints, bodies: &Bodies) -> f64 {
 
 /// What a joint does to its bodies, per substep: the impulse on B, and the angular impulse.
 fn reading<B: TwoBodies>(block: &B, lane: usize) -> ([f32; 2], f32) {
-    (block.wrench::<f32>(lane).force, block.torque::<f32>(lane))
+    (block.wrench::<f32>(lane, 0).force, block.torque::<f32>(lane))
 }
 
 impl JointSolver {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The layers, from the lowest up. A module uses those before it, and itself.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "base",
     "error",
     "isa",
@@ -17,6 +17,7 @@ const LAYERS: [&str; 20] = [
     "crew",
     "body",
     "particles",
+    "joints",
     "narrowphase",
     "broadphase",
     "contacts",

@@ -57,7 +57,7 @@ impl TwoBodies for LineBlock {
     fn set_start_angle(&mut self, _: usize, _: f64, _: bool) {}
 
     #[inline(always)]
-    fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+    fn begin<L: Lane>(&mut self, i: usize, _: u32, at: &Geometry<L>) {
         self.place(i, at);
         self.shift.iter_mut().for_each(|shift| store2(shift, i, [L::splat(0.0); 2]));
     }
@@ -68,12 +68,12 @@ impl TwoBodies for LineBlock {
     }
 
     #[inline(always)]
-    fn scale<L: Lane>(&mut self, i: usize, ratio: L) {
+    fn scale<L: Lane>(&mut self, i: usize, _: u32, ratio: L) {
         self.drive.scale(i, ratio);
     }
 
     #[inline(always)]
-    fn wrench<L: Lane>(&self, i: usize) -> Wrench<L> {
+    fn wrench<L: Lane>(&self, i: usize, _: u32) -> Wrench<L> {
         let impulse = self.drive.impulse::<L>(i);
         let (axis, along): ([L; 2], [L; 2]) = (load2(&self.axis, i), load2(&self.along, i));
         Wrench {
@@ -89,7 +89,7 @@ impl TwoBodies for LineBlock {
 
     #[inline(always)]
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
-        self.wrench(i)
+        self.wrench(i, 0)
     }
 
     #[inline(always)]

@@ -111,13 +111,17 @@ impl TwoBodies for PivotBlock {
     }
 
     #[inline(always)]
-    fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
-        let speed = turned(at.turn_a, load2(&self.local_speed, i));
-        store2(&mut self.start_speed, i, speed);
-        store2(&mut self.speed, i, speed);
+    fn begin<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>) {
         self.place(i, at);
         store2(&mut self.shift, i, [L::splat(0.0); 2]);
-        L::load(&self.start_angle[i..]).store(&mut self.drive.value[i..]);
+        if features & feature::ANGLE != 0 {
+            L::load(&self.start_angle[i..]).store(&mut self.drive.value[i..]);
+        }
+        if features & feature::DRIVEN != 0 {
+            let speed = turned(at.turn_a, load2(&self.local_speed, i));
+            store2(&mut self.start_speed, i, speed);
+            store2(&mut self.speed, i, speed);
+        }
     }
 
     #[inline(always)]
@@ -133,21 +137,22 @@ impl TwoBodies for PivotBlock {
     }
 
     #[inline(always)]
-    fn scale<L: Lane>(&mut self, i: usize, ratio: L) {
+    fn scale<L: Lane>(&mut self, i: usize, features: u32, ratio: L) {
         self.impulse.iter_mut().for_each(|column| scale_column(column, i, ratio));
-        self.drive.scale(i, ratio);
+        if features & feature::TORQUE != 0 {
+            self.drive.scale(i, ratio);
+        }
     }
 
     #[inline(always)]
-    fn wrench<L: Lane>(&self, i: usize) -> Wrench<L> {
-        let [a, b] = self.turns::<L>(i);
-        let inv_spin: [L; 2] = load2(&self.ends.inv_spin, i);
+    fn wrench<L: Lane>(&self, i: usize, features: u32) -> Wrench<L> {
         let force: [L; 2] = load2(&self.impulse, i);
-        let torque = self.torque::<L>(i);
-        let turn = [
-            force[0] * a[0] + force[1] * a[1] + torque * inv_spin[0],
-            force[0] * b[0] + force[1] * b[1] + torque * inv_spin[1],
-        ];
+        let mut turn = self.changing(i).turn;
+        if features & feature::TORQUE != 0 {
+            let inv_spin: [L; 2] = load2(&self.ends.inv_spin, i);
+            let torque = self.torque::<L>(i);
+            turn = [turn[0] + torque * inv_spin[0], turn[1] + torque * inv_spin[1]];
+        }
         Wrench { force, turn }
     }
 

@@ -200,7 +200,7 @@ macro_rules! slides {
             }
 
             #[inline(always)]
-            fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+            fn begin<L: Lane>(&mut self, i: usize, _: u32, at: &Geometry<L>) {
                 let $slide = self;
                 $inner.begin_slide(i, at);
             }
@@ -212,13 +212,13 @@ macro_rules! slides {
             }
 
             #[inline(always)]
-            fn scale<L: Lane>(&mut self, i: usize, ratio: L) {
+            fn scale<L: Lane>(&mut self, i: usize, _: u32, ratio: L) {
                 let $slide = self;
                 $inner.scale_slide(i, ratio);
             }
 
             #[inline(always)]
-            fn wrench<L: Lane>(&self, i: usize) -> Wrench<L> {
+            fn wrench<L: Lane>(&self, i: usize, _: u32) -> Wrench<L> {
                 let $slide = self;
                 $inner.wrench_of_slide(i)
             }

@@ -100,13 +100,13 @@ pub(super) trait TwoBodies: Pod {
     /// Notes the angle between the frames at the start of the step: as it is, or, for a joint that holds it, without whole turns.
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
     /// Notes where the ends are at the start of the step.
-    fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>);
+    fn begin<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>);
     /// Notes where the ends are now.
     fn update<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>);
     /// Multiplies all impulses.
-    fn scale<L: Lane>(&mut self, i: usize, ratio: L);
+    fn scale<L: Lane>(&mut self, i: usize, features: u32, ratio: L);
     /// What all impulses together do, where the ends are now.
-    fn wrench<L: Lane>(&self, i: usize) -> Wrench<L>;
+    fn wrench<L: Lane>(&self, i: usize, features: u32) -> Wrench<L>;
     /// The part of it that changes as the bodies turn.
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L>;
     /// By how much that has changed in the last `Turn`.
@@ -170,9 +170,11 @@ impl<B: TwoBodies> Block for B {
                 BEGIN => {
                     let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
                     let at = self.ends_mut().begin(i, place.a, place.b);
-                    self.begin(i, &at);
-                    self.scale(i, L::splat(constants.ratio));
-                    let Wrench { force, turn } = self.wrench(i);
+                    self.begin(i, features, &at);
+                    if constants.ratio != 1.0 {
+                        self.scale(i, features, L::splat(constants.ratio));
+                    }
+                    let Wrench { force, turn } = self.wrench(i, features);
                     let mut sum: Velocities<L> = gather(rows.accum.as_ptr(), self.ends().rows(i));
                     // The inverse masses are in the velocity rows.
                     (sum.a[3], sum.b[3]) = (vel.a[3], vel.b[3]);
