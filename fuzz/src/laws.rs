@@ -55,7 +55,7 @@ impl Before {
         }
         let mut before = Before {
             bodies: Vec::new(),
-            is_left_alone: !forced && world.link_count() == 0 && world.hull_count() == 0,
+            is_left_alone: !forced && world.link_count() + world.hull_count() + world.joint_count() == 0,
             has_restitution: false,
             has_particles: world.particle_count() > 0,
             has_damping: false,
@@ -257,8 +257,9 @@ impl Rest {
         let settings = world.settings();
         let fall = f64::from(settings.gravity.length() * settings.time_step);
         // What falls may be slow for a step at the top of its path, but not where gravity shows.
-        let applies =
-            world.link_count() == 0 && world.hull_count() == 0 && fall > 100.0 * STILL && fall < 1.0;
+        let applies = world.link_count() + world.hull_count() + world.joint_count() == 0
+            && fall > 100.0 * STILL
+            && fall < 1.0;
         let mut fastest = 0.0f64;
         for body in world.handles() {
             if let Ok(state) = world.body(body) {

@@ -5,8 +5,8 @@ use super::laws::{Before, Rest};
 use super::read::{compare, read, validate};
 use super::{describe, known};
 use granule::{
-    BodyDesc, BodyHandle, ContactEvent, Error, HullHandle, Isa, LinkDesc, LinkHandle, Settings, Vec2, World,
-    step_many,
+    BodyDesc, BodyHandle, ContactEvent, Error, HullHandle, Isa, JointHandle, LinkDesc, LinkHandle, Settings,
+    Vec2, World, step_many,
 };
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -40,13 +40,14 @@ pub struct Body {
     is_there: bool,
 }
 
-struct Machine {
+pub(super) struct Machine {
     /// The scalar path, and a wider set.
-    worlds: [World; 2],
+    pub(super) worlds: [World; 2],
     /// All that were ever added: stale handles must be refused.
     bodies: Vec<Body>,
     links: Vec<LinkHandle>,
     hulls: Vec<HullHandle>,
+    pub(super) joints: Vec<JointHandle>,
     steps: usize,
     /// A force or torque waits for the next step.
     forced: bool,
@@ -69,6 +70,7 @@ impl Machine {
             bodies: Vec::new(),
             links: Vec::new(),
             hulls: Vec::new(),
+            joints: Vec::new(),
             steps: 0,
             forced: false,
             undisturbed: false,
@@ -82,7 +84,10 @@ impl Machine {
     }
 
     /// Does the same to both worlds, and holds that they answer the same, and that a refusal changes nothing.
-    fn both<T: Debug>(&mut self, mut operation: impl FnMut(&mut World) -> Result<T, Error>) -> Option<T> {
+    pub(super) fn both<T: Debug>(
+        &mut self,
+        mut operation: impl FnMut(&mut World) -> Result<T, Error>,
+    ) -> Option<T> {
         self.rest.disturb();
         self.undisturbed = false;
         let [scalar, wide] = &mut self.worlds;
@@ -180,13 +185,17 @@ impl Machine {
         assert!(gone.is_none(), "{gone:?} touch, though one is gone");
     }
 
-    fn read(&self) {
+    fn read(&mut self) {
         self.worlds.iter().for_each(read);
+        self.worlds.iter_mut().for_each(super::joints::read_columns);
     }
 
     /// One operation of a host.
     fn operation(&mut self, bytes: &mut Bytes) {
         let number = bytes.byte();
+        if number >= 216 {
+            return self.joint_operation(bytes, number);
+        }
         match number % 48 {
             0..=7 => self.add(&[describe::body(bytes)]),
             8..=10 => self.add(&[describe::particle(bytes)]),
@@ -248,7 +257,7 @@ impl Machine {
     }
 
     /// A body, mostly one that is there; at times a handle that was never given.
-    fn body(&self, bytes: &mut Bytes) -> BodyHandle {
+    pub(super) fn body(&self, bytes: &mut Bytes) -> BodyHandle {
         let number = bytes.byte();
         match self.bodies.get(usize::from(number) % self.bodies.len().max(1)) {
             Some(body) if number < 250 => body.handle,

@@ -127,6 +127,7 @@ fn contacts(world: &World) {
 }
 
 fn links(world: &World) {
+    super::joints::read(world);
     assert_eq!(world.links().count(), world.link_count());
     assert_eq!(world.hulls().count(), world.hull_count());
     for (handle, link) in world.links() {
