@@ -8,10 +8,9 @@
 //! is its serial path, without tasks.
 
 use crate::engine::{State, Stepping, World, timed};
-use crate::joints;
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, corners, own_shape};
-use ::granule::{BodyDesc, BodyType, Part, Settings, Shape};
+use ::granule::{BodyDesc, BodyType, JointDesc, JointDrive, JointEnds, JointKind, Part, Settings, Shape};
 use boxdd_sys::ffi;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,6 +106,10 @@ fn add_shape(body: ffi::b2BodyId, part: &Part) -> Result<(), String> {
     def.density = part.material.density;
     def.material.friction = part.material.static_friction;
     def.material.restitution = part.material.restitution;
+    def.filter.categoryBits = u64::from(part.filter.category);
+    def.filter.maskBits = u64::from(part.filter.mask);
+    // Shapes of one group below 0 do not touch each other.
+    def.filter.groupIndex = -c_int::try_from(part.filter.group).map_err(|_| "too many groups".to_owned())?;
     let (corners, radius) = corners(part)?;
     let corners: Vec<ffi::b2Vec2> = corners.iter().map(|corner| vec2(corner.map(|x| x as f32))).collect();
     let radius = radius as f32;
@@ -198,81 +201,122 @@ impl Drop for Box2dWorld {
     }
 }
 
-/// The grid of [`crate::joints`].
-pub struct JointGrid {
+/// A world of joined bodies, in groups that come and go.
+pub struct JoinedWorld {
     world: Box2dWorld,
-    /// Bodies and their own points that a joint holds together.
-    joints: Vec<[(ffi::b2BodyId, ffi::b2Vec2); 2]>,
+    /// The bodies of each group, and the points that revolute joints hold together.
+    groups: Vec<(Vec<ffi::b2BodyId>, Vec<Held>)>,
 }
 
-impl JointGrid {
+/// Two points that a joint holds together: bodies, and points of theirs.
+type Held = [(ffi::b2BodyId, ffi::b2Vec2); 2];
+
+impl JoinedWorld {
     /// # Errors
     ///
     /// When Box2D has no room for another world.
-    pub fn new(side: usize, threads: usize) -> Result<Self, String> {
-        let scene = Scene {
-            settings: Settings {
-                gravity: joints::GRAVITY.into(),
-                time_step: joints::TIME_STEP,
-                ..Settings::default()
-            },
-            bodies: Vec::new(),
-            parts: Vec::new(),
-            replacing: None,
-        };
-        let substeps = joints::BOX2D_SUBSTEPS;
-        let mut world = Box2dWorld::new(&scene, Stepping { substeps, ..Stepping::common(threads) })?;
-        for place in joints::places(side) {
-            // SAFETY: both take nothing and return plain values.
-            let (mut body_def, mut shape_def) =
-                unsafe { (ffi::b2DefaultBodyDef(), ffi::b2DefaultShapeDef()) };
-            body_def.type_ =
-                if place.fixed { ffi::b2BodyType_b2_staticBody } else { ffi::b2BodyType_b2_dynamicBody };
-            body_def.position = vec2(place.position);
-            shape_def.density = 1.0;
-            // Its own category is not in its mask: no two of them touch.
-            shape_def.filter.categoryBits = 2;
-            shape_def.filter.maskBits = !2;
-            let circle = ffi::b2Circle { center: vec2([0.0, 0.0]), radius: joints::RADIUS };
-            // SAFETY: the world exists until `world` is dropped; the definitions have no pointers but null ones;
-            // all pointers are to locals, read during the call.
-            let body = unsafe {
-                let body = ffi::b2CreateBody(world.world, &body_def);
-                ffi::b2CreateCircleShape(body, &shape_def, &circle);
-                body
-            };
-            world.bodies.push(body);
-        }
-        let mut joints = Vec::new();
-        for (a, b, below) in joints::neighbours(side) {
-            let half = if below { [0.0, -0.5] } else { [0.5, 0.0] };
-            let ends = [(world.bodies[a], vec2(half)), (world.bodies[b], vec2(half.map(|x| -x)))];
-            // SAFETY: takes nothing and returns a plain value.
-            let mut def = unsafe { ffi::b2DefaultRevoluteJointDef() };
-            (def.base.bodyIdA, def.base.localFrameA.p) = ends[0];
-            (def.base.bodyIdB, def.base.localFrameB.p) = ends[1];
-            // SAFETY: both bodies were created above, in this world; the definition is read during the call.
-            unsafe { ffi::b2CreateRevoluteJoint(world.world, &def) };
-            joints.push(ends);
-        }
-        Ok(JointGrid { world, joints })
+    pub fn new(settings: Settings, threads: usize) -> Result<Self, String> {
+        let scene = Scene { settings, bodies: Vec::new(), parts: Vec::new(), replacing: None };
+        let world = Box2dWorld::new(&scene, Stepping::common(threads))?;
+        Ok(JoinedWorld { world, groups: Vec::new() })
     }
 
-    /// See [`World::run`].
-    pub fn run(&mut self, steps: usize, seconds: &mut Vec<f64>) {
-        self.world.run(steps, seconds);
+    /// Adds bodies and the joints between them.
+    ///
+    /// # Errors
+    ///
+    /// For a shape or a joint that is not compared.
+    pub fn add(&mut self, bodies: &[BodyDesc], joints: &[JointDesc<usize, usize>]) -> Result<(), String> {
+        let world = self.world.world;
+        // SAFETY: the world exists until `self` is dropped, and no step of it runs.
+        let made = bodies.iter().map(|desc| unsafe { create(world, desc) }).collect::<Result<Vec<_>, _>>()?;
+        let mut held = Vec::new();
+        for joint in joints {
+            let JointEnds::Bodies(a, b) = joint.ends else { return Err("not between two bodies".to_owned()) };
+            let ends = [(made[a], vec2(joint.frame_a.position.to_array())), (made[b], vec2(joint.frame_b.position.to_array()))];
+            join(world, ends, joint)?;
+            if matches!(joint.kind, JointKind::Revolute(_)) {
+                held.push(ends);
+            }
+        }
+        self.groups.push((made, held));
+        Ok(())
     }
 
-    /// The distance of each joint's two points, in metres.
+    /// Removes the group that was added as number `index` of those that are left.
+    pub fn remove(&mut self, index: usize) {
+        for body in self.groups.remove(index).0 {
+            // SAFETY: the body was created in this world and is named nowhere else. Its joints go with it.
+            unsafe { ffi::b2DestroyBody(body) };
+        }
+    }
+
+    /// Takes a step.
+    pub fn step(&mut self) {
+        let Box2dWorld { world, time_step, substeps, .. } = self.world;
+        // SAFETY: the world exists until `self` is dropped, and `&mut self` keeps any other call on it away.
+        unsafe { ffi::b2World_Step(world, time_step, substeps) };
+    }
+
+    /// The distance of the two points of each revolute joint, m.
     pub fn gaps(&self) -> Vec<f64> {
-        let gap = |&[a, b]: &[(ffi::b2BodyId, ffi::b2Vec2); 2]| {
-            // SAFETY: bodies live as long as the world; the calls only read, and no step runs while `self` is
+        let gap = |&[a, b]: &Held| {
+            // SAFETY: bodies live as long as their group; the calls only read, and no step runs while `self` is
             // borrowed.
             let [a, b] = [a, b].map(|(body, point)| unsafe { ffi::b2Body_GetWorldPoint(body, point) });
             f64::from(a.x - b.x).hypot(f64::from(a.y - b.y))
         };
-        self.joints.iter().map(gap).collect()
+        self.groups.iter().flat_map(|(_, held)| held.iter().map(gap)).collect()
     }
+}
+
+/// Makes a joint. Stiffness is Box2D's default, which is that of Granule.
+fn join(world: ffi::b2WorldId, ends: Held, joint: &JointDesc<usize, usize>) -> Result<(), String> {
+    let set_base = |base: &mut ffi::b2JointDef| {
+        [(base.bodyIdA, base.localFrameA.p), (base.bodyIdB, base.localFrameB.p)] = ends;
+        (base.localFrameA.q, base.localFrameB.q) = (rotation(joint.frame_a.angle), rotation(joint.frame_b.angle));
+        base.collideConnected = joint.collide_connected;
+    };
+    match joint.kind {
+        JointKind::Revolute(JointDrive { target, spring, limit, motor }) => {
+            // SAFETY: takes nothing and returns a plain value.
+            let mut def = unsafe { ffi::b2DefaultRevoluteJointDef() };
+            set_base(&mut def.base);
+            def.targetAngle = target;
+            if let Some(spring) = spring {
+                (def.enableSpring, def.hertz, def.dampingRatio) = (true, spring.hertz, spring.damping_ratio);
+            }
+            if let Some(limit) = limit {
+                def.enableLimit = true;
+                [def.lowerAngle, def.upperAngle] = limit;
+            }
+            if let Some(motor) = motor {
+                (def.enableMotor, def.motorSpeed, def.maxMotorTorque) = (true, motor.speed, motor.max);
+            }
+            // SAFETY: both bodies exist in this world; the definition is read during the call.
+            unsafe { ffi::b2CreateRevoluteJoint(world, &def) };
+        }
+        JointKind::Wheel(JointDrive { target: 0.0, spring, limit, motor }) => {
+            // SAFETY: takes nothing and returns a plain value.
+            let mut def = unsafe { ffi::b2DefaultWheelJointDef() };
+            set_base(&mut def.base);
+            def.enableSpring = spring.is_some();
+            if let Some(spring) = spring {
+                (def.hertz, def.dampingRatio) = (spring.hertz, spring.damping_ratio);
+            }
+            if let Some(limit) = limit {
+                def.enableLimit = true;
+                [def.lowerTranslation, def.upperTranslation] = limit;
+            }
+            if let Some(motor) = motor {
+                (def.enableMotor, def.motorSpeed, def.maxMotorTorque) = (true, motor.speed, motor.max);
+            }
+            // SAFETY: as for the revolute joint.
+            unsafe { ffi::b2CreateWheelJoint(world, &def) };
+        }
+        _ => return Err(format!("{} joints are not compared", joint.kind.name())),
+    }
+    Ok(())
 }
 
 /// As Box2D keeps an angle.
