@@ -1,4 +1,7 @@
 //! Gears: they couple the free motions of two joints, of up to four bodies.
+//!
+//! A gear's impulse turns its bodies by the same amount wherever they are, and pushes along an axis that hardly ever turns fast. So there is
+//! no shift between substeps, as other joints have it (`sweep.rs`).
 
 use super::drive::{Soft, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
@@ -191,7 +194,6 @@ impl Block for GearBlock {
                 }
                 SOLVE => self.solve::<L, false>(i, &mut vel),
                 TURN => {
-                    let before = self.jacobian::<L>(i);
                     let mut turns = [zero; 2];
                     for (member, turn) in self.members.iter_mut().zip(&mut turns) {
                         let [a, b] = member.ends.places(i);
@@ -202,46 +204,11 @@ impl Block for GearBlock {
                         *turn = at.angle;
                     }
                     self.note_error(i, turns);
-                    let after = self.jacobian::<L>(i);
-                    let impulse = L::load(&self.impulse[i..]);
-                    self.keep_from_warm_start(i, rows, &vel, [&before, &after], impulse);
                     self.solve::<L, true>(i, &mut vel);
                 }
                 _ => self.solve::<L, true>(i, &mut vel),
             }
             self.scatter(i, rows.vel.as_ptr(), vel);
-        }
-    }
-}
-
-impl GearBlock {
-    /// Takes what the impulse does now less than before out of the next substep's warm start.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Block::visit`].
-    #[allow(unsafe_code)]
-    #[inline(always)]
-    unsafe fn keep_from_warm_start<L: Lane>(
-        &self,
-        i: usize,
-        rows: &Rows<'_>,
-        vel: &Four<L>,
-        [before, after]: [&[[[L; 3]; 2]; 2]; 2],
-        impulse: L,
-    ) {
-        let zero = L::splat(0.0);
-        let mut gained = [[[zero; 4]; 2]; 2];
-        for (gained, vel) in gained.iter_mut().flatten().zip(vel.iter().flatten()) {
-            gained[3] = vel[3];
-        }
-        push(&mut gained, before, impulse);
-        push(&mut gained, after, -impulse);
-        for (member, gained) in self.members.iter().zip(gained) {
-            for (at, gained) in member.ends.rows.iter().zip(gained) {
-                // SAFETY: the caller guarantees that the rows exist and that no other thread has them.
-                unsafe { rows.keep_from_warm_start(&at[i..], gained, zero.le(zero)) };
-            }
         }
     }
 }
