@@ -108,6 +108,10 @@ fn plan(settings: &Settings, any_restitution: bool, extras: Extras, plan: &mut P
     plan_passes(settings, any_restitution, &mut plan.passes);
     let Plan { passes, segments } = plan;
     segments.clear();
+    if !extras.links && !extras.joints {
+        segments.push(Segment { end: passes.len(), integrate: Integrate::Nothing, links: false });
+        return;
+    }
     for number in 0..passes.len() {
         let next = passes.get(number + 1).map_or(Integrate::Nothing, |pass| pass.integrate);
         let links = extras.links && next.moves();
@@ -221,7 +225,8 @@ impl ImpulseSolver {
         let Plan { passes, segments } = &self.plan;
         let passes = Passes { passes, rows: &rows, large: banded..body_rows, level };
         hulls.warm_start(&rows, bodies);
-        let touching = contacts.all().any(Tile::is_active);
+        // With joints, all that a pass does besides contacts is done by itself.
+        let skip_contacts = extras.joints && !contacts.all().any(Tile::is_active);
         let mut first = 0;
         for &Segment { end, integrate, links: with_links } in segments {
             if integrate != Integrate::Nothing {
@@ -238,8 +243,7 @@ impl ImpulseSolver {
             if extras.joints {
                 joints.pass(passes.passes[first].joints, &rows, level, crew);
             }
-            // With joints, all that a pass does besides contacts is done already.
-            if touching || !extras.joints {
+            if !skip_contacts {
                 let work = contacts.tiles().iter().map(Tile::work);
                 self.schedule.plan(end - first, work, load.has_overflow, crew.threads());
                 passes.run(first, &self.schedule, contacts, crew);

@@ -211,6 +211,9 @@ impl World {
     /// Removes the joints that bore more than they can, and reports them.
     pub(super) fn break_joints(&mut self) {
         self.joints.begin_step();
+        if self.joint_solver.is_empty() {
+            return;
+        }
         let mut events = std::mem::take(&mut self.joints.events);
         self.joint_solver.find_broken(&self.joints, |index, force, torque| {
             if let Some((joint, Joint { desc, .. })) = self.joints.at(index) {
