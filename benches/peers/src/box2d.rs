@@ -94,7 +94,10 @@ unsafe fn create(world: ffi::b2WorldId, desc: &BodyDesc) -> Result<ffi::b2BodyId
     def.motionLocks.angularZ = matches!(desc.shape, Shape::Aabb { .. });
     // SAFETY: the world exists; the definition has no pointers but null ones and is only read during the call.
     let body = unsafe { ffi::b2CreateBody(world, &def) };
-    if let Some(part) = own_shape(desc) {
+    if let Some(mut part) = own_shape(desc) {
+        if let Some(mass) = desc.mass {
+            part.material.density = mass / desc.shape.area();
+        }
         add_shape(body, &part)?;
     }
     Ok(body)
@@ -201,11 +204,11 @@ impl Drop for Box2dWorld {
     }
 }
 
-/// A world of joined bodies, in groups that come and go.
+/// A world of joined bodies, by their places in a list.
 pub struct JoinedWorld {
     world: Box2dWorld,
-    /// The bodies of each group, and the points that revolute joints hold together.
-    groups: Vec<(Vec<ffi::b2BodyId>, Vec<Held>)>,
+    /// The points that revolute joints hold together: places of bodies, and points of theirs.
+    held: Vec<[(usize, ffi::b2Vec2); 2]>,
 }
 
 /// Two points that a joint holds together: bodies, and points of theirs.
@@ -214,41 +217,60 @@ type Held = [(ffi::b2BodyId, ffi::b2Vec2); 2];
 impl JoinedWorld {
     /// # Errors
     ///
-    /// When Box2D has no room for another world.
-    pub fn new(settings: Settings, threads: usize) -> Result<Self, String> {
+    /// When Box2D has no room for another world; for a shape or a joint that is not compared.
+    pub fn new(
+        settings: Settings,
+        threads: usize,
+        bodies: &[BodyDesc],
+        joints: &[JointDesc<usize, usize>],
+    ) -> Result<Self, String> {
         let scene = Scene { settings, bodies: Vec::new(), parts: Vec::new(), replacing: None };
         let world = Box2dWorld::new(&scene, Stepping::common(threads))?;
-        Ok(JoinedWorld { world, groups: Vec::new() })
+        let mut joined = JoinedWorld { world, held: Vec::new() };
+        for desc in bodies {
+            // SAFETY: the world exists until `joined` is dropped, and no step of it runs.
+            let body = unsafe { create(joined.world.world, desc) }?;
+            joined.world.bodies.push(body);
+        }
+        joined.join(0, joints)?;
+        for joint in joints.iter().filter(|joint| matches!(joint.kind, JointKind::Revolute(_))) {
+            let JointEnds::Bodies(a, b) = joint.ends else { continue };
+            let [of_a, of_b] = [joint.frame_a, joint.frame_b].map(|frame| vec2(frame.position.to_array()));
+            joined.held.push([(a, of_a), (b, of_b)]);
+        }
+        Ok(joined)
     }
 
-    /// Adds bodies and the joints between them.
+    fn join(&mut self, first: usize, joints: &[JointDesc<usize, usize>]) -> Result<(), String> {
+        for joint in joints {
+            let JointEnds::Bodies(a, b) = joint.ends else { return Err("not between two bodies".to_owned()) };
+            let [of_a, of_b] = [joint.frame_a, joint.frame_b].map(|frame| vec2(frame.position.to_array()));
+            let bodies = &self.world.bodies;
+            make_joint(self.world.world, [(bodies[first + a], of_a), (bodies[first + b], of_b)], joint)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the bodies from the place `first` on anew, with the joints between them.
     ///
     /// # Errors
     ///
     /// For a shape or a joint that is not compared.
-    pub fn add(&mut self, bodies: &[BodyDesc], joints: &[JointDesc<usize, usize>]) -> Result<(), String> {
-        let world = self.world.world;
-        // SAFETY: the world exists until `self` is dropped, and no step of it runs.
-        let made = bodies.iter().map(|desc| unsafe { create(world, desc) }).collect::<Result<Vec<_>, _>>()?;
-        let mut held = Vec::new();
-        for joint in joints {
-            let JointEnds::Bodies(a, b) = joint.ends else { return Err("not between two bodies".to_owned()) };
-            let ends = [(made[a], vec2(joint.frame_a.position.to_array())), (made[b], vec2(joint.frame_b.position.to_array()))];
-            join(world, ends, joint)?;
-            if matches!(joint.kind, JointKind::Revolute(_)) {
-                held.push(ends);
-            }
-        }
-        self.groups.push((made, held));
-        Ok(())
-    }
-
-    /// Removes the group that was added as number `index` of those that are left.
-    pub fn remove(&mut self, index: usize) {
-        for body in self.groups.remove(index).0 {
-            // SAFETY: the body was created in this world and is named nowhere else. Its joints go with it.
+    pub fn replace(
+        &mut self,
+        first: usize,
+        bodies: &[BodyDesc],
+        joints: &[JointDesc<usize, usize>],
+    ) -> Result<(), String> {
+        for &body in &self.world.bodies[first..first + bodies.len()] {
+            // SAFETY: the body was created in this world, and its id is replaced below. Its joints go with it.
             unsafe { ffi::b2DestroyBody(body) };
         }
+        for (place, desc) in bodies.iter().enumerate() {
+            // SAFETY: the world exists until `self` is dropped, and no step of it runs.
+            self.world.bodies[first + place] = unsafe { create(self.world.world, desc) }?;
+        }
+        self.join(first, joints)
     }
 
     /// Takes a step.
@@ -260,18 +282,18 @@ impl JoinedWorld {
 
     /// The distance of the two points of each revolute joint, m.
     pub fn gaps(&self) -> Vec<f64> {
-        let gap = |&[a, b]: &Held| {
-            // SAFETY: bodies live as long as their group; the calls only read, and no step runs while `self` is
+        let gap = |held: &[(usize, ffi::b2Vec2); 2]| {
+            // SAFETY: each place has a body of this world; the calls only read, and no step runs while `self` is
             // borrowed.
-            let [a, b] = [a, b].map(|(body, point)| unsafe { ffi::b2Body_GetWorldPoint(body, point) });
+            let [a, b] = held.map(|(place, point)| unsafe { ffi::b2Body_GetWorldPoint(self.world.bodies[place], point) });
             f64::from(a.x - b.x).hypot(f64::from(a.y - b.y))
         };
-        self.groups.iter().flat_map(|(_, held)| held.iter().map(gap)).collect()
+        self.held.iter().map(gap).collect()
     }
 }
 
 /// Makes a joint. Stiffness is Box2D's default, which is that of Granule.
-fn join(world: ffi::b2WorldId, ends: Held, joint: &JointDesc<usize, usize>) -> Result<(), String> {
+fn make_joint(world: ffi::b2WorldId, ends: Held, joint: &JointDesc<usize, usize>) -> Result<(), String> {
     let set_base = |base: &mut ffi::b2JointDef| {
         [(base.bodyIdA, base.localFrameA.p), (base.bodyIdB, base.localFrameB.p)] = ends;
         (base.localFrameA.q, base.localFrameB.q) = (rotation(joint.frame_a.angle), rotation(joint.frame_b.angle));

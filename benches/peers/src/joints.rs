@@ -7,8 +7,8 @@
 use crate::box2d::JoinedWorld;
 use crate::report::Origin;
 use crate::times::{Times, least};
-use ::granule::scene::{Player, Scene, builtin};
-use ::granule::{BodyDesc, JointDesc, Settings, Shape, World};
+use ::granule::scene::{Player, Scene, Script, builtin, script::Rain};
+use ::granule::{JointEnds, JointKind, Shape, Vec2, World};
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -43,5 +43,165 @@ impl Run {
         // `max` passes a NaN over: a world that is lost must not look whole.
         let max_error = gaps.iter().fold(0.0f64, |most, &gap| if gap <= most { most } else { gap });
         Run { seconds, mean_error, max_error }
+    }
+}
+
+/// The scene as both engines have it: without the neighbours of a chain's segments, which only Granule looks at.
+fn scene(case: &Case, quick: bool) -> Result<Scene, String> {
+    let bodies = if quick { case.bodies / 20 } else { case.bodies };
+    let mut scene = builtin(case.scene, bodies, SEED).ok_or_else(|| format!("no scene `{}`", case.scene))?;
+    for body in &mut scene.bodies {
+        if let Shape::ChainSegment { half_length, .. } = body.shape {
+            body.shape = Shape::segment(half_length);
+        }
+    }
+    Ok(scene)
+}
+
+/// Takes steps, and the time of each.
+fn timed(steps: usize, mut step: impl FnMut()) -> Vec<f64> {
+    let one = |_| {
+        let start = Instant::now();
+        step();
+        start.elapsed().as_secs_f64()
+    };
+    (0..steps).map(one).collect()
+}
+
+fn granule(scene: &Scene, steps: [usize; 2], threads: usize) -> Result<Run, String> {
+    let mut world = scene.build().map_err(|error| error.to_string())?;
+    let mut player = Player::new(scene, &world);
+    let [warmup, steps] = steps;
+    let mut run = || {
+        timed(warmup, || player.step(&mut world));
+        timed(steps, || player.step(&mut world))
+    };
+    let seconds = if threads == 1 {
+        run()
+    } else {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.map_err(|error| error.to_string())?.install(run)
+    };
+    Ok(Run::of(seconds, &gaps(&world)))
+}
+
+/// The distance of the two points of each revolute joint, m.
+fn gaps(world: &World) -> Vec<f64> {
+    let gap = |joint: ::granule::JointDesc| {
+        let (JointEnds::Bodies(a, b), JointKind::Revolute(_)) = (joint.ends, joint.kind) else { return None };
+        let point = |body, point: Vec2| {
+            let state = world.body(body).ok()?;
+            Some((state.position + Vec2::from_angle(state.angle).rotate(point)).as_dvec2())
+        };
+        Some(point(a, joint.frame_a.position)?.distance(point(b, joint.frame_b.position)?))
+    };
+    world.joints().filter_map(|(_, joint)| gap(joint)).collect()
+}
+
+fn box2d(scene: &Scene, steps: [usize; 2], threads: usize) -> Result<Run, String> {
+    let mut world = JoinedWorld::new(scene.settings, threads, &scene.bodies, &scene.joints)?;
+    let mut number = 0;
+    let mut step = || {
+        number += 1;
+        if let Some(Script::Rain(rain)) = &scene.script {
+            make_anew(rain, number, &mut world).expect("a figure is compared");
+        }
+        world.step();
+    };
+    let [warmup, steps] = steps;
+    timed(warmup, &mut step);
+    let seconds = timed(steps, &mut step);
+    Ok(Run::of(seconds, &world.gaps()))
+}
+
+/// What a player does in Granule's world.
+fn make_anew(rain: &Rain, step: usize, world: &mut JoinedWorld) -> Result<(), String> {
+    let every = rain.every as usize;
+    if !step.is_multiple_of(every) {
+        return Ok(());
+    }
+    for drop in &rain.turns[(step / every - 1) % rain.turns.len()] {
+        let figure = Rain::figure(drop.centre, drop.group);
+        world.replace(drop.first, &figure.bodies, &figure.joints)?;
+    }
+    Ok(())
+}
+
+/// Runs both engines in rounds, and takes the least time of each step.
+fn rounds(case: &Case, threads: usize, rounds: usize, quick: bool) -> Result<[Run; 2], String> {
+    let scene = scene(case, quick)?;
+    let steps = if quick { [10, 10] } else { [case.warmup, case.steps] };
+    let mut best: [Option<Run>; 2] = [None, None];
+    for round in 0..rounds {
+        for turn in 0..2 {
+            let engine = (round + turn) % 2;
+            let run = if engine == 0 { granule(&scene, steps, threads)? } else { box2d(&scene, steps, threads)? };
+            match &mut best[engine] {
+                None => best[engine] = Some(run),
+                Some(best) => least(&mut best.seconds, &run.seconds),
+            }
+        }
+    }
+    let [Some(ours), Some(theirs)] = best else { return Err("no round was asked for".to_owned()) };
+    Ok([ours, theirs])
+}
+
+/// The table.
+///
+/// # Errors
+///
+/// What an engine says when it refuses something.
+pub fn report(origin: &Origin, repeat: usize, threads: &[usize], quick: bool) -> Result<String, String> {
+    let mut text = String::from("# Joints\n\n");
+    text.push_str(&origin.markdown());
+    let _ = write!(
+        text,
+        "\nThe same bodies and joints in both engines, 4 substeps, least of {repeat} rounds of each step, ms. `rain` makes and destroys figures \
+         before a step; that is part of the step. The error is the distance of the two points of a revolute joint after the last step, mm.\n\n\
+         | scene | threads | Granule: median | mean | p99 | error, mean / largest | Box2D: median | mean | p99 | error, mean / largest | \
+         ratio: median | mean | p99 | bar |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+    );
+    for case in &CASES {
+        for &threads in threads {
+            let [ours, theirs] = rounds(case, threads, repeat, quick)?;
+            let (a, b) = (Times::of(&ours.seconds), Times::of(&theirs.seconds));
+            let engine = |times: &Times, run: &Run| {
+                let [mean, max] = [run.mean_error, run.max_error].map(|error| 1e3 * error);
+                format!("{:.3} | {:.3} | {:.3} | {mean:.2} / {max:.1}", times.p50_ms, times.mean_ms, times.p99_ms)
+            };
+            let ratios = [b.p50_ms / a.p50_ms, b.mean_ms / a.mean_ms, b.p99_ms / a.p99_ms];
+            let row = format!(
+                "| {} | {threads} | {} | {} | {:.1}× | {:.1}× | {:.1}× | {}× |",
+                case.name,
+                engine(&a, &ours),
+                engine(&b, &theirs),
+                ratios[0],
+                ratios[1],
+                ratios[2],
+                case.bar
+            );
+            eprintln!("{row}");
+            let _ = writeln!(text, "{row}");
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both engines run every case, and hold small scenes together.
+    #[test]
+    fn both_engines_run() {
+        for case in &CASES {
+            for threads in [1, 2] {
+                for run in rounds(case, threads, 1, true).expect("a run") {
+                    assert_eq!(run.seconds.len(), 10);
+                    assert!(run.max_error < 0.2 && run.mean_error <= run.max_error, "{}: {}", case.name, run.max_error);
+                }
+            }
+        }
     }
 }

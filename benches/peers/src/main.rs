@@ -4,7 +4,7 @@
 //! cd benches/peers && cargo run --release
 //! ```
 //!
-//! compares all three engines in every case at 1 and 2 threads (and Granule with Box2D in the joint grid), prints the
+//! compares all three engines in every case at 1 and 2 threads, prints the
 //! tables and writes them to `perf-reports/peers.md` and `peers.json`. That takes about an hour, nearly all of it
 //! the peers'. Only ratios taken in one run count.
 //!
@@ -20,6 +20,7 @@
 //! - `--convergence`: the scenes in motion at 4 to 32 substeps in every engine, to see which result 4 are nearest to;
 //! - `--weights`: heavy bodies on light ones, how far they sink;
 //! - `--many`: many worlds side by side, by `step_many`;
+//! - `--joints`: joined bodies, next to Box2D;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -31,7 +32,7 @@
 //!
 //! The parts: [`cases`] the rows of the table and their bars, [`scenes`] what is run, [`engine`] what an engine has to
 //! do, [`granule`], [`box2d`] and [`rapier`] the engines, [`rounds`] the measurement, [`times`] the figures of
-//! steps, [`measure`] the quality of a state, [`joints`] the joint grid, a case of its own, [`many`] many worlds side by side, [`modes`] what the
+//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`modes`] what the
 //! program can be asked for, [`report`] the tables.
 
 mod box2d;
@@ -101,6 +102,9 @@ struct Cli {
     /// Many worlds side by side
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights"])]
     many: bool,
+    /// Joined bodies, next to Box2D
+    #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many"])]
+    joints: bool,
     /// Cost per body and peak memory at several sizes
     #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
     flatness: bool,
@@ -136,9 +140,12 @@ fn run(cli: &Cli) -> Result<(), String> {
     let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
     let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
     let failed = |out: &PathBuf| format!("cannot write to {}", out.display());
-    if cli.weights || cli.many {
+    if cli.weights || cli.many || cli.joints {
         let (name, text) = if cli.many {
             ("peers-many.md", many::report(&origin, cli.repeat as usize)?)
+        } else if cli.joints {
+            let threads = cli.threads_or(&[1, 2]);
+            ("peers-joints.md", joints::report(&origin, cli.repeat as usize, &threads, cli.quick)?)
         } else {
             let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
             ("peers-weights.md", weights::report(&origin, &engines)?)
@@ -161,8 +168,7 @@ fn run(cli: &Cli) -> Result<(), String> {
         let own_sizes = cli.bodies.is_none() && cli.warmup.is_none() && cli.steps.is_none() && !cli.quick;
         let goals: Vec<Goal> = if own_sizes { cases.iter().filter_map(goal).collect() } else { Vec::new() };
         let runs = modes::comparison(cli, &cases)?;
-        let joints = if cli.wants(joints::NAME) { modes::joint_grid(cli)? } else { Vec::new() };
-        ("peers", Report::comparison(origin, runs, joints, &goals))
+        ("peers", Report::comparison(origin, runs, &goals))
     };
 
     print!("{}", report.markdown());
@@ -197,15 +203,11 @@ impl Cli {
         Order { rounds: self.repeat as usize, turns: self.turns as usize }
     }
 
-    fn wants(&self, case: &str) -> bool {
-        self.scenes.is_empty() || self.scenes.iter().any(|name| name == case)
-    }
-
     fn cases(&self) -> Result<Vec<Case>, String> {
         let chosen = |case: &Case, name: &String| case.name == name || case.scene == name;
         for name in &self.scenes {
-            if name != joints::NAME && !CASES.iter().any(|case| chosen(case, name)) {
-                let names: Vec<&str> = CASES.iter().map(|case| case.name).chain([joints::NAME]).collect();
+            if !CASES.iter().any(|case| chosen(case, name)) {
+                let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
                 return Err(format!("no case or scene `{name}`; there are {}", names.join(", ")));
             }
         }

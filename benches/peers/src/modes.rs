@@ -3,7 +3,6 @@
 use crate::Cli;
 use crate::cases::{CASES, COLLAPSING, Case, FLATNESS_SIZES, MOVING, SETTLED};
 use crate::engine::{Engine, Stepping};
-use crate::joints::{self, JointRun, Size};
 use crate::report::Run;
 use crate::rounds::{Setup, measure, rounds};
 use ::granule::Solver;
@@ -19,23 +18,6 @@ pub fn comparison(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
                 engines.iter().map(|&engine| (engine, case.stepping(engine, threads))).collect();
             runs.extend(rounds(case, &setups, cli.order())?);
         }
-    }
-    Ok(runs)
-}
-
-/// Granule and Box2D in the joint grid, where they are among the engines.
-pub fn joint_grid(cli: &Cli) -> Result<Vec<JointRun>, String> {
-    let own = if cli.quick { Size { side: 10, warmup: 10, steps: 10 } } else { joints::SIZE };
-    let size = Size {
-        side: cli.bodies.map_or(own.side, |bodies| bodies.isqrt().max(1)),
-        warmup: cli.warmup.unwrap_or(own.warmup),
-        steps: cli.steps.map_or(own.steps, |steps| steps as usize),
-    };
-    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d]);
-    let engines: Vec<Engine> = engines.into_iter().filter(|&engine| engine != Engine::Rapier).collect();
-    let mut runs = Vec::new();
-    for threads in cli.threads_or(&[1, 2]) {
-        runs.extend(joints::rounds(&engines, threads, size, cli.repeat as usize)?);
     }
     Ok(runs)
 }

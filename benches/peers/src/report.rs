@@ -9,7 +9,6 @@ pub use origin::Origin;
 
 use crate::cases::Bars;
 use crate::engine::Engine;
-use crate::joints::JointRun;
 use crate::measure::Quality;
 use crate::times::Times;
 use serde::{Deserialize, Serialize};
@@ -88,9 +87,6 @@ pub struct Report {
     schema: &'static str,
     origin: Origin,
     runs: Vec<Run>,
-    /// Of the joint grid.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    joints: Vec<JointRun>,
     #[serde(skip)]
     body: String,
     #[serde(skip)]
@@ -99,13 +95,12 @@ pub struct Report {
 
 impl Report {
     /// The comparison of the engines.
-    pub fn comparison(origin: Origin, runs: Vec<Run>, joints: Vec<JointRun>, goals: &[Goal]) -> Self {
-        let body = format!("{}{}", comparison::tables(&runs, goals), comparison::joint_grid(&joints));
+    pub fn comparison(origin: Origin, runs: Vec<Run>, goals: &[Goal]) -> Self {
+        let body = comparison::tables(&runs, goals);
         Report {
             schema: "granule.peers/1",
             origin,
             runs,
-            joints,
             body,
             title: "Granule next to Box2D and Rapier",
         }
@@ -118,7 +113,6 @@ impl Report {
             schema: "granule.peers-quality/1",
             origin,
             runs,
-            joints: Vec::new(),
             body,
             title: "Time against penetration",
         }
@@ -131,7 +125,6 @@ impl Report {
             schema: "granule.peers-convergence/1",
             origin,
             runs,
-            joints: Vec::new(),
             body,
             title: "What more substeps tend to",
         }
@@ -144,7 +137,6 @@ impl Report {
             schema: "granule.peers-flatness/1",
             origin,
             runs,
-            joints: Vec::new(),
             body,
             title: "Cost per body at several sizes",
         }

@@ -4,7 +4,6 @@ use super::table::{cell, depth, distinct, find, ms, table, times, yes};
 use super::{Goal, Run};
 use crate::cases::{Bar, Bars, SETTLED};
 use crate::engine::Engine;
-use crate::joints::{AT_LEAST, JointRun};
 use crate::measure::{CONTACT_DISTANCE, Quality};
 use crate::times::Times;
 
@@ -212,58 +211,6 @@ fn details(runs: &[Run]) -> String {
         "rounds agree",
     ];
     format!("## Every run\n\n{}{}", table(&head, &runs.iter().map(row).collect::<Vec<_>>()), legend())
-}
-
-/// The joint grid, where it was run.
-pub fn joint_grid(runs: &[JointRun]) -> String {
-    let Some(first) = runs.first() else { return String::new() };
-    let row = |run: &JointRun| {
-        let of = |engine| runs.iter().find(|other| other.threads == run.threads && other.engine == engine);
-        let box2d = of(Engine::Box2d).filter(|_| run.engine == Engine::Granule);
-        let no_worse = |box2d: &JointRun| run.mean_stretch <= box2d.mean_stretch;
-        vec![
-            run.engine.name().to_owned(),
-            run.threads.to_string(),
-            run.substeps.to_string(),
-            cell(run.link_iterations.map(|iterations| iterations.to_string())),
-            ms(run.times.p50_ms),
-            ms(run.times.mean_ms),
-            ms(run.times.p99_ms),
-            ms(run.times.max_ms),
-            format!("{:.6}", run.mean_stretch),
-            format!("{:.6}", run.max_stretch),
-            cell(box2d.map(|box2d| times(box2d.times.p50_ms / run.times.p50_ms))),
-            yes(box2d.map(|box2d| box2d.times.p50_ms >= AT_LEAST * run.times.p50_ms && no_worse(box2d))),
-            yes(box2d.map(no_worse)),
-        ]
-    };
-    let head = [
-        "engine",
-        "threads",
-        "substeps",
-        "link iterations",
-        "p50 ms",
-        "mean ms",
-        "p99 ms",
-        "max ms",
-        "mean stretch",
-        "max stretch",
-        "ratio",
-        "reached",
-        "mean stretch ok",
-    ];
-    format!(
-        "\n## `{}`\n\n{} circles that touch nothing, joined to their neighbours in a grid that hangs from the middle \
-         of its top row: {} revolute joints in Box2D, as many links between particles in Granule. The stretch, after \
-         {} + {} steps, is the distance of a joint's two anchors over the 1 m between the circles, or a link's error \
-         over its length. The goal is {AT_LEAST:.0}× at no larger a mean stretch.\n\n{}",
-        crate::joints::NAME,
-        first.bodies,
-        first.joints,
-        first.warmup,
-        first.steps,
-        table(&head, &runs.iter().map(row).collect::<Vec<_>>())
-    )
 }
 
 /// What the tables of runs have in common.
