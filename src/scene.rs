@@ -30,7 +30,8 @@ pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 pub use file::SceneError;
 
 use crate::{
-    BodyDesc, BodyHandle, BodyType, Error, JointDesc, JointEnds, LinkDesc, Part, Settings, Vec2, World,
+    BodyDesc, BodyHandle, BodyType, Error, JointDesc, JointEnds, JointHandle, LinkDesc, Part, Settings, Vec2,
+    World,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -121,6 +122,12 @@ impl Scene {
     pub fn handle(&self, index: usize) -> BodyHandle {
         let index = u32::try_from(index).expect("a world's indices are 32 bits wide");
         BodyHandle::from_parts(index, 0)
+    }
+
+    /// Returns the handle of the joint at place `index` of [`Scene::joints`] in a world made by [`Scene::build`].
+    pub fn joint_handle(&self, index: usize) -> JointHandle {
+        let index = u32::try_from(index).expect("a world's indices are 32 bits wide");
+        JointHandle { index, generation: 0 }
     }
 
     /// Returns how many bodies move: the dynamic and kinematic ones that are not particles.

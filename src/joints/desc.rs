@@ -62,9 +62,10 @@ impl Spring {
         Spring { hertz, damping_ratio }
     }
 
-    fn validate(&self) -> Result<(), Error> {
-        check_range("hertz", self.hertz, 0.0, 1.0e6)?;
-        check_range("damping_ratio", self.damping_ratio, 0.0, 1.0e3)
+    /// Checks both fields, whose paths are given.
+    fn validate(&self, [hertz, damping_ratio]: SpringPaths) -> Result<(), Error> {
+        check_range(hertz, self.hertz, 0.0, 1.0e6)?;
+        check_range(damping_ratio, self.damping_ratio, 0.0, 1.0e3)
     }
 }
 
@@ -105,7 +106,7 @@ pub struct JointDrive {
 impl JointDrive {
     fn validate(&self, largest: f32) -> Result<(), Error> {
         check_range("target", self.target, -largest, largest)?;
-        self.spring.map_or(Ok(()), |spring| spring.validate())?;
+        self.spring.map_or(Ok(()), |spring| spring.validate(SPRING))?;
         self.motor.map_or(Ok(()), |motor| motor.validate())?;
         check_limit(self.limit, -largest, largest)
     }
@@ -197,7 +198,7 @@ impl JointKind {
         match *self {
             JointKind::Distance { length, spring, spring_force, limit, motor } => {
                 check_range("length", length, 0.0, MAX_LENGTH)?;
-                spring.map_or(Ok(()), |spring| spring.validate())?;
+                spring.map_or(Ok(()), |spring| spring.validate(SPRING))?;
                 let [low, high] = spring_force;
                 if low.is_nan() || high.is_nan() || low > high {
                     return Err(Error::Invalid {
@@ -211,8 +212,8 @@ impl JointKind {
             JointKind::Revolute(drive) => drive.validate(MAX_ANGLE),
             JointKind::Prismatic(drive) | JointKind::Wheel(drive) => drive.validate(MAX_LENGTH),
             JointKind::Weld { linear, angular } => {
-                linear.map_or(Ok(()), |spring| spring.validate())?;
-                angular.map_or(Ok(()), |spring| spring.validate())
+                linear.map_or(Ok(()), |spring| spring.validate(["linear.hertz", "linear.damping_ratio"]))?;
+                angular.map_or(Ok(()), |spring| spring.validate(["angular.hertz", "angular.damping_ratio"]))
             }
             JointKind::Motor { linear_velocity, angular_velocity, offset, angle, max_force, max_torque } => {
                 check_vec("linear_velocity", linear_velocity, MAX_SPEED)?;
@@ -224,7 +225,7 @@ impl JointKind {
             }
             JointKind::Target { target, spring, max_force } => {
                 check_vec("target", target, crate::body::MAX_COORDINATE)?;
-                spring.validate()?;
+                spring.validate(SPRING)?;
                 check_strength("max_force", max_force)
             }
             JointKind::Gear { ratio } => {
@@ -489,8 +490,7 @@ impl<B: PartialEq, J: PartialEq> JointDesc<B, J> {
         self.frame_a.validate().map_err(|error| of_frame(error, ["frame_a.position", "frame_a.angle"]))?;
         self.frame_b.validate().map_err(|error| of_frame(error, ["frame_b.position", "frame_b.angle"]))?;
         self.kind.validate()?;
-        check_range("stiffness.hertz", self.stiffness.hertz, 0.0, 1.0e6)?;
-        check_range("stiffness.damping_ratio", self.stiffness.damping_ratio, 0.0, 1.0e3)?;
+        self.stiffness.validate(["stiffness.hertz", "stiffness.damping_ratio"])?;
         check_strength("break_force", self.break_force)?;
         check_strength("break_torque", self.break_torque)
     }
@@ -498,6 +498,9 @@ impl<B: PartialEq, J: PartialEq> JointDesc<B, J> {
 
 /// A free motion without spring, limit and motor.
 const NO_DRIVE: JointDrive = JointDrive { target: 0.0, spring: None, limit: None, motor: None };
+/// The paths of a spring's fields: of its frequency, and of its damping ratio.
+type SpringPaths = [&'static str; 2];
+const SPRING: SpringPaths = ["spring.hertz", "spring.damping_ratio"];
 /// Largest length and way, m.
 const MAX_LENGTH: f32 = 1.0e6;
 /// Largest angle, rad.

@@ -8,6 +8,7 @@
 //! No bytes make the reader panic, and its memory stays in proportion to the length of the input.
 
 mod error;
+mod joints;
 mod linked;
 mod shapes;
 mod write;
@@ -17,6 +18,7 @@ use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Solver}
 pub use error::SceneError;
 use error::{syntax, value};
 use glam::Vec2;
+use joints::{JointFile, numbered};
 use linked::{AttachmentFile, LinkFile, ParticleFile, hull};
 use serde::{Deserialize, Serialize};
 use shapes::{ChainFile, PartFile, ShapeFile};
@@ -72,6 +74,8 @@ struct SceneFile {
     attachments: Vec<AttachmentFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     hulls: Vec<Vec<usize>>,
+    #[serde(default, deserialize_with = "numbered", skip_serializing_if = "Vec::is_empty")]
+    joints: Vec<JointFile>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -180,7 +184,8 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`SceneError::Value`] when a value is not finite, because JSON can't express it.
+    /// [`SceneError::Value`] for what a file can't express: a value that is not finite, a static particle, a joint of a particle, a
+    /// joint that is not enabled or has a tag.
     pub fn to_json(&self) -> Result<String, SceneError> {
         let file = SceneFile::of(self)?;
         Ok(lay_out(&file))
@@ -228,7 +233,12 @@ impl SceneFile {
             let hull = hull(points, &bodies, first);
             hulls.push(hull.map_err(|fault| fault.instead_of("hull", &format!("hulls[{index}]")))?);
         }
-        Ok(Scene { name, settings, bodies, parts, links, hulls, joints: Vec::new() })
+        let mut joints = Vec::with_capacity(self.joints.len());
+        for (index, joint) in self.joints.iter().enumerate() {
+            let desc = joint.desc(&joints, &bodies, first);
+            joints.push(desc.map_err(|fault| fault.within(&format!("joints[{index}].")))?);
+        }
+        Ok(Scene { name, settings, bodies, parts, links, hulls, joints })
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {

@@ -1,6 +1,8 @@
 //! Contract of scene files: what the reader accepts, which defaults it uses, and what it refuses with which error.
 #![cfg(feature = "scene")]
 
+mod joints;
+
 use granule::scene::{self, BUILTIN, Scene};
 use granule::{
     Assembly, BodyDesc, BodyType, Filter, Isa, LinkDesc, LinkKind, Material, Mix, Mixing, Part, Polygon,

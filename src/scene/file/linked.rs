@@ -249,7 +249,7 @@ pub(super) fn links_of(scene: &Scene) -> Result<(Vec<LinkFile>, Vec<AttachmentFi
 }
 
 /// Returns the place of each body: among the particles, or among the other bodies.
-fn places_of(scene: &Scene) -> Vec<usize> {
+pub(super) fn places_of(scene: &Scene) -> Vec<usize> {
     let (mut bodies, mut particles) = (0, 0);
     let number = |body: &BodyDesc| {
         let count = if body.is_particle() { &mut particles } else { &mut bodies };

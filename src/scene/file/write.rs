@@ -1,6 +1,7 @@
 //! Writes a scene as a scene file.
 
 use super::error::value;
+use super::joints::joints_of;
 use super::linked::{ParticleFile, hulls_of, links_of};
 use super::shapes::{PartFile, ShapeFile};
 use super::{BodyFile, MaterialFile, MixingFile, SceneError, SceneFile, filter_to, name};
@@ -62,6 +63,7 @@ impl SceneFile {
             links,
             attachments,
             hulls: hulls_of(scene)?,
+            joints: joints_of(scene)?,
         })
     }
 }
@@ -194,6 +196,9 @@ pub(super) fn lay_out(file: &SceneFile) -> String {
     if !file.hulls.is_empty() {
         push_list(&mut text, "hulls", &file.hulls);
     }
+    if !file.joints.is_empty() {
+        push_list(&mut text, "joints", &file.joints);
+    }
     text.push_str("}\n");
     text
 }
@@ -214,6 +219,7 @@ impl SceneFile {
             links: Vec::new(),
             attachments: Vec::new(),
             hulls: Vec::new(),
+            joints: Vec::new(),
             ..*self
         }
     }
