@@ -100,8 +100,8 @@ pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, PlacedShape, Quality, Quarantine, Role, StoredBody,
-    World,
+    Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
+    StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

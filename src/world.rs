@@ -17,7 +17,7 @@ mod validate;
 mod view;
 
 pub use compare::Difference;
-pub use drawing::{PlacedShape, Role, StoredBody};
+pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use joints::JointColumns;
 pub use quality::Quality;
 pub use view::{Columns, Contact};

@@ -4,7 +4,7 @@
 //! Survey    what a clip's frames span: bounds, fastest body, largest impulse     render/camera.rs
 //!   │ view     one camera and one scale for all of them
 //!   ▼
-//! draw      bodies, links, contacts → stamps                                     render/gather.rs
+//! draw      bodies, links, joints, contacts → stamps                             render/gather.rs
 //!   │ paint    stamps → pixels, a band of rows a task                            render/raster.rs
 //!   ▼
 //! Image     PNG, GIF, raw RGBA                                                   render/encode.rs

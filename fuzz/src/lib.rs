@@ -17,11 +17,15 @@ pub use machine::worlds;
 /// Largest scene that is built: a longer one only costs time.
 const MOST_SCENE_BODIES: usize = 64;
 const MOST_SCENE_LINKS: usize = 128;
+const MOST_SCENE_JOINTS: usize = 128;
 
 /// Bytes → scene file → world → some steps. No input may panic, and whatever is accepted stays a world.
 pub fn scene_file(data: &[u8]) {
     let Ok(mut scene) = granule::scene::Scene::from_json(data) else { return };
-    if scene.bodies.len() > MOST_SCENE_BODIES || scene.links.len() > MOST_SCENE_LINKS {
+    if scene.bodies.len() > MOST_SCENE_BODIES
+        || scene.links.len() > MOST_SCENE_LINKS
+        || scene.joints.len() > MOST_SCENE_JOINTS
+    {
         return;
     }
     // A step of 1,024 substeps is legal and slow: the same code in fewer.
@@ -34,6 +38,7 @@ pub fn scene_file(data: &[u8]) {
         world.step();
         read::validate(&world);
         read::read(&world);
+        read::joint_columns(&mut world);
     }
     // What was read can be written, and is the same when it is read again.
     let text = scene.to_json().expect("a scene that was read");

@@ -31,6 +31,13 @@ pub(crate) struct Joint {
     pub gears: u32,
 }
 
+impl Joint {
+    /// The bodies that have the joint in their lists: A and B. `None` for B of a target joint, and for both of a gear.
+    pub(crate) fn bodies(&self) -> [Option<BodyHandle>; 2] {
+        bodies_of(&self.desc)
+    }
+}
+
 const NONE: u32 = u32::MAX;
 
 /// One end of a joint, as a member of the list of its body's ends. An end is joint × 2 + (0 for A, 1 for B).

@@ -37,7 +37,8 @@ use layout::Write;
 use line::LineBlock;
 use pivot::PivotBlock;
 use slide::{SlideBlock, WheelBlock};
-use store::{COLOURS, Colour, SERIAL, Store, alone, copy_lane};
+pub(crate) use store::SERIAL;
+use store::{COLOURS, Colour, Store, alone, copy_lane};
 pub(crate) use sweep::JointPass;
 use sweep::{BEGIN, Block, Constants, RELAX, SOLVE, TURN, TwoBodies, sweep};
 

@@ -1,10 +1,13 @@
-//! What a renderer reads: the bodies in the order of storage, and for each its shapes and their places.
+//! What a renderer reads: the bodies in the order of storage, for each its shapes and their places; the places of joints.
 
 use super::World;
 use crate::body::compound::Compound;
 use crate::body::{BodyHandle, Motion};
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::sin_cos;
+use crate::joints::desc::{JointEnds, JointFrame, JointHandle, JointKind};
+use crate::joints::table::Joint;
+use crate::solver::joints::SERIAL;
 use glam::Vec2;
 
 /// How a body takes part in the simulation.
@@ -38,7 +41,60 @@ pub struct PlacedShape {
     pub turn: (f32, f32),
 }
 
+/// A joint and where it is, see [`World::coloured_joints`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedJoint {
+    /// The joint.
+    pub joint: JointHandle,
+    /// What it does.
+    pub kind: JointKind,
+    /// The bodies at its ends, A and B. `None` for B of a target joint, and for both ends of a gear.
+    pub bodies: [Option<BodyHandle>; 2],
+    /// The held points of A and B, m. Of a target joint: the held point, and the place to which it is pulled. Of a gear: where each of
+    /// its two joints holds its own A.
+    pub points: [Vec2; 2],
+    /// The direction of the x axis of A's frame: along it a prismatic joint or a wheel slides. (1, 0) for a gear.
+    pub axis: Vec2,
+}
+
 impl World {
+    /// The joints that are solved, each with the colour in which it is solved, by handle index. Joints of one colour move no body in
+    /// common, and are solved at the same time. Joints with the colour `None` are solved one after the other. Joints that are not
+    /// enabled and filters are not among them.
+    pub fn coloured_joints(&self) -> impl Iterator<Item = (Option<u8>, PlacedJoint)> + '_ {
+        self.joints.iter().filter_map(|(handle, joint)| {
+            let colour = joint.place?.colour;
+            Some(((colour != SERIAL).then_some(colour), self.placed_joint(handle, joint)))
+        })
+    }
+
+    fn placed_joint(&self, handle: JointHandle, joint: &Joint) -> PlacedJoint {
+        let desc = &joint.desc;
+        let [(point_a, axis), (point_b, _)] = [(desc.frame_a, 0), (desc.frame_b, 1)]
+            .map(|(frame, side)| self.placed_frame(joint.bodies()[side], &frame));
+        let (points, axis) = match (desc.ends, desc.kind) {
+            (JointEnds::Joints(first, second), _) => {
+                let point = |member| {
+                    let Ok(member) = self.joints.get(member) else { return Vec2::ZERO };
+                    self.placed_frame(member.bodies()[0], &member.desc.frame_a).0
+                };
+                ([point(first), point(second)], Vec2::X)
+            }
+            (_, JointKind::Target { target, .. }) => ([point_a, target], axis),
+            _ => ([point_a, point_b], axis),
+        };
+        PlacedJoint { joint: handle, kind: desc.kind, bodies: joint.bodies(), points, axis }
+    }
+
+    /// Returns the point and the direction of a frame in the world.
+    fn placed_frame(&self, body: Option<BodyHandle>, frame: &JointFrame) -> (Vec2, Vec2) {
+        let slot = body.and_then(|body| self.bodies.slot_at(body.index));
+        let Some(slot) = slot else { return (frame.position, frame.axis()) };
+        let (sin, cos) = sin_cos(self.bodies.columns.angle[slot]);
+        let axes = Vec2::new(cos, sin);
+        (self.bodies.position(slot) + axes.rotate(frame.position), axes.rotate(frame.axis()))
+    }
+
     /// The number of places for [`World::stored_body`]: at least [`World::body_count`].
     pub fn storage_len(&self) -> usize {
         self.bodies.len

@@ -72,7 +72,7 @@ enum ByArg {
     Tile,
     /// The kind of its shape
     Shape,
-    /// Nothing; lines from centres to contact points show the colours in which the solver does these contacts
+    /// Nothing; lines from centres to contact points show the colours in which the solver does these contacts, and joints theirs
     Colour,
 }
 

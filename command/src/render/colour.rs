@@ -16,7 +16,7 @@ pub enum By {
     /// The kind of its shape.
     Shape,
     /// No property. Lines from the bodies' centres to their contact points show the colours in which the solver does
-    /// these contacts. It does the contacts of one colour at the same time.
+    /// these contacts. It does the contacts of one colour at the same time. Joints have the colours in which it does them.
     Colour,
 }
 
@@ -43,6 +43,7 @@ pub(super) struct Colours {
     /// Bodies that went bad.
     pub quarantined: Rgb,
     pub link: Rgb,
+    pub joint: Rgb,
     pub contact: Rgb,
     pub impulse: Rgb,
     pub text: Rgb,
@@ -62,6 +63,7 @@ impl Theme {
                 plain: [56, 62, 76],
                 quarantined: [255, 40, 120],
                 link: [150, 160, 178],
+                joint: [255, 186, 82],
                 contact: [255, 255, 255],
                 impulse: [255, 92, 70],
                 text: [200, 206, 218],
@@ -75,6 +77,7 @@ impl Theme {
                 plain: [226, 229, 234],
                 quarantined: [230, 0, 90],
                 link: [96, 104, 120],
+                joint: [196, 96, 0],
                 contact: [20, 20, 24],
                 impulse: [214, 40, 30],
                 text: [50, 54, 64],
@@ -185,7 +188,7 @@ impl Palette {
             colours.extend([fill, edge, between(fill, edge, 0.5)]);
             colours.extend([between(fill, c.background, 0.5), between(edge, c.background, 0.5)]);
         }
-        for line in [c.link, c.contact, c.impulse, c.text] {
+        for line in [c.link, c.joint, c.contact, c.impulse, c.text] {
             colours.extend([0.0, 0.33, 0.67].map(|part| between(line, c.background, part)));
         }
         colours.dedup();

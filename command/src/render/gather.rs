@@ -1,9 +1,12 @@
-//! Makes stamps of a world's bodies, links and contacts.
+//! Makes stamps of a world's bodies, links, joints and contacts.
 
 use super::colour::{self, Colours};
 use super::raster::{Form, Hull, MIN_HALF, Stamp};
 use super::{By, Look, Rgb, View};
-use granule::{BodyType, LinkKind, PlacedShape, Polygon, Role, Shape, ShapeKind, StoredBody, Vec2, World};
+use granule::{
+    BodyType, JointKind, LinkKind, PlacedJoint, PlacedShape, Polygon, Role, Shape, ShapeKind, StoredBody,
+    Vec2, World,
+};
 use std::ops::Range;
 
 /// The number of slots in a task.
@@ -22,6 +25,9 @@ const LINE: f32 = 0.75;
 /// Half the width of a line that shows a contact's colour, in metres; the least and the most in pixels.
 const EDGE: f32 = 0.06;
 const EDGE_PIXELS: [f32; 2] = [0.6, 3.0];
+/// Half the size of the mark where a joint holds its bodies, in metres; the least and the most in pixels.
+const MARK: f32 = 0.1;
+const MARK_PIXELS: [f32; 2] = [1.2, 4.0];
 /// The longest line for an impulse, as a part of the picture's height.
 const IMPULSE: f32 = 0.04;
 
@@ -32,6 +38,7 @@ pub(super) fn stamps(world: &World, view: &View, look: &Look) -> Vec<Stamp> {
     gather.bodies(|role| role == Role::Static, &mut stamps);
     gather.links(&mut stamps);
     gather.bodies(|role| role != Role::Static, &mut stamps);
+    gather.joints(&mut stamps);
     if look.by == By::Colour {
         gather.colours(&mut stamps);
     }
@@ -206,6 +213,52 @@ impl Gather<'_> {
                 let [a, b] = [a, b].map(|end| self.view.camera.place(end));
                 stamps.push(line(a, b, LINE, self.colours.link));
             }
+        }
+    }
+
+    /// Adds the joints that hold something: for each, lines from the centres of its bodies that move to the held points, a line between
+    /// these, and a mark that shows the kind.
+    fn joints(&self, stamps: &mut Vec<Stamp>) {
+        let camera = &self.view.camera;
+        for (number, joint) in self.world.coloured_joints() {
+            let colour = match (self.look.by, number) {
+                (By::Colour, Some(number)) => colour::category(number.into()),
+                (By::Colour, None) => self.colours.quarantined,
+                _ => self.colours.joint,
+            };
+            let points = joint.points.map(|point| camera.place(point));
+            for (body, point) in joint.bodies.into_iter().zip(points) {
+                let Some(body) = body.filter(|&body| self.world.body_type(body) != Ok(BodyType::Static))
+                else {
+                    continue;
+                };
+                if let Ok(state) = self.world.body(body) {
+                    stamps.push(line(camera.place(state.position), point, LINE, colour));
+                }
+            }
+            stamps.push(line(points[0], points[1], LINE, colour));
+            self.mark(&joint, points, colour, stamps);
+        }
+    }
+
+    /// Adds the mark of a joint's kind: a disc where bodies turn freely about a point, a bar along an axis, a box where angles are held,
+    /// discs at both ends of a distance and a gear.
+    fn mark(&self, joint: &PlacedJoint, [a, b]: [Vec2; 2], colour: Rgb, stamps: &mut Vec<Stamp>) {
+        let [least, most] = MARK_PIXELS;
+        let half = (MARK * self.view.camera.scale).clamp(least, most);
+        let along = Vec2::new(joint.axis.x, -joint.axis.y);
+        let disc = |at: Vec2| Stamp { form: Form::Disc, ..line(at, at, half, colour) };
+        let bar = || line(a - 3.0 * half * along, a + 3.0 * half * along, LINE.max(0.4 * half), colour);
+        let square = |at: Vec2| {
+            let axes = [along, along.perp()];
+            Stamp { form: Form::Box, axes, ..line(at, at, half, colour) }
+        };
+        match joint.kind {
+            JointKind::Prismatic(_) => stamps.extend([bar(), square(b)]),
+            JointKind::Wheel(_) => stamps.extend([bar(), disc(b)]),
+            JointKind::Weld { .. } | JointKind::Motor { .. } => stamps.push(square(b)),
+            JointKind::Distance { .. } | JointKind::Gear { .. } => stamps.extend([disc(a), disc(b)]),
+            _ => stamps.push(disc(b)),
         }
     }
 

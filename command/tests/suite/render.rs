@@ -1,7 +1,7 @@
 //! Pictures: what is drawn where, that it is the same every time, and what `granule render` writes.
 
 use granule::scene::{self, BUILTIN};
-use granule::{BodyDesc, BodyType, LinkDesc, Part, Polygon, Settings, Shape, Vec2, World};
+use granule::{BodyDesc, BodyType, JointDesc, LinkDesc, Part, Polygon, Settings, Shape, Spring, Vec2, World};
 use granule_command::render::{By, Camera, Image, Look, Survey, Theme, View, caption, delays, draw};
 use rayon::ThreadPoolBuilder;
 use std::fs;
@@ -142,6 +142,49 @@ fn contacts_by_colour() {
     let outside = pixel(2.6, 0.0);
     let close = outside.iter().zip(plain).all(|(a, b)| a.abs_diff(b) < 10);
     assert!(close, "there is nothing to touch on this side: {outside:?}, {plain:?}");
+}
+
+/// Contract: a joint is drawn from the centres of its bodies to the held points and between these, in one colour. By colour, two joints
+/// of one body have two colours. A filter holds nothing and is not drawn.
+#[test]
+fn joints_are_drawn() {
+    let row = [-4.0, 0.0, 4.0].map(|x| BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(x, 0.0)));
+    let background = Look::default().background();
+    let picture = |joints: &[JointDesc<usize>], by: By| {
+        let mut world = world_of(&row);
+        let bodies: Vec<_> = world.handles().collect();
+        for joint in joints {
+            world.add_joint(&joint.map(|place| bodies[place], |other| other)).expect("a joint");
+        }
+        let mut image = Image::new(320, 240);
+        draw(&world, &view(), &Look { by, ..Look::default() }, &mut image);
+        image
+    };
+    let pixel = |image: &Image, x: f32, y: f32| {
+        let at = view().camera.place(Vec2::new(x, y));
+        image.pixels()[at.y as usize * image.width() + at.x as usize]
+    };
+    let up = Vec2::new(0.0, 2.0);
+    let held = [
+        JointDesc::revolute(0, 1, Vec2::new(4.0, 2.0), up),
+        JointDesc::distance(1, 2, Vec2::ZERO, Vec2::ZERO, 4.0),
+        JointDesc::weld(0, 1, Vec2::new(2.0, -2.0), Vec2::new(-2.0, -2.0)),
+        JointDesc::prismatic(0, 1, Vec2::new(2.0, 2.0), Vec2::new(-2.0, 2.0), 0.0),
+        JointDesc::wheel(0, 1, Vec2::new(2.0, 2.0), Vec2::new(-2.0, 2.0), 0.0),
+        JointDesc::target(1, up, Vec2::new(2.0, 4.0), Spring::new(1.0, 1.0), 1.0),
+    ];
+    let empty = picture(&[], By::Speed);
+    // Where each joint has something to show beside the bodies: see the frames above.
+    let places = [(0.0, 1.2), (2.0, 0.0), (-2.0, -2.0), (-2.3, 2.0), (-2.3, 2.0), (1.0, 3.0)];
+    for (joint, (x, y)) in held.iter().zip(places) {
+        let image = picture(std::slice::from_ref(joint), By::Speed);
+        assert_eq!(pixel(&empty, x, y)[..3], background);
+        assert_ne!(pixel(&image, x, y)[..3], background, "{joint:?}");
+    }
+    assert_eq!(picture(&[JointDesc::filter(0, 1)], By::Speed), empty);
+    let coloured = picture(&[held[2], held[1]], By::Colour);
+    let (left, right) = (pixel(&coloured, -2.0, -2.0), pixel(&coloured, 2.0, 0.0));
+    assert!(left != right && left[..3] != background && right[..3] != background, "{left:?}, {right:?}");
 }
 
 /// A picture is the same, byte for byte, each time and on every number of threads, whatever it shows.

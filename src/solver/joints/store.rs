@@ -107,7 +107,7 @@ impl<B> Default for Store<B> {
 /// The number of colours.
 pub(super) const COLOURS: usize = 63;
 /// In place of a colour: the joint has none.
-pub(super) const SERIAL: u8 = COLOURS as u8;
+pub(crate) const SERIAL: u8 = COLOURS as u8;
 
 impl<B: Block> Store<B> {
     pub(super) fn colour_mut(&mut self, colour: u8) -> &mut Colour<B> {
