@@ -46,6 +46,9 @@ pub struct RunRecord {
     pub particles: usize,
     /// Links.
     pub links: usize,
+    /// Joints at the end. Absent from older records.
+    #[serde(default)]
+    pub joints: usize,
     /// Iterations over the links per substep. Absent from older records.
     #[serde(default)]
     pub link_iterations: u32,
@@ -327,6 +330,7 @@ mod tests {
                 static_bodies: 0,
                 particles: 0,
                 links: 0,
+                joints: 0,
                 link_iterations: 8,
                 steps: 100,
                 warmup: 0,

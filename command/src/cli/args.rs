@@ -116,6 +116,9 @@ pub struct RunArgs {
     /// Write the final state of the particles: id,x,y,vx,vy
     #[arg(long, value_name = "FILE.csv")]
     pub dump_particles: Option<PathBuf>,
+    /// Write the final state of the joints: id,kind,angle,translation,speed,force_x,force_y,torque,broken
+    #[arg(long, value_name = "FILE.csv")]
+    pub dump_joints: Option<PathBuf>,
     /// File the run record in this directory, and renew the page in it
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,

@@ -7,7 +7,7 @@ use super::profile::{self, Profile, Taken};
 use super::progress::Progress;
 use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
 use granule::scene::Scene;
-use granule::{BodyState, Solver, World};
+use granule::{BodyState, JointState, Solver, World};
 use granule_command::report::export::trace::{self, Span};
 use granule_command::report::{
     self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, Samples, StepTimes,
@@ -21,10 +21,9 @@ use std::time::Instant;
 pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     input::check_file("--dump", args.dump.as_deref())?;
     input::check_file("--dump-particles", args.dump_particles.as_deref())?;
+    input::check_file("--dump-joints", args.dump_joints.as_deref())?;
     input::check_dir("--report", report)?;
-    if args.dump.is_some() && args.dump == args.dump_particles {
-        return Err(bad_input("--dump and --dump-particles name the same file"));
-    }
+    check_dumps(args)?;
     profile::check(args)?;
     if let Some(path) = &args.trace {
         check_new("--trace", path, args.force)?;
@@ -41,6 +40,9 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
     }
     if let Some(path) = &args.dump_particles {
         dump(path, |out| write_particles(out, &input.scene, &world))?;
+    }
+    if let Some(path) = &args.dump_joints {
+        dump(path, |out| write_joints(out, &input.scene, &world))?;
     }
     if let Some(path) = &args.trace {
         write_file(path, |out| trace::write(out, &input.scene.name, &measured.spans))?;
@@ -60,6 +62,22 @@ pub fn main(args: &RunArgs, report: Option<&Path>) -> Outcome {
         }
     }
     check(&world)
+}
+
+/// Refuses two dumps into the same file.
+fn check_dumps(args: &RunArgs) -> Outcome {
+    let dumps = [
+        ("--dump", &args.dump),
+        ("--dump-particles", &args.dump_particles),
+        ("--dump-joints", &args.dump_joints),
+    ];
+    for (place, (option, path)) in dumps.iter().enumerate() {
+        let same = dumps[..place].iter().find(|(_, other)| path.is_some() && other == path);
+        if let Some((other, _)) = same {
+            return Err(bad_input(format!("{other} and {option} name the same file")));
+        }
+    }
+    Ok(())
 }
 
 /// Sums over the measured steps, and the time of each step.
@@ -150,6 +168,7 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
         static_bodies: world.static_count(),
         particles: world.particle_count(),
         links: links.links,
+        joints: world.joint_count(),
         link_iterations: settings.link_iterations,
         steps: input.steps,
         warmup: input.warmup,
@@ -218,6 +237,19 @@ fn write_particles(out: &mut impl Write, scene: &Scene, world: &World) -> io::Re
         let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
         let (x, y, vx, vy) = (state.position.x, state.position.y, state.velocity.x, state.velocity.y);
         writeln!(out, "{id},{x},{y},{vx},{vy}")?;
+    }
+    Ok(())
+}
+
+/// Writes one line per joint, in the scene's order. A joint that is gone has zeros.
+fn write_joints(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
+    writeln!(out, "id,kind,angle,translation,speed,force_x,force_y,torque,broken")?;
+    for (id, joint) in scene.joints.iter().enumerate() {
+        let state = world.joint_state(scene.joint_handle(id));
+        let broken = u8::from(state.is_err());
+        let JointState { angle, translation, speed, force, torque } = state.unwrap_or_default();
+        let (kind, x, y) = (joint.kind.name(), force.x, force.y);
+        writeln!(out, "{id},{kind},{angle},{translation},{speed},{x},{y},{torque},{broken}")?;
     }
     Ok(())
 }

@@ -44,6 +44,9 @@ fn setting(table: &mut Table, r: &RunRecord) {
             format!("{} particles, {} links, link iterations {}", r.particles, r.links, r.link_iterations);
         table.row("", &links);
     }
+    if r.joints > 0 {
+        table.row("", &format!("{} joints", r.joints));
+    }
     table.row("solver", &format!("{}, substeps {}, iterations {}", r.solver, r.substeps, r.iterations));
     table.row("run on", &format!("threads {}, lanes {}, {}", r.threads, r.lanes, r.isa));
     table.row("steps", &format!("{} after {} of warm-up", r.steps, r.warmup));

@@ -80,7 +80,7 @@ pub fn made_up(scene: &str, steps_ms: &[f64]) -> Value {
     let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
     let part = |share: f64| steps_ms.iter().map(|ms| (share * ms * 1e4).round() / 1e4).collect::<Vec<f64>>();
     json!({
-        "schema": "granule.run/1", "scene": scene, "bodies": 1000, "static_bodies": 3, "particles": 0, "links": 0,
+        "schema": "granule.run/1", "scene": scene, "bodies": 1000, "static_bodies": 3, "particles": 0, "links": 0, "joints": 0,
         "link_iterations": 8, "steps": steps_ms.len(), "warmup": 60, "substeps": 4, "iterations": 1,
         "solver": "soft", "threads": 1, "lanes": 8, "isa": "avx2", "seed": 1,
         "step_ms": {"mean": mean, "p50": at(50), "p95": at(95), "p99": at(99), "max": at(100)},

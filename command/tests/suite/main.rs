@@ -5,5 +5,6 @@ mod cli;
 mod command;
 mod compare;
 mod exports;
+mod joints;
 mod render;
 mod sweep;

@@ -13,6 +13,7 @@ const COLUMNS: &[Column] = &[
     ("static_bodies", |r| r.static_bodies.to_string()),
     ("particles", |r| r.particles.to_string()),
     ("links", |r| r.links.to_string()),
+    ("joints", |r| r.joints.to_string()),
     ("link_iterations", |r| r.link_iterations.to_string()),
     ("steps", |r| r.steps.to_string()),
     ("warmup", |r| r.warmup.to_string()),
