@@ -169,6 +169,11 @@ impl JointSolver {
         if self.is_empty() { 0 } else { STORES + self.stand_ins.len() }
     }
 
+    /// The number of stand-ins, free ones included.
+    pub(crate) fn stand_in_count(&self) -> usize {
+        self.stand_ins.len()
+    }
+
     /// Takes a joint in. It begins without impulses.
     pub(crate) fn insert(&mut self, index: u32, joints: &mut Joints, bodies: &Bodies, h: f32) {
         self.insert_with(index, joints, bodies, h, None);

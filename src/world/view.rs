@@ -265,10 +265,10 @@ impl World {
         self.contacts.contact_count() + self.hull_solver.contacts().len()
     }
 
-    /// The lengths of the tables in which bodies, links and hulls come and go. Each table grows to the most that were
+    /// The lengths of the tables in which bodies, links, hulls and joints come and go. Each table grows to the most that were
     /// in use at the same time, and no further. For tests.
     #[doc(hidden)]
-    pub fn table_sizes(&self) -> [(&'static str, usize); 10] {
+    pub fn table_sizes(&self) -> [(&'static str, usize); 12] {
         let [outlines, outlines_used] = self.bodies.outlines.counts();
         let [materials, materials_used] = self.bodies.material_counts();
         let [handles, slots] = self.bodies.table_lengths();
@@ -283,6 +283,8 @@ impl World {
             ("links", self.links.capacity()),
             ("hulls", self.hulls.capacity()),
             ("pairs of hulls", self.hull_solver.pair_count()),
+            ("joints", self.joints.capacity()),
+            ("stand-ins", self.joint_solver.stand_in_count()),
         ]
     }
 

@@ -1,6 +1,6 @@
 //! Contract: a world's memory is as large as its largest content at any one time, however many bodies come and go.
 
-use granule::{BodyDesc, Filter, Material, Part, Polygon, Settings, Shape, Vec2, World};
+use granule::{BodyDesc, Filter, JointDesc, Material, Part, Polygon, Settings, Shape, Vec2, World};
 
 /// A triangle and a material that no other number gives.
 fn distinct(number: u32) -> (Shape, Material) {
@@ -48,6 +48,50 @@ fn what_is_removed_is_forgotten() {
     for (table, most) in [("outlines", 1_300), ("materials", 1_300), ("handles", 1_000), ("compounds", 100)] {
         assert!(size(table) <= most, "{table}: {}", size(table));
     }
+}
+
+/// Contract: joints that come and go, with their bodies or without, leave no memory behind, and a joint that is new has nothing of
+/// the one that had its place.
+#[test]
+fn joints_that_are_removed_are_forgotten() {
+    let mut world = World::new(Settings::default()).unwrap();
+    let ground = world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+    let mut after_two = None;
+    for batch in 0..50 {
+        let mut bodies = Vec::new();
+        let mut joints = Vec::new();
+        for place in 0..40 {
+            let at = Vec2::new(2.0 * place as f32, 5.0);
+            let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), at)).unwrap();
+            let motor = JointDesc::revolute(ground, body, at, Vec2::ZERO).with_motor(10.0, 1.0e3);
+            joints.push(world.add_joint(&motor).unwrap());
+            if let Some(&last) = bodies.last() {
+                let rod = JointDesc::distance(last, body, Vec2::ZERO, Vec2::ZERO, 2.0);
+                joints.push(world.add_joint(&rod).unwrap());
+            }
+            bodies.push(body);
+        }
+        world.step();
+        world.validate().unwrap();
+        for joint in joints.drain(..).skip(batch % 3).step_by(2) {
+            world.remove_joint(joint).unwrap();
+        }
+        world.step();
+        for body in bodies {
+            world.remove_body(body).unwrap();
+        }
+        world.step();
+        assert_eq!(world.joint_count(), 0);
+        if batch == 1 {
+            after_two = Some(world.table_sizes());
+        }
+    }
+    assert_eq!(Some(world.table_sizes()), after_two);
+    let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 5.0))).unwrap();
+    let hinge = world.add_joint(&JointDesc::revolute(ground, body, Vec2::new(0.0, 5.0), Vec2::ZERO)).unwrap();
+    world.step();
+    assert_eq!(world.joint_state(hinge).unwrap().torque, 0.0);
+    assert_eq!(world.body(body).unwrap().angular_velocity, 0.0);
 }
 
 /// Three shapes collide as what they are: a shape that is removed and added again, a shape that reuses a freed number,
