@@ -12,6 +12,8 @@
 //! # Ok::<(), granule::Error>(())
 //! ```
 
+mod figure;
+
 use crate::body::{BodyDesc, BodyHandle, BodyType, Filter};
 use crate::error::{Error, check_vec};
 use crate::geometry::polygon::Polygon;

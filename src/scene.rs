@@ -1,7 +1,7 @@
 //! Scenes: the built-in stress scenes and scene files, one description for the command, the tests,
 //! the benches and the fuzz targets alike.
 //!
-//! A [`Scene`] is plain data: settings, a list of bodies, their further shapes, their links
+//! A [`Scene`] is plain data: settings, a list of bodies, their further shapes, their links,
 //! hulls and joints. [`builtin`] makes one from a name, a
 //! number of bodies and a seed; with the feature `scene`, `Scene::from_json` reads one from a file.
 //! [`Scene::build`] puts the bodies into a new world in the order of the list, so that the body at
@@ -12,7 +12,8 @@
 //!
 //! let scene = scene::builtin("packed", 200, 1).expect("packed is one of scene::BUILTIN");
 //! let mut world = scene.build()?;
-//! world.step();
+//! let mut player = scene::Player::new(&scene, &world);
+//! player.step(&mut world); // the same as world.step() for a scene without a script
 //! assert_eq!(world.body_count(), 200);
 //! # Ok::<(), granule::Error>(())
 //! ```
@@ -20,14 +21,17 @@
 mod builtin;
 #[cfg(feature = "scene")]
 mod file;
+mod joined;
 mod linked;
 mod random;
+mod script;
 mod turning;
 mod upright;
 
 pub use builtin::{BUILTIN, Builtin, DEFAULT, MAX_BODIES, builtin};
 #[cfg(feature = "scene")]
 pub use file::SceneError;
+pub use script::{Drop, Player, Rain, Script, Walker};
 
 use crate::{
     BodyDesc, BodyHandle, BodyType, Error, JointDesc, JointEnds, JointHandle, LinkDesc, Part, Settings, Vec2,
@@ -56,6 +60,8 @@ pub struct Scene {
     /// The joints, which name bodies by their places in `bodies`. A gear names joints by their places in this list, which come before
     /// its own. A frame's position is from the centre of the body's own shape.
     pub joints: Vec<JointDesc<usize, usize>>,
+    /// What a host does while the scene runs: a [`Player`] does it. `None` for scenes from files and for most built-in ones.
+    pub script: Option<Script>,
 }
 
 impl Scene {

@@ -5,16 +5,19 @@
 mod profiler;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use granule::{BodyDesc, Settings, Shape, Vec2, World, scene};
+use granule::scene::{self, Player};
+use granule::{BodyDesc, Settings, Shape, Vec2, World};
 use std::time::Duration;
 
 const BODIES: usize = 10_000;
 const WARMUP: usize = 60;
 
-fn warm(name: &str) -> World {
-    let mut world = scene::builtin(name, BODIES, 1).unwrap().build().unwrap();
-    (0..WARMUP).for_each(|_| world.step());
-    world
+fn warm(name: &str) -> (Player, World) {
+    let scene = scene::builtin(name, BODIES, 1).unwrap();
+    let mut world = scene.build().unwrap();
+    let mut player = Player::new(&scene, &world);
+    (0..WARMUP).for_each(|_| player.step(&mut world));
+    (player, world)
 }
 
 fn scenes(criterion: &mut Criterion) {
@@ -29,8 +32,8 @@ fn scenes(criterion: &mut Criterion) {
             let mut world = None;
             let label = if threads == 1 { "1 thread".to_string() } else { format!("{threads} threads") };
             group.bench_function(label, |bencher| {
-                let world = world.get_or_insert_with(|| warm(name));
-                pool.install(|| bencher.iter(|| world.step()));
+                let (player, world) = world.get_or_insert_with(|| warm(name));
+                pool.install(|| bencher.iter(|| player.step(world)));
             });
         }
         group.finish();

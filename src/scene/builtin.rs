@@ -6,7 +6,7 @@
 //! scenes keep the best precision; the floor's top is y = 0.
 
 use super::random::Random;
-use super::{Scene, linked, turning, upright};
+use super::{Scene, Script, joined, linked, turning, upright};
 use crate::{Assembly, BodyDesc, JointDesc, LinkDesc, Material, Mix, Mixing, Part, Settings, Shape};
 use glam::Vec2;
 
@@ -40,6 +40,18 @@ pub(super) struct Pieces {
     pub links: Vec<LinkDesc<usize>>,
     pub hulls: Vec<Vec<usize>>,
     pub joints: Vec<JointDesc<usize, usize>>,
+    pub script: Option<Script>,
+}
+
+impl Pieces {
+    /// Appends the bodies and joints of an assembly without links and hulls. Returns the place of its first body.
+    pub fn append(&mut self, assembly: Assembly) -> usize {
+        let (first, joints) = (self.bodies.len(), self.joints.len());
+        self.bodies.extend(assembly.bodies);
+        let named = |joint: JointDesc<usize, usize>| joint.map(|place| place + first, |place| place + joints);
+        self.joints.extend(assembly.joints.into_iter().map(named));
+        first
+    }
 }
 
 impl From<Vec<BodyDesc>> for Pieces {
@@ -240,6 +252,70 @@ pub const BUILTIN: &[Builtin] = &[
         steps: 600,
         make: |bodies, random| turning::mixed_shapes(bodies, random).into(),
     },
+    Builtin {
+        name: "joint_grid",
+        about: "a square net of hinged circles hangs from the middle of its top row",
+        bodies: 10_000,
+        warmup: 60,
+        steps: 500,
+        make: joined::joint_grid,
+    },
+    Builtin {
+        name: "rain",
+        about: "figures of 11 limbs fall on shelves, are removed, and made anew at the top",
+        bodies: 11_000,
+        warmup: 60,
+        steps: 1000,
+        make: joined::rain,
+    },
+    Builtin {
+        name: "ball_and_chain",
+        about: "chains of 40 links swing, with a ball of 1,000 times a link's mass at the end",
+        bodies: 2_050,
+        warmup: 60,
+        steps: 600,
+        make: joined::ball_and_chain,
+    },
+    Builtin {
+        name: "cars",
+        about: "cars with suspended, driven wheels go over hills",
+        bodies: 1_500,
+        warmup: 60,
+        steps: 600,
+        make: joined::cars,
+    },
+    Builtin {
+        name: "walkers",
+        about: "two-legged figures walk by the motors in their hips and knees",
+        bodies: 1_000,
+        warmup: 60,
+        steps: 600,
+        make: joined::walkers,
+    },
+    Builtin {
+        name: "mill",
+        about: "paddles on motors stir piles of shapes of all kinds",
+        bodies: 2_440,
+        warmup: 60,
+        steps: 600,
+        make: joined::mill,
+    },
+    Builtin {
+        name: "hinges",
+        about: "curtains of hinged and welded planks break under the balls that fly into them",
+        bodies: 2_200,
+        warmup: 30,
+        steps: 600,
+        make: joined::hinges,
+    },
+    Builtin {
+        name: "gears",
+        about: "wheels coupled by gears turn and lift racks",
+        bodies: 2_000,
+        warmup: 60,
+        steps: 600,
+        make: joined::gears,
+    },
 ];
 
 /// Makes the built-in scene of this name with exactly `bodies` moving bodies. The exceptions are:
@@ -248,6 +324,8 @@ pub const BUILTIN: &[Builtin] = &[
 /// - the scenes of particles (`ropes` to `bridge`), where `bodies` is about the number of particles;
 /// - `many_pyramids`, `washer` and `tumbler`, whose pyramids and boxes are a square number;
 /// - `arch` and `card_house`, which are made of whole arches and houses, at least one;
+/// - the scenes of joints (`joint_grid` to `gears`), which are made of a square number of circles, or of whole figures, vehicles, chains
+///   and meshes, at least one;
 /// - the drums and the plough: kinematic bodies that are added to the number.
 ///
 /// The same name, number and seed give the same scene, bit for bit.
@@ -261,8 +339,9 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let gravity = if name == "gas" { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
     let settings = Settings { gravity, mixing, ..Settings::default() };
-    let Pieces { bodies, parts, links, hulls, joints } = (recipe.make)(bodies, &mut Random::new(seed));
-    Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls, joints })
+    let pieces = (recipe.make)(bodies, &mut Random::new(seed));
+    let Pieces { bodies, parts, links, hulls, joints, script } = pieces;
+    Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls, joints, script })
 }
 
 /// The places of a grid of `columns`, row by row from the bottom, counted from 0.

@@ -185,7 +185,7 @@ impl Scene {
     /// # Errors
     ///
     /// [`SceneError::Value`] for what a file can't express: a value that is not finite, a static particle, a joint of a particle, a
-    /// joint that is not enabled or has a tag.
+    /// joint that is not enabled or has a tag, a scene with a script.
     pub fn to_json(&self) -> Result<String, SceneError> {
         let file = SceneFile::of(self)?;
         Ok(lay_out(&file))
@@ -238,7 +238,7 @@ impl SceneFile {
             let desc = joint.desc(&joints, &bodies, first);
             joints.push(desc.map_err(|fault| fault.within(&format!("joints[{index}].")))?);
         }
-        Ok(Scene { name, settings, bodies, parts, links, hulls, joints })
+        Ok(Scene { name, settings, bodies, parts, links, hulls, joints, script: None })
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {

@@ -168,7 +168,7 @@ fn random_polygon(random: &mut Random) -> Shape {
 }
 
 /// A random shape of a kind that turns. It reaches at most 0.5 m.
-fn any_shape(random: &mut Random) -> Shape {
+pub(super) fn any_shape(random: &mut Random) -> Shape {
     match (5.0 * random.unit()) as u32 {
         0 => Shape::circle(random.between(0.2, 0.5)),
         1 => Shape::oriented_box(random.between(0.15, 0.35), random.between(0.15, 0.35)),

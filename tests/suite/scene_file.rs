@@ -130,7 +130,8 @@ fn all_fields() {
             parts: vec![],
             links,
             hulls: vec![],
-            joints: vec![]
+            joints: vec![],
+            script: None
         }
     );
 }
@@ -183,7 +184,16 @@ fn shapes_that_turn() {
     let name = "scene".to_owned();
     assert_eq!(
         scene,
-        Scene { name, settings: Settings::default(), bodies, parts, links, hulls: vec![], joints: vec![] }
+        Scene {
+            name,
+            settings: Settings::default(),
+            bodies,
+            parts,
+            links,
+            hulls: vec![],
+            joints: vec![],
+            script: None
+        }
     );
     let again = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(again, scene);
@@ -259,6 +269,7 @@ fn defaults() {
         links: vec![],
         hulls: vec![],
         joints: vec![],
+        script: None,
     };
     assert_eq!(accepted("{}"), empty);
     assert_eq!(accepted(r#"{"solver":"projection"}"#).settings, Settings::projection());
@@ -293,6 +304,7 @@ fn round_trip() {
         links: vec![],
         hulls: vec![],
         joints: vec![],
+        script: None,
     };
     let read = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(read, scene);
@@ -319,6 +331,7 @@ fn writing_refuses_nan() {
         links: vec![],
         hulls: vec![],
         joints: vec![],
+        script: None,
     };
     let error = scene.to_json().expect_err("NaN is not JSON").to_string();
     assert!(error.starts_with("bodies[0].position: NaN is not in "), "{error}");

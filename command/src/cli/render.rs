@@ -6,6 +6,7 @@ use super::progress::Progress;
 use super::{Outcome, bad_file, bad_input, emit, note, sheet};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
+use granule::scene::Player;
 use granule::{Vec2, World};
 use granule_command::render::{
     By, Camera, Gif, Image, Look, Survey, Theme, View, caption, caption_height, delays, draw,
@@ -231,25 +232,27 @@ impl Clip {
         let steps = u64::from(self.frames - 1) * u64::from(self.every);
         let passes = if self.frames == 1 { 1 } else { 2 };
         let progress = Progress::new(passes * (u64::from(input.warmup) + steps));
-        let step = |world: &mut World, steps: u32| {
+        let mut player = Player::new(&input.scene, world);
+        let step = |player: &mut Player, world: &mut World, steps: u32| {
             for _ in 0..steps {
-                world.step();
+                player.step(world);
                 progress.step();
             }
         };
         progress.phase("looking");
         let mut survey = Survey::new(&self.look);
-        step(world, input.warmup);
+        step(&mut player, world, input.warmup);
         survey.add(world);
         for _ in 1..self.frames {
-            step(world, self.every);
+            step(&mut player, world, self.every);
             survey.add(world);
         }
         let view = self.view(&survey);
         if self.frames > 1 {
             // The same steps again give the same bits.
             *world = input.world()?;
-            step(world, input.warmup);
+            player = Player::new(&input.scene, world);
+            step(&mut player, world, input.warmup);
         }
         progress.phase("drawing");
         let mut sink = self.sink(input)?;
@@ -258,7 +261,7 @@ impl Clip {
         let mut drawn = Vec::with_capacity(self.frames as usize);
         for frame in 0..self.frames {
             if frame > 0 {
-                step(world, self.every);
+                step(&mut player, world, self.every);
             }
             let start = Instant::now();
             draw(world, &view, &self.look, &mut image);

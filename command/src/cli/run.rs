@@ -6,8 +6,8 @@ use super::output::{check_new, write_file};
 use super::profile::{self, Profile, Taken};
 use super::progress::Progress;
 use super::{Outcome, alloc, bad_file, bad_input, check_failed, emit, emit_json, note, summary};
-use granule::scene::Scene;
-use granule::{BodyState, JointState, Solver, World};
+use granule::scene::{Player, Scene};
+use granule::{BodyHandle, BodyState, JointState, Solver, World};
 use granule_command::report::export::trace::{self, Span};
 use granule_command::report::{
     self, Machine, PhaseTimes, QualityRecord, RunRecord, SCHEMA, Samples, StepTimes,
@@ -93,8 +93,10 @@ struct Measured {
 
 fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let progress = Progress::new(u64::from(input.warmup) + u64::from(input.steps));
+    let mut player = Player::new(&input.scene, world);
     progress.phase("warm-up");
     for _ in 0..input.warmup {
+        player.edit(world);
         let start = Instant::now();
         world.step();
         let elapsed = start.elapsed();
@@ -114,6 +116,8 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let profile = Profile::start(args);
     let begin = Instant::now();
     for _ in 0..input.steps {
+        // The time of a step is that of the engine, without what a script does before it.
+        player.edit(world);
         // The progress bar allocates, too: only the allocations of the step are counted.
         let before = alloc::count();
         let start = Instant::now();
@@ -219,8 +223,8 @@ fn dump(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>)
 /// Writes one line per body, in the scene's order. Rust prints the shortest decimal that reads back as the same number.
 fn write_bodies(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
     writeln!(out, "id,x,y,angle,vx,vy,omega")?;
-    for (id, place) in places(scene, false) {
-        let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
+    for (id, handle) in dumped(scene, world, false) {
+        let state = world.body(handle).map_err(io::Error::other)?;
         let BodyState { position, angle, turns, velocity, angular_velocity } = state;
         let (x, y, vx, vy) = (position.x, position.y, velocity.x, velocity.y);
         // The total angle, with whole turns. If there are none, the f32 has fewer digits.
@@ -233,31 +237,44 @@ fn write_bodies(out: &mut impl Write, scene: &Scene, world: &World) -> io::Resul
 /// Writes one line per particle, in the scene's order.
 fn write_particles(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
     writeln!(out, "id,x,y,vx,vy")?;
-    for (id, place) in places(scene, true) {
-        let state = world.body(scene.handle(place)).map_err(io::Error::other)?;
+    for (id, handle) in dumped(scene, world, true) {
+        let state = world.body(handle).map_err(io::Error::other)?;
         let (x, y, vx, vy) = (state.position.x, state.position.y, state.velocity.x, state.velocity.y);
         writeln!(out, "{id},{x},{y},{vx},{vy}")?;
     }
     Ok(())
 }
 
-/// Writes one line per joint, in the scene's order. A joint that is gone has zeros.
+/// Writes one line per joint, in the scene's order. A joint that is gone has zeros. A script may have removed joints and added others:
+/// then those that are there now, by the index of their handles.
 fn write_joints(out: &mut impl Write, scene: &Scene, world: &World) -> io::Result<()> {
     writeln!(out, "id,kind,angle,translation,speed,force_x,force_y,torque,broken")?;
-    for (id, joint) in scene.joints.iter().enumerate() {
-        let state = world.joint_state(scene.joint_handle(id));
+    let joints: Vec<_> = if scene.script.is_none() {
+        scene.joints.iter().enumerate().map(|(id, joint)| (scene.joint_handle(id), joint.kind)).collect()
+    } else {
+        world.joints().map(|(handle, joint)| (handle, joint.kind)).collect()
+    };
+    for (id, (handle, kind)) in joints.into_iter().enumerate() {
+        let state = world.joint_state(handle);
         let broken = u8::from(state.is_err());
         let JointState { angle, translation, speed, force, torque } = state.unwrap_or_default();
-        let (kind, x, y) = (joint.kind.name(), force.x, force.y);
+        let (kind, x, y) = (kind.name(), force.x, force.y);
         writeln!(out, "{id},{kind},{angle},{translation},{speed},{x},{y},{torque},{broken}")?;
     }
     Ok(())
 }
 
-/// The places in the scene of its particles, or of its other bodies, numbered as in a scene file.
-fn places(scene: &Scene, particles: bool) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let chosen = move |place: &usize| scene.bodies[*place].is_particle() == particles;
-    (0..scene.bodies.len()).filter(chosen).enumerate()
+/// The particles, or the other bodies, in the scene's order and numbered as in a scene file. A script may have removed bodies and added
+/// others: then those that are there now, by the index of their handles.
+fn dumped(scene: &Scene, world: &World, particles: bool) -> Vec<(usize, BodyHandle)> {
+    if scene.script.is_none() {
+        let places = (0..scene.bodies.len()).filter(|&place| scene.bodies[place].is_particle() == particles);
+        return places.map(|place| scene.handle(place)).enumerate().collect();
+    }
+    let chosen = |handle: &BodyHandle| world.is_particle(*handle) == Ok(particles);
+    let mut handles: Vec<BodyHandle> = world.handles().filter(chosen).collect();
+    handles.sort_by_key(|handle| handle.index());
+    handles.into_iter().enumerate().collect()
 }
 
 /// Checks that the state is finite, and that no body was quarantined.

@@ -5,7 +5,7 @@ use super::input;
 use super::progress::Progress;
 use super::render::create;
 use super::{Failure, Outcome, bad_file, bad_input, emit};
-use granule::scene::{self, BUILTIN};
+use granule::scene::{self, BUILTIN, Player};
 use granule_command::render::{GLYPH_HEIGHT, Image, Look, Survey, draw};
 use std::io::Write;
 use std::path::Path;
@@ -36,6 +36,14 @@ fn moment(name: &str) -> (usize, u32) {
         "card_house" => (80, 60),
         "junkyard" => (300, 400),
         "mixed_shapes" => (300, 100),
+        "joint_grid" => (400, 60),
+        "rain" => (220, 30),
+        "ball_and_chain" => (164, 70),
+        "cars" => (36, 150),
+        "walkers" => (60, 150),
+        "mill" => (244, 240),
+        "hinges" => (220, 60),
+        "gears" => (120, 300),
         _ => (400, 150),
     }
 }
@@ -68,8 +76,9 @@ fn sheet(look: &Look, seed: u64) -> Result<Image, Failure> {
         let of = |error: &dyn std::fmt::Display| bad_input(format!("{}: {error}", builtin.name));
         let scene = scene::builtin(builtin.name, bodies, seed).ok_or_else(|| of(&"not of that size"))?;
         let mut world = scene.build().map_err(|error| of(&error))?;
+        let mut player = Player::new(&scene, &world);
         for _ in 0..steps {
-            world.step();
+            player.step(&mut world);
             progress.step();
         }
         let mut survey = Survey::new(look);

@@ -5,6 +5,7 @@ use super::input::{self, Input};
 use super::progress::Progress;
 use super::{Outcome, bad_input, check_failed, emit, emit_json};
 use granule::World;
+use granule::scene::Player;
 use granule::verify::{Divergence, Side, side_by_side};
 use serde::Serialize;
 use std::fmt;
@@ -74,12 +75,13 @@ pub fn main(args: &VerifyArgs) -> Outcome {
     let a = Configuration::new(&world_a, args.against_threads as usize);
     let (pool_a, pool_b) = (input::pool(a.threads)?, input::pool(b.threads)?);
 
+    let mut players = [&world_a, &world_b].map(|world| Player::new(&input.scene, world));
     let progress = Progress::new(steps);
     progress.phase("comparing");
     let result = side_by_side(&mut world_a, &mut world_b, steps, args.plant, |side, world| match side {
-        Side::A => pool_a.install(|| world.step()),
+        Side::A => pool_a.install(|| players[0].step(world)),
         Side::B => {
-            pool_b.install(|| world.step());
+            pool_b.install(|| players[1].step(world));
             progress.step();
         }
     });

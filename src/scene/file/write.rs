@@ -15,6 +15,9 @@ use std::fmt::Write as _;
 impl SceneFile {
     pub(super) fn of(scene: &Scene) -> Result<SceneFile, SceneError> {
         name(Some(&scene.name))?;
+        if scene.script.is_some() {
+            return Err(value("script", "a scene file has none: what it does is part of the program"));
+        }
         // All fields are named, so that a new field of `Settings` cannot be forgotten here.
         let Settings {
             gravity,

@@ -81,11 +81,11 @@ impl GearBlock {
         for from in 0..2 {
             let same: [L; 2] = load2(&self.members[1].same[from], i);
             let left = L::splat(1.0) - (same[0] + same[1]);
-            for axis in 0..3 {
-                let value = ends[1][from][axis];
-                ends[0][0][axis] = ends[0][0][axis] + same[0] * value;
-                ends[0][1][axis] = ends[0][1][axis] + same[1] * value;
-                ends[1][from][axis] = left * value;
+            let [first, second] = &mut ends;
+            for (axis, value) in second[from].iter_mut().enumerate() {
+                first[0][axis] = first[0][axis] + same[0] * *value;
+                first[1][axis] = first[1][axis] + same[1] * *value;
+                *value = left * *value;
             }
         }
         ends

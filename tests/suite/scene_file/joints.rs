@@ -353,6 +353,7 @@ fn scene_of(joints: Vec<Joint>) -> Scene {
         links: vec![],
         hulls: vec![],
         joints,
+        script: None,
     }
 }
 
