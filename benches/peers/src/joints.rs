@@ -7,7 +7,7 @@
 use crate::box2d::JoinedWorld;
 use crate::report::Origin;
 use crate::times::{Times, least};
-use ::granule::scene::{Player, Scene, Script, builtin, script::Rain};
+use ::granule::scene::{Player, Rain, Scene, Script, builtin};
 use ::granule::{JointEnds, JointKind, Shape, Vec2, World};
 use std::fmt::Write as _;
 use std::time::Instant;
