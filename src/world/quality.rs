@@ -70,11 +70,11 @@ impl World {
         quality.mean_penetration = total / quality.contacts.max(1) as f64;
     }
 
-    /// Visits the pairs of shapes of two bodies whose filters let them touch.
+    /// Visits the pairs of shapes of two bodies whose filters, and joints, let them touch.
     fn visit_pairs(&self, a: usize, b: usize, visit: &mut impl FnMut(&Pair)) {
         let c = &self.bodies.columns;
         let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
-        if a_fixed && b_fixed {
+        if a_fixed && b_fixed || self.bodies.are_apart(a, b) {
             return;
         }
         let shapes = |slot: usize| {

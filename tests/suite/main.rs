@@ -7,6 +7,7 @@ mod common;
 mod events;
 mod fuzz_corpus;
 mod hulls;
+mod joined;
 mod laws;
 mod layers;
 mod manifolds;

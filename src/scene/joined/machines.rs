@@ -3,9 +3,9 @@
 use super::super::builtin::{Pieces, body, centred, grid, wall};
 use super::super::random::Random;
 use super::super::turning::any_shape;
-use super::{anchor, places};
+use super::{NOTHING, anchor, places};
 use crate::geometry::trig::sin_cos;
-use crate::{Assembly, BodyDesc, Filter, JointDesc, Material, Part, Polygon, Shape};
+use crate::{Assembly, BodyDesc, JointDesc, Material, Part, Polygon, Shape};
 use glam::Vec2;
 use std::f32::consts::{FRAC_PI_2, PI};
 
@@ -109,15 +109,14 @@ pub(in crate::scene) fn mill(bodies: usize, random: &mut Random) -> Pieces {
     scene
 }
 
-/// Meshes of 19 wheels of all sizes in a row, coupled by gears. A motor drives the first wheel, and the last wheel lifts a rack until that
-/// is at its upper end. Then the motor stalls.
+/// Meshes of 19 wheels of all sizes in a row, coupled by gears. A motor drives the first wheel, and the last wheel lifts or lowers a rack
+/// until that is at an end of its guide (after 13 s). Then the motor stalls.
 pub(in crate::scene) fn gears(bodies: usize, random: &mut Random) -> Pieces {
     const WHEELS: usize = 19;
     const SPEED: f32 = 0.15;
     const TORQUE: f32 = 200.0;
     const TRAVEL: f32 = 4.0;
     let material = Material::new(1.0, 0.6, 0.0);
-    let filter = Filter { mask: 0, ..Filter::default() };
     let count = (bodies / (WHEELS + 1)).max(1);
     let mut scene = Pieces::default();
     // A mesh is some 20 m long and 7 m high.
@@ -134,7 +133,7 @@ pub(in crate::scene) fn gears(bodies: usize, random: &mut Random) -> Pieces {
             right += 2.0 * radius;
             let here = scene.bodies.len();
             let wheel = body(Shape::circle(radius), middle, material);
-            scene.bodies.push(BodyDesc { filter, angular_velocity: speed / radius, ..wheel });
+            scene.bodies.push(BodyDesc { filter: NOTHING, angular_velocity: speed / radius, ..wheel });
             let axle = scene.joints.len();
             let hinge = JointDesc::revolute(frame, here, middle - place, Vec2::ZERO);
             let drive = hinge.with_motor(speed / radius, TORQUE);
@@ -150,7 +149,7 @@ pub(in crate::scene) fn gears(bodies: usize, random: &mut Random) -> Pieces {
         let rack = scene.bodies.len();
         let middle = Vec2::new(right + 0.1, place.y);
         let bar = body(Shape::oriented_box(0.1, 2.0), middle, material);
-        scene.bodies.push(BodyDesc { filter, velocity: Vec2::new(0.0, -speed), ..bar });
+        scene.bodies.push(BodyDesc { filter: NOTHING, velocity: Vec2::new(0.0, -speed), ..bar });
         let guide = JointDesc::prismatic(frame, rack, middle - place, Vec2::ZERO, FRAC_PI_2);
         let slider = scene.joints.len();
         scene.joints.push(guide.with_limit(-0.5 * TRAVEL, 0.5 * TRAVEL));
