@@ -42,10 +42,12 @@ impl PivotBlock {
         [load2(&self.turns[0], i), load2(&self.turns[1], i)]
     }
 
-    /// Notes where the points are.
+    /// Notes where the points are. Both bodies feel the impulses at B's point: so a spring that is stretched keeps the angular momentum
+    /// of its bodies.
     #[inline(always)]
     fn place<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
-        let ([a, b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
+        let ([near, b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
+        let a = [near[0] + at.gap[0], near[1] + at.gap[1]];
         store2(&mut self.turns[0], i, [-a[1] * spin_a, a[0] * spin_a]);
         store2(&mut self.turns[1], i, [-b[1] * spin_b, b[0] * spin_b]);
         store2(&mut self.error, i, at.gap);
