@@ -331,7 +331,6 @@ impl World {
         self.links.broken.clear();
         let links = &mut self.links;
         self.verlet.break_links(substep, |link| links.break_link(link));
-        self.break_joints();
     }
 
     /// Reads the solver's rows. Writes the bodies and the state of the list. Quarantines bodies that went bad.
@@ -353,6 +352,8 @@ impl World {
         for slot in bad {
             self.quarantine(slot);
         }
+        // Only now: bodies whose joint breaks may touch, which the state of the list has to say.
+        self.break_joints();
     }
 
     /// Does nothing unless velocities, forces or impulses were set by hand. Quarantines bodies that would go bad (their

@@ -2,7 +2,10 @@
 #![cfg(feature = "parallel")]
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
-use granule::{Assembly, BodyDesc, Isa, Material, Settings, Shape, Vec2, World, scene, step_many};
+use granule::{
+    Assembly, BodyDesc, BodyHandle, Filter, Isa, JointDesc, JointFrame, JointKind, Material, Settings, Shape,
+    Spring, Vec2, World, scene, step_many,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -203,8 +206,79 @@ fn heaps_of_hulls_are_bounded() {
     assert!(held < 64, "300 hulls in one place hold {held} MB");
 }
 
+/// A joint of kind `i` that holds a body 1 below another.
+fn any_joint(i: usize, a: BodyHandle, b: BodyHandle) -> JointDesc {
+    let (down, up) = (Vec2::new(0.0, -0.5), Vec2::new(0.0, 0.5));
+    let motor = JointKind::Motor {
+        linear_velocity: Vec2::ZERO,
+        angular_velocity: 0.0,
+        offset: None,
+        angle: Some(0.0),
+        max_force: 1.0e6,
+        max_torque: 1.0e3,
+    };
+    let desc = match i % 8 {
+        0 => JointDesc::revolute(a, b, down, up).with_limit(-1.0, 1.0).with_motor(0.5, 1.0),
+        1 => JointDesc::prismatic(a, b, down, up, 0.0).with_spring(0.0, 5.0, 0.5),
+        2 => JointDesc::wheel(a, b, down, up, 0.0).with_motor(1.0, 1.0),
+        3 => JointDesc::weld(a, b, down, up),
+        4 => JointDesc::distance(a, b, down, up, 0.0).with_limit(0.0, 0.1),
+        5 => JointDesc { frame_a: JointFrame::at(2.0 * down), ..JointDesc::new(a, b, motor) },
+        6 => JointDesc::target(b, Vec2::ZERO, Vec2::new(i as f32, -1.0), Spring::new(5.0, 1.0), 1.0e6),
+        _ => JointDesc::distance(a, b, Vec2::ZERO, Vec2::ZERO, 1.0).with_spring(1.0, 5.0, 1.0),
+    };
+    // The load grows, so that they break one after the other.
+    JointDesc { break_force: 20.0 + 0.5 * i as f32, ..desc }
+}
+
+/// Joints of every kind allocate nothing, also while they break, in a world whose bodies then touch no others.
+fn joints_allocate_nothing() {
+    for threads in [1, 2] {
+        let mut world = World::new(Settings::default()).unwrap();
+        let ghost = Filter { category: 0, mask: 0, group: 0 };
+        let mut bodies = Vec::new();
+        for i in 0..200 {
+            let top = Vec2::new(i as f32, 0.0);
+            let post = BodyDesc { filter: ghost, ..BodyDesc::fixed(Shape::circle(0.1), top) };
+            let body = BodyDesc::dynamic(Shape::oriented_box(0.2, 0.5), top - Vec2::Y);
+            let body = BodyDesc { filter: ghost, mass: Some(1.0), ..body };
+            let [post, body] = [post, body].map(|desc| world.add_body(&desc).unwrap());
+            world.add_joint(&any_joint(i, post, body)).unwrap();
+            if i % 8 == 0 {
+                let filter = world.add_joint(&JointDesc::filter(post, body)).unwrap();
+                assert_eq!(world.joint(filter).unwrap().kind, JointKind::Filter);
+            }
+            bodies.push(body);
+        }
+        let hinges: Vec<_> =
+            world.joints().filter(|(_, desc)| matches!(desc.kind, JointKind::Revolute(_))).collect();
+        for two in hinges.chunks_exact(2) {
+            world.add_joint(&JointDesc::gear(two[0].0, two[1].0, -1.0)).unwrap();
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (mut broken, mut spoilt) = (0, Vec::new());
+        pool.install(|| {
+            (0..120).for_each(|_| world.step());
+            for step in 0..120 {
+                let pull = Vec2::new(0.0, -(step as f32));
+                bodies.iter().for_each(|&body| world.apply_force(body, pull).unwrap());
+                let before = CALLS.load(Ordering::Relaxed);
+                world.step();
+                let calls = CALLS.load(Ordering::Relaxed) - before;
+                broken += world.joint_events().len();
+                if calls > 0 {
+                    spoilt.push((step, calls));
+                }
+            }
+        });
+        assert!(broken > 100, "{broken} joints broke");
+        assert!(spoilt.is_empty(), "{threads} threads: (step, allocations) {spoilt:?}");
+    }
+}
+
 /// Contract: a step of a warm world allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion,
-/// and when the time step or the instruction set changes. Removed bodies hold no memory.
+/// and when the time step or the instruction set changes. Joints allocate nothing either, also while they
+/// break. Removed bodies hold no memory.
 ///
 /// This file has one test only, because the counter counts for the whole process.
 #[test]
@@ -213,6 +287,7 @@ fn warm_steps_allocate_nothing() {
     removed_bodies_are_forgotten();
     many_worlds_allocate_nothing();
     heaps_of_hulls_are_bounded();
+    joints_allocate_nothing();
     resting_worlds_allocate_nothing();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});
     moving_worlds_allocate_nothing("time step", 120, 120, |world, step| {

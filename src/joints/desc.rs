@@ -169,7 +169,8 @@ pub enum JointKind {
         /// The largest force, N.
         max_force: f32,
     },
-    /// Couples the free motions of two revolute or prismatic joints: first + ratio · second stays what it is when the gear is added.
+    /// Couples the free motions of two revolute or prismatic joints: first + ratio · second stays what it is when the gear is added, or
+    /// when its ratio is changed.
     Gear {
         /// How far the first moves, in the opposite direction, while the second moves by 1. In m or rad of each. Not 0.
         ratio: f32,

@@ -25,7 +25,7 @@ pub(crate) struct Joint {
     pub place: Option<Place>,
     /// Whole turns between the bodies that do not count, so that the angle was within ±π when the joint was added.
     pub turns: i32,
-    /// Of a gear: first + ratio · second when it was added.
+    /// Of a gear: first + ratio · second when it was added, or got its ratio.
     pub constant: f64,
     /// How many gears couple this joint.
     pub gears: u32,

@@ -220,11 +220,17 @@ impl World {
                 events.push(JointEvent { joint, tag: desc.tag, reason: JointEnd::Broken { force, torque } });
             }
         });
-        for event in &events {
-            if self.joints.get(event.joint).is_ok() {
-                self.take_joint(event.joint.index);
+        // A gear that broke is taken out before a joint that it couples: so it is not lost, too.
+        let mut gears_first = |gears: bool| {
+            for event in &events {
+                let is_gear = |joint: &Joint| matches!(joint.desc.kind, JointKind::Gear { .. });
+                if self.joints.get(event.joint).is_ok_and(|joint| is_gear(joint) == gears) {
+                    self.take_joint(event.joint.index);
+                }
             }
-        }
+        };
+        gears_first(true);
+        gears_first(false);
         // Gears of a joint that broke.
         events.append(&mut self.joints.lost);
         self.joints.events = events;
@@ -263,6 +269,14 @@ impl World {
         }
         if desc.collide_connected != old.desc.collide_connected {
             self.part(&old.desc, false);
+        }
+        if let JointKind::Gear { .. } = desc.kind
+            && desc.kind != old.desc.kind
+        {
+            let constant = self.gear_value(desc);
+            if let Some(gear) = self.joints.at_mut(joint.index) {
+                gear.constant = constant;
+            }
         }
         let h = self.settings.substep();
         self.joint_solver.change(joint.index, &mut self.joints, &self.bodies, h, *desc);

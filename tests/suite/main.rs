@@ -8,6 +8,7 @@ mod events;
 mod fuzz_corpus;
 mod hulls;
 mod joined;
+mod joints;
 mod laws;
 mod layers;
 mod manifolds;

@@ -4,3 +4,4 @@ pub mod chain;
 pub mod clip;
 pub mod engine;
 pub mod hull;
+pub mod joint;

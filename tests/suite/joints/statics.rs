@@ -1,0 +1,195 @@
+//! Joints at rest under a load: bending, reactions, what breaks.
+
+use super::*;
+
+/// Adds a row of planks of length 1 to the right of a post, each joined to the one before by `joint`.
+fn cantilever(
+    world: &mut World,
+    count: usize,
+    joint: impl Fn(BodyHandle, BodyHandle, Vec2) -> JointDesc,
+) -> (Vec<BodyHandle>, Vec<JointHandle>) {
+    let mut last = post(world, Vec2::ZERO);
+    let (mut bodies, mut joints) = (Vec::new(), Vec::new());
+    for i in 0..count {
+        let place = Vec2::new(0.5 + i as f32, 0.0);
+        let body = add(world, plank(Vec2::new(0.5, 0.05), place, 2.0));
+        let point = if i == 0 { Vec2::ZERO } else { Vec2::new(0.5, 0.0) };
+        joints.push(join(world, &joint(last, body, point)));
+        bodies.push(body);
+        last = body;
+    }
+    (bodies, joints)
+}
+
+/// Contract: a cantilever of planks, welded with angular springs, bends at each weld by moment/stiffness. The moment is that of the weight
+/// beyond the weld, the stiffness (2π·f)² on the effective inertia. So the tip hangs as deep as the sum of these angles says: within 1 %.
+#[test]
+fn a_cantilever_bends_by_its_stiffness() {
+    on_both_sets(|settings| {
+        let (count, hertz) = (5, 60.0f32);
+        // Sixteen substeps let the points be held at 240 Hz: then their own sag does not count.
+        let mut world = world(Settings { substeps: 16, ..settings });
+        let kind = JointKind::Weld { linear: None, angular: Some(Spring::new(hertz, 1.0)) };
+        let left = Vec2::new(-0.5, 0.0);
+        let (bodies, joints) = cantilever(&mut world, count, |a, b, point| JointDesc {
+            kind,
+            stiffness: Spring::new(240.0, 2.0),
+            ..JointDesc::weld(a, b, point, left)
+        });
+        steps(&mut world, seconds(&settings, 30.0));
+        let inertia = plank_inertia(Vec2::new(0.5, 0.05), 2.0);
+        let omega = TAU * f64::from(hertz);
+        let (mut slope, mut tip) = (0.0, 0.0);
+        for (i, &joint) in joints.iter().enumerate() {
+            let effective = if i == 0 { inertia } else { 0.5 * inertia };
+            let stiffness = omega * omega * effective;
+            // Planks as good as level: their centres are at i + ½.
+            let beyond = (count - i) as f64;
+            let moment = 2.0 * G * 0.5 * beyond * beyond;
+            let bend = -moment / stiffness;
+            let found = world.joint_state(joint).unwrap();
+            measured(&format!("bend at weld {i}, rad"), f64::from(found.angle), bend);
+            assert_close("bend", f64::from(found.angle), bend, 0.01 * bend.abs());
+            assert_close("torque", f64::from(found.torque), moment, 0.01 * moment);
+            slope += bend;
+            tip += slope;
+        }
+        let end = state(&world, bodies[count - 1]);
+        let found = end.position + 0.5 * Vec2::from_angle(end.angle);
+        measured("tip of a cantilever, m", f64::from(found.y), tip);
+        assert_close("tip", f64::from(found.y), tip, 0.01 * tip.abs());
+    });
+}
+
+/// Contract: rigid welds of a row of planks bear its weight at rest: the torque at the wall is that of the weight. Each weld gives way as
+/// a spring of its stiffness does, 60 Hz: by moment/(I·ω²), within 2 %.
+#[test]
+fn rigid_welds_bear_a_cantilever() {
+    on_both_sets(|settings| {
+        let mut world = world(settings);
+        let left = Vec2::new(-0.5, 0.0);
+        let (_, joints) = cantilever(&mut world, 3, |a, b, point| JointDesc::weld(a, b, point, left));
+        steps(&mut world, seconds(&settings, 10.0));
+        let wall = world.joint_state(joints[0]).unwrap();
+        measured("torque at the wall", f64::from(wall.torque), 2.0 * G * 4.5);
+        assert_close("torque", f64::from(wall.torque), 2.0 * G * 4.5, 0.9);
+        assert_close("force", f64::from(wall.force.y), 6.0 * G, 0.6);
+        let inertia = plank_inertia(Vec2::new(0.5, 0.05), 2.0);
+        let law = -2.0 * G * 4.5 / (inertia * (TAU * 60.0).powi(2));
+        measured("angle at the wall, rad", f64::from(wall.angle), law);
+        assert_close("angle", f64::from(wall.angle), law, 0.02 * law.abs());
+        println!("rigid cantilever: off by {:.2e} m", world.joint_quality().max_error);
+    });
+}
+
+/// Contract: the reaction at the top of a hanging chain is its weight within 1 %, whatever the joints are.
+#[test]
+fn a_chain_hangs_by_its_weight() {
+    on_both_sets(|settings| {
+        for kind in 0..3 {
+            let mut world = world(settings);
+            let mut last = post(&mut world, Vec2::ZERO);
+            let mut top = None;
+            for i in 0..20 {
+                let link = add(
+                    &mut world,
+                    plank(Vec2::new(0.05, 0.25), Vec2::new(0.0, -0.25 - 0.5 * i as f32), 1.5),
+                );
+                let point = if i == 0 { Vec2::ZERO } else { Vec2::new(0.0, -0.25) };
+                let up = Vec2::new(0.0, 0.25);
+                let joint = join(
+                    &mut world,
+                    &match kind {
+                        0 => JointDesc::revolute(last, link, point, up),
+                        1 => JointDesc::weld(last, link, point, up),
+                        _ => JointDesc::distance(last, link, point, Vec2::new(0.0, 0.2), 0.05),
+                    },
+                );
+                top.get_or_insert(joint);
+                last = link;
+            }
+            steps(&mut world, seconds(&settings, 10.0));
+            let force = world.joint_state(top.unwrap()).unwrap().force;
+            let weight = 20.0 * 1.5 * G;
+            measured(&format!("reaction at the top of chain {kind}"), f64::from(force.y), weight);
+            assert_close("reaction", f64::from(force.y), weight, 0.01 * weight);
+            assert!(f64::from(force.x.abs()) < 0.01 * weight, "{force}");
+        }
+    });
+}
+
+/// The events of `count` steps.
+fn events(world: &mut World, count: u32) -> Vec<granule::JointEvent> {
+    let mut all = Vec::new();
+    for _ in 0..count {
+        world.step();
+        all.extend_from_slice(world.joint_events());
+    }
+    all
+}
+
+/// Contract: a joint breaks when it bears more than its break force, and not below, and reports it once with the force. What hung on it
+/// then falls.
+#[test]
+fn joints_break_at_their_force() {
+    on_both_sets(|settings| {
+        for (part, breaks) in [(1.02f32, false), (0.98, true)] {
+            for kind in 0..4 {
+                let mut world = world(settings);
+                let hook = post(&mut world, Vec2::ZERO);
+                let body = add(&mut world, plank(Vec2::new(0.2, 0.5), Vec2::new(0.0, -0.5), 4.0));
+                let top = Vec2::new(0.0, 0.5);
+                let desc = match kind {
+                    0 => JointDesc::revolute(hook, body, Vec2::ZERO, top),
+                    1 => JointDesc::weld(hook, body, Vec2::ZERO, top),
+                    2 => JointDesc::prismatic(hook, body, Vec2::ZERO, top, 0.0),
+                    _ => JointDesc::distance(hook, body, Vec2::Y, top, 1.0),
+                };
+                let desc = JointDesc { break_force: part * 40.0, tag: 77, ..desc };
+                let joint = join(&mut world, &desc);
+                let found = events(&mut world, 120);
+                assert_eq!(found.len(), usize::from(breaks), "kind {kind} at {part}: {found:?}");
+                assert_eq!(world.joint(joint).is_err(), breaks, "kind {kind}");
+                if let Some(event) = found.first() {
+                    assert_eq!((event.joint, event.tag), (joint, 77));
+                    let JointEnd::Broken { force, torque } = event.reason else { panic!("{event:?}") };
+                    assert!((force - 40.0).abs() < 1.0 && torque.abs() < 0.1, "{event:?}");
+                    assert!(velocity(&world, body).y < -10.0, "it does not fall");
+                }
+            }
+        }
+    });
+}
+
+/// Contract: a weld and a slider that bear a load at rest break at their break torque, and not below.
+#[test]
+fn joints_break_at_their_torque() {
+    on_both_sets(|settings| {
+        for (part, breaks) in [(1.02f32, false), (0.98, true)] {
+            for kind in 0..2 {
+                let mut world = world(settings);
+                let wall = post(&mut world, Vec2::ZERO);
+                let body = add(&mut world, plank(Vec2::new(0.5, 0.1), Vec2::new(0.5, 0.0), 4.0));
+                let left = Vec2::new(-0.5, 0.0);
+                let desc = match kind {
+                    0 => JointDesc::weld(wall, body, Vec2::ZERO, left),
+                    _ => JointDesc::prismatic(wall, body, Vec2::ZERO, left, 0.0),
+                };
+                let joint = join(&mut world, &desc);
+                let mut most = 0.0f32;
+                for _ in 0..60 {
+                    world.step();
+                    most = most.max(world.joint_state(joint).unwrap().torque);
+                }
+                println!("torque of kind {kind} while a load of 20 N·m comes on: {most}");
+                world.set_joint(joint, &JointDesc { break_torque: part * 20.0, ..desc }).unwrap();
+                let found = events(&mut world, 120);
+                assert_eq!(found.len(), usize::from(breaks), "kind {kind} at {part}: {found:?}");
+                if let Some(event) = found.first() {
+                    let JointEnd::Broken { torque, .. } = event.reason else { panic!("{event:?}") };
+                    assert!((torque - 20.0).abs() < 0.5, "{event:?}");
+                }
+            }
+        }
+    });
+}

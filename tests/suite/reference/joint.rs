@@ -1,0 +1,189 @@
+//! One substep of a joint, from the law of the soft constraint (E. Catto, "Soft Constraints", 2011; "Solver2D", 2024).
+//!
+//! A joint is a list of blocks. A block is one coordinate of the bodies, or two that are solved at once. Its Jacobian is the derivative of
+//! the coordinates, taken numerically: so no formula of an effective mass or of an arm is written down twice.
+
+/// A body: place (x, y, angle), velocity, and inverse mass and inertia.
+#[derive(Clone, Copy, Debug)]
+pub struct Body {
+    pub place: [f64; 3],
+    pub velocity: [f64; 3],
+    pub inv_mass: [f64; 3],
+}
+
+/// The coordinates of a block, for bodies at some places. The first places are those at which the axes of A stand still.
+pub type Coordinates = Box<dyn Fn(&[[f64; 3]], &[[f64; 3]]) -> Vec<f64>>;
+
+/// How a block answers to its error, with hertz and damping ratio.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer {
+    /// Held at 0: softly before the bodies move, and without a bias afterwards.
+    Rigid(f64, f64),
+    /// A spring.
+    Spring(f64, f64),
+    /// A speed is wanted, whatever the coordinate is.
+    Speed,
+    /// Held at 0 or above, as stiffly as `Rigid`.
+    Limit(f64, f64),
+}
+
+/// The bounds of a block's impulse in a substep.
+#[derive(Clone, Copy, Debug)]
+pub enum Bounds {
+    Range(f64, f64),
+    Length(f64),
+}
+
+pub struct Block {
+    pub coordinates: Coordinates,
+    /// The wanted speeds, for bodies at these places.
+    pub speeds: Coordinates,
+    pub answer: Answer,
+    pub bounds: Bounds,
+    pub impulse: Vec<f64>,
+}
+
+/// The constants of an implicit spring, for a unit mass: an impulse of −mass·(v + rate·C) − give·λ.
+struct Soft {
+    rate: f64,
+    mass: f64,
+    give: f64,
+}
+
+const STOP: Soft = Soft { rate: 0.0, mass: 1.0, give: 0.0 };
+
+impl Soft {
+    /// The implicit Euler step of x″ = −c·x′ − k·x has the impulse λ = −h·c·v − h·k·(x + h·v), for the new speed v.
+    fn spring(hertz: f64, ratio: f64, h: f64) -> Soft {
+        let omega = std::f64::consts::TAU * hertz;
+        let (stiffness, damping) = (omega * omega, 2.0 * ratio * omega);
+        let give = 1.0 / (h * (damping + h * stiffness));
+        Soft {
+            rate: stiffness / (damping + h * stiffness),
+            mass: 1.0 / (1.0 + give),
+            give: give / (1.0 + give),
+        }
+    }
+
+    /// A stiffness of more than a quarter of the substeps' rate is reduced to that.
+    fn rigid(hertz: f64, ratio: f64, h: f64) -> Soft {
+        if hertz == 0.0 { STOP } else { Soft::spring(hertz.min(0.25 / h), ratio, h) }
+    }
+}
+
+impl Block {
+    /// A block without bounds and wanted speeds.
+    pub fn new(answer: Answer, coordinates: Coordinates) -> Block {
+        let bounds = match answer {
+            Answer::Limit(..) => Bounds::Range(0.0, f64::INFINITY),
+            _ => Bounds::Range(f64::NEG_INFINITY, f64::INFINITY),
+        };
+        Block { coordinates, speeds: Box::new(|_, _| vec![0.0; 2]), answer, bounds, impulse: vec![0.0; 2] }
+    }
+
+    /// The derivatives of the coordinates: for each the derivatives by x, y and angle of each body.
+    fn jacobian(&self, bodies: &[Body]) -> Vec<Vec<[f64; 3]>> {
+        let places: Vec<[f64; 3]> = bodies.iter().map(|body| body.place).collect();
+        let step = 1e-5;
+        let mut rows = vec![vec![[0.0; 3]; bodies.len()]; (self.coordinates)(&places, &places).len()];
+        for body in 0..bodies.len() {
+            for axis in 0..3 {
+                let at = |by: f64| {
+                    let mut moved = places.clone();
+                    moved[body][axis] += by;
+                    (self.coordinates)(&places, &moved)
+                };
+                for (row, (high, low)) in rows.iter_mut().zip(at(step).iter().zip(at(-step))) {
+                    row[body][axis] = (high - low) / (2.0 * step);
+                }
+            }
+        }
+        rows
+    }
+
+    /// Changes impulse and velocities.
+    fn solve(&mut self, bodies: &mut [Body], h: f64, relax: bool) {
+        let places: Vec<[f64; 3]> = bodies.iter().map(|body| body.place).collect();
+        let errors = (self.coordinates)(&places, &places);
+        let speeds = (self.speeds)(&places, &places);
+        let rows = self.jacobian(bodies);
+        let mut soft = match self.answer {
+            Answer::Rigid(..) | Answer::Limit(..) if relax => STOP,
+            Answer::Rigid(hertz, ratio) | Answer::Limit(hertz, ratio) => Soft::rigid(hertz, ratio, h),
+            Answer::Spring(hertz, ratio) => Soft::spring(hertz, ratio, h),
+            Answer::Speed => STOP,
+        };
+        if matches!(self.answer, Answer::Limit(..)) && errors[0] > 0.0 {
+            // The room may be used up, and no more.
+            soft = Soft { rate: 1.0 / h, ..STOP };
+        }
+        let wanted: Vec<f64> = (0..rows.len())
+            .map(|i| product(&rows[i], bodies, |body| body.velocity) - speeds[i] + soft.rate * errors[i])
+            .collect();
+        let mass = |i: usize, j: usize| {
+            let by_mass: Vec<[f64; 3]> = rows[j]
+                .iter()
+                .zip(bodies.iter())
+                .map(|(row, body)| [0, 1, 2].map(|axis| row[axis] * body.inv_mass[axis]))
+                .collect();
+            rows[i].iter().flatten().zip(by_mass.iter().flatten()).map(|(a, b)| a * b).sum::<f64>()
+        };
+        let solution = match rows.len() {
+            1 if mass(0, 0) > 0.0 => vec![wanted[0] / mass(0, 0)],
+            1 => vec![0.0],
+            _ => {
+                let (a, b, d) = (mass(0, 0), mass(0, 1), mass(1, 1));
+                let determinant = a * d - b * b;
+                if determinant > 1e-12 * a * d {
+                    vec![
+                        (d * wanted[0] - b * wanted[1]) / determinant,
+                        (a * wanted[1] - b * wanted[0]) / determinant,
+                    ]
+                } else {
+                    // The second coordinate is of bodies that do not turn.
+                    vec![wanted[0] / a, 0.0]
+                }
+            }
+        };
+        let old = self.impulse.clone();
+        for i in 0..rows.len() {
+            self.impulse[i] += -soft.mass * solution[i] - soft.give * old[i];
+        }
+        self.bound(rows.len());
+        for (i, row) in rows.iter().enumerate() {
+            let change = self.impulse[i] - old[i];
+            for (body, row) in bodies.iter_mut().zip(row) {
+                for (axis, row) in row.iter().enumerate() {
+                    body.velocity[axis] += row * body.inv_mass[axis] * change;
+                }
+            }
+        }
+    }
+
+    fn bound(&mut self, count: usize) {
+        match self.bounds {
+            Bounds::Range(low, high) => {
+                self.impulse[..count].iter_mut().for_each(|part| *part = part.clamp(low, high));
+            }
+            Bounds::Length(most) => {
+                let length = self.impulse[0].hypot(self.impulse[1]);
+                if length > most {
+                    self.impulse.iter_mut().for_each(|part| *part *= most / length);
+                }
+            }
+        }
+    }
+}
+
+fn product(row: &[[f64; 3]], bodies: &[Body], of: impl Fn(&Body) -> [f64; 3]) -> f64 {
+    row.iter().zip(bodies).map(|(row, body)| (0..3).map(|axis| row[axis] * of(body)[axis]).sum::<f64>()).sum()
+}
+
+/// A step of one substep and one iteration, without gravity and without earlier impulses.
+pub fn step(bodies: &mut [Body], blocks: &mut [Block], h: f64) {
+    blocks.iter_mut().for_each(|block| block.solve(bodies, h, false));
+    for body in bodies.iter_mut() {
+        (0..3).for_each(|axis| body.place[axis] += h * body.velocity[axis]);
+    }
+    blocks.iter_mut().for_each(|block| block.solve(bodies, h, true));
+}
