@@ -96,9 +96,8 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let mut player = Player::new(&input.scene, world);
     progress.phase("warm-up");
     for _ in 0..input.warmup {
-        player.edit(world);
         let start = Instant::now();
-        world.step();
+        player.step(world);
         let elapsed = start.elapsed();
         progress.step();
         progress.figures(world, elapsed);
@@ -116,11 +115,12 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
     let profile = Profile::start(args);
     let begin = Instant::now();
     for _ in 0..input.steps {
-        // The time of a step is that of the engine, without what a script does before it.
-        player.edit(world);
-        // The progress bar allocates, too: only the allocations of the step are counted.
-        let before = alloc::count();
+        // The bodies that a script makes and removes are part of the engine's work.
         let start = Instant::now();
+        player.edit(world);
+        // Scripts and the progress bar allocate, too: only the allocations of the step are counted.
+        let before = alloc::count();
+        let begun = Instant::now();
         world.step();
         let elapsed = start.elapsed();
         measured.allocations += alloc::count() - before;
@@ -130,8 +130,9 @@ fn measure(world: &mut World, input: &Input, args: &RunArgs) -> Measured {
         measured.phases_ms.add(&phases);
         measured.samples.push(step_ms, &phases);
         if args.trace.is_some() {
-            let start_us = 1e6 * start.duration_since(begin).as_secs_f64();
-            measured.spans.push(Span { name: "step", worker: 0, start_us, duration_us: 1e3 * step_ms });
+            let start_us = 1e6 * begun.duration_since(begin).as_secs_f64();
+            let duration_us = 1e3 * step_ms - 1e6 * begun.duration_since(start).as_secs_f64();
+            measured.spans.push(Span { name: "step", worker: 0, start_us, duration_us });
             measured.spans.extend(world.spans().iter().map(|span| Span {
                 name: span.stage.name(),
                 worker: span.worker,

@@ -65,11 +65,14 @@ fn measure((mut world, value): Swing, periods: f64, hertz: f64) -> (f64, f64) {
     (omega / TAU, decay / omega)
 }
 
+/// A spring that swings in a world, measured.
+type Measured = fn(Settings, Spring) -> Swing;
+
 /// Contract: each kind of spring swings at its frequency on the effective mass, and decays as its damping ratio says. The implicit spring
 /// adds a damping ratio of no more than ω·h, for a substep h: 0.026 at 1 Hz. Both errors shrink with the substep.
 #[test]
 fn springs_swing_and_decay_by_their_figures() {
-    let kinds: [(&str, fn(Settings, Spring) -> Swing); 4] =
+    let kinds: [(&str, Measured); 4] =
         [("distance", line), ("revolute", hinge), ("prismatic", slider), ("wheel", suspension)];
     on_both_sets(|settings| {
         for (name, build) in kinds {
