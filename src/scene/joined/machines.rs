@@ -67,14 +67,15 @@ fn hills(x: f32) -> Vec2 {
 /// Pans with a pile of all kinds of shapes in each, which crossed paddles at the bottom stir. Sixty shapes come to a paddle.
 pub(in crate::scene) fn mill(bodies: usize, random: &mut Random) -> Pieces {
     const PILE: usize = 60;
-    const ACROSS: f32 = 6.0;
+    const ACROSS: f32 = 7.0;
     const CELL: f32 = 1.1;
-    const HALF: Vec2 = Vec2::new(2.2, 0.15);
-    /// The height of a paddle's middle: the largest shape passes below it.
-    const AXLE: f32 = 3.3;
+    const HALF: Vec2 = Vec2::new(1.7, 0.15);
+    /// The height of a paddle's middle. There is room for two shapes below its blades and beside them.
+    const AXLE: f32 = 3.9;
     const HEIGHT: f32 = 22.0;
     const SPEED: f32 = 1.5;
-    let material = Material::new(1.0, 0.6, 0.0);
+    // Rough shapes jam.
+    let material = Material::new(1.0, 0.3, 0.0);
     let count = (bodies / (PILE + 1)).max(1);
     let columns = (4 * count).isqrt().min(count);
     let mut scene = Pieces::default();
@@ -95,8 +96,8 @@ pub(in crate::scene) fn mill(bodies: usize, random: &mut Random) -> Pieces {
             let cross = Part::new(Shape::oriented_box(HALF.y, HALF.x), Vec2::ZERO);
             scene.parts.push((here + 1, Part { material, ..cross }));
             let turn = JointDesc::revolute(here, here + 1, Vec2::ZERO, Vec2::ZERO);
-            let speed = if paddle % 2 == 0 { SPEED } else { -SPEED };
-            scene.joints.push(turn.with_motor(speed, 2_000.0));
+            // All in one direction: two that turn towards each other draw shapes in between, and jam.
+            scene.joints.push(turn.with_motor(SPEED, 2_000.0));
         }
         let across = (2.0 * half / CELL) as usize;
         scene.bodies.extend(grid(paddles * PILE, across).map(|(column, row)| {
