@@ -29,6 +29,8 @@ const CASES: [Case; 4] = [
     Case { name: "ball_and_chain × 100", scene: "ball_and_chain", bodies: 4_100, warmup: 120, steps: 240, bar: 3.0 },
 ];
 const SEED: u64 = 1;
+/// Of both engines.
+const SUBSTEPS: u32 = 4;
 
 /// What a run of an engine showed.
 struct Run {
@@ -46,10 +48,15 @@ impl Run {
     }
 }
 
-/// The scene as both engines have it: without the neighbours of a chain's segments, which only Granule looks at.
+/// The scene as both engines have it: with the same substeps and stiffness, and without the neighbours of a chain's segments, which only
+/// Granule looks at.
 fn scene(case: &Case, quick: bool) -> Result<Scene, String> {
     let bodies = if quick { case.bodies / 20 } else { case.bodies };
     let mut scene = builtin(case.scene, bodies, SEED).ok_or_else(|| format!("no scene `{}`", case.scene))?;
+    scene.settings.substeps = SUBSTEPS;
+    for joint in &mut scene.joints {
+        joint.stiffness = ::granule::JointDesc::<usize, usize>::STIFFNESS;
+    }
     for body in &mut scene.bodies {
         if let Shape::ChainSegment { half_length, .. } = body.shape {
             body.shape = Shape::segment(half_length);
