@@ -1,7 +1,7 @@
 //! Contract: the built-in scenes of joints hold together, and their scripts do what they say.
 
 use granule::scene::{self, Player, Scene, Script};
-use granule::{Assembly, BodyDesc, BodyType, JointEnd, Settings, Shape, Vec2, World};
+use granule::{Assembly, BodyDesc, BodyType, JointDesc, JointEnd, Settings, Shape, Vec2, World};
 
 /// A scene of joints, and the largest errors that it may have in its first two seconds: the mean and the maximum over the joints, m,
 /// and the angle, rad. They are some two to five times what was measured.
@@ -217,4 +217,20 @@ fn figures_come_to_rest() {
         }
     }
     assert!(world.joint_quality().max_error < 0.01, "{:?}", world.joint_quality());
+}
+
+/// Contract: two joined bodies that overlap are no penetration, whether there is a pair list or not.
+#[test]
+fn joined_bodies_do_not_penetrate() {
+    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    let frame = world.add_body(&BodyDesc::dynamic(Shape::oriented_box(1.0, 0.5), Vec2::ZERO)).unwrap();
+    let wheel = world.add_body(&BodyDesc::dynamic(Shape::circle(0.4), Vec2::new(0.8, -0.5))).unwrap();
+    assert!(world.quality().max_penetration > 0.3);
+    let joint = JointDesc::revolute(frame, wheel, Vec2::new(0.8, -0.5), Vec2::ZERO);
+    let joint = world.add_joint(&joint).unwrap();
+    assert_eq!(world.quality().max_penetration, 0.0);
+    world.step();
+    assert_eq!(world.quality().max_penetration, 0.0);
+    world.remove_joint(joint).unwrap();
+    assert!(world.quality().max_penetration > 0.3);
 }
