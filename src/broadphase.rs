@@ -381,6 +381,7 @@ impl Broadphase {
         self.loose.clear();
         let allowance = self.bounds.allowance;
         self.loose.reserve(allowance.per_list);
+        self.loose_boxes.clear();
         self.loose_boxes.reserve(allowance.per_list);
         self.near_loose.clear();
         self.near_loose.reserve(crowd::MOST_PARTNERS);

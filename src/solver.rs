@@ -227,6 +227,10 @@ impl ImpulseSolver {
         hulls.warm_start(&rows, bodies);
         // With joints, all that a pass does besides contacts is done by itself.
         let skip_contacts = extras.joints && !contacts.all().any(Tile::is_active);
+        if skip_contacts {
+            // For its memory: the first contact must not make it allocate.
+            self.schedule.plan(1, contacts.tiles().iter().map(Tile::work), false, crew.threads());
+        }
         let mut first = 0;
         for &Segment { end, integrate, links: with_links } in segments {
             if integrate != Integrate::Nothing {
