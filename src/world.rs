@@ -401,6 +401,7 @@ impl World {
         self.bodies.quarantine(slot);
         let body = self.bodies.handle(slot);
         self.links.mass_changed(body);
+        self.forget_impulses_of(body);
         (self.hulls.changed, self.hulls.renumbered) = (true, true);
         self.quarantined.push(Quarantine { body, step: self.step_count });
         self.list = ListState::Void;

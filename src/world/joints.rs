@@ -196,10 +196,24 @@ impl World {
     /// Notes that a body has another mass, and that its centre has moved by `by` in its own axes.
     pub(super) fn joints_of_changed(&mut self, body: BodyHandle, by: Vec2) {
         self.joints.centre_moved(body, by);
-        let mut changed: Vec<u32> = self.joints.of_body(body).collect();
-        let gears: Vec<u32> = changed.iter().flat_map(|&joint| self.joints.gears_of(joint)).collect();
-        changed.extend(gears);
-        changed.into_iter().for_each(|joint| self.renew_joint(joint));
+        self.joints_and_gears_of(body).into_iter().for_each(|joint| self.renew_joint(joint));
+    }
+
+    /// The joints of a body, and the gears that couple them.
+    fn joints_and_gears_of(&self, body: BodyHandle) -> Vec<u32> {
+        let mut joints: Vec<u32> = self.joints.of_body(body).collect();
+        let gears: Vec<u32> = joints.iter().flat_map(|&joint| self.joints.gears_of(joint)).collect();
+        joints.extend(gears);
+        joints
+    }
+
+    /// Notes that a body has gone bad: nothing moves it any more. What its joints bore may not be a number.
+    pub(super) fn forget_impulses_of(&mut self, body: BodyHandle) {
+        let h = self.settings.substep();
+        for joint in self.joints_and_gears_of(body) {
+            self.joint_solver.remove(joint, &mut self.joints);
+            self.joint_solver.insert(joint, &mut self.joints, &self.bodies, h);
+        }
     }
 
     fn renew_joint(&mut self, index: u32) {

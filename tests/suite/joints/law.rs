@@ -474,7 +474,8 @@ proptest! {
         let handles = [0, 1].map(|index| BodyHandle::from_parts(index, 0));
         let mut desc = joint(dice, handles[0], handles[1]);
         if matches!(desc.kind, JointKind::Target { .. }) {
-            (desc.ends, desc.kind) = (JointEnds::Bodies(handles[0], handles[1]), JointKind::Weld { linear: None, angular: None });
+            desc.ends = JointEnds::Bodies(handles[0], handles[1]);
+            desc.kind = JointKind::Weld { linear: None, angular: None };
         }
         desc.stiffness = JointDesc::<BodyHandle>::STIFFNESS;
         if fits {
@@ -486,7 +487,9 @@ proptest! {
         join(&mut world, &desc);
         let driven = match desc.kind {
             JointKind::Distance { spring, motor, .. } => spring.is_some() || motor.is_some(),
-            JointKind::Revolute(drive) | JointKind::Prismatic(drive) | JointKind::Wheel(drive) => drive.spring.is_some() || drive.motor.is_some(),
+            JointKind::Revolute(drive) | JointKind::Prismatic(drive) | JointKind::Wheel(drive) => {
+                drive.spring.is_some() || drive.motor.is_some()
+            }
             JointKind::Motor { .. } => true,
             _ => false,
         };

@@ -4,6 +4,8 @@ use super::*;
 
 /// A spring to measure: a weightless world in which something swings about 0, and what it is.
 type Swing = (World, Box<dyn Fn(&World) -> f64>);
+/// Makes one.
+type Build = fn(Settings, Spring) -> Swing;
 
 /// Two discs on a spring of a distance joint.
 fn line(settings: Settings, spring: Spring) -> Swing {
@@ -31,12 +33,8 @@ fn slider(settings: Settings, spring: Spring) -> Swing {
     let a = add(&mut world, plank(Vec2::new(1.0, 0.2), Vec2::ZERO, 5.0));
     let along = Vec2::from_angle(0.4);
     let b = add(&mut world, plank(Vec2::new(0.3, 0.3), 0.8 * along, 1.0));
-    let desc = JointDesc {
-        frame_b: JointFrame::default(),
-        ..JointDesc::prismatic(a, b, Vec2::ZERO, Vec2::ZERO, 0.4)
-    };
-    let frame_b = JointFrame { position: Vec2::ZERO, angle: 0.4 };
-    let desc = JointDesc { frame_b, ..desc }.with_spring(0.6, spring.hertz, spring.damping_ratio);
+    let desc = JointDesc::prismatic(a, b, Vec2::ZERO, Vec2::ZERO, 0.4);
+    let desc = desc.with_spring(0.6, spring.hertz, spring.damping_ratio);
     let joint = join(&mut world, &desc);
     (world, Box::new(move |world| f64::from(world.joint_state(joint).unwrap().translation) - 0.6))
 }
@@ -65,14 +63,11 @@ fn measure((mut world, value): Swing, periods: f64, hertz: f64) -> (f64, f64) {
     (omega / TAU, decay / omega)
 }
 
-/// A spring that swings in a world, measured.
-type Measured = fn(Settings, Spring) -> Swing;
-
 /// Contract: each kind of spring swings at its frequency on the effective mass, and decays as its damping ratio says. The implicit spring
 /// adds a damping ratio of no more than ω·h, for a substep h: 0.026 at 1 Hz. Both errors shrink with the substep.
 #[test]
 fn springs_swing_and_decay_by_their_figures() {
-    let kinds: [(&str, Measured); 4] =
+    let kinds: [(&str, Build); 4] =
         [("distance", line), ("revolute", hinge), ("prismatic", slider), ("wheel", suspension)];
     on_both_sets(|settings| {
         for (name, build) in kinds {
