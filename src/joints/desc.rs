@@ -279,7 +279,9 @@ pub struct JointDesc<B = BodyHandle, J = JointHandle> {
     /// The two bodies touch each other, as far as their filters let them. Default: false.
     pub collide_connected: bool,
     /// How stiffly the joint corrects errors of what it holds rigidly, and at its limits. Default: 60 Hz at a damping ratio of 2.
-    /// With 0 Hz it stops motion, but corrects nothing.
+    /// With 0 Hz it stops motion, but corrects nothing. It is limited to a quarter of the substeps per second: 60 Hz at the default time step
+    /// and 4 substeps. More substeps alone make a joint no stiffer; raise both where a heavy body hangs on light ones (40 links with a
+    /// ball of 1,000 times their mass sag by 0.4 m a joint at 60 Hz, and by 0.03 m at 16 substeps and 240 Hz).
     pub stiffness: Spring,
     /// The force that breaks the joint, N. Default: infinite.
     pub break_force: f32,
