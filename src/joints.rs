@@ -2,4 +2,5 @@
 //! in `solver/joints.rs`.
 
 pub(crate) mod desc;
+mod lists;
 pub(crate) mod table;

@@ -1,6 +1,7 @@
 //! The joints of a world: descriptions, where the solver has them, and which joints a body has.
 
 use super::desc::{JointDesc, JointEnd, JointEnds, JointEvent, JointHandle};
+use super::lists::Lists;
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyHandle};
@@ -27,8 +28,6 @@ pub(crate) struct Joint {
     pub turns: i32,
     /// Of a gear: first + ratio · second when it was added, or got its ratio.
     pub constant: f64,
-    /// How many gears couple this joint.
-    pub gears: u32,
 }
 
 impl Joint {
@@ -38,24 +37,15 @@ impl Joint {
     }
 }
 
-const NONE: u32 = u32::MAX;
-
-/// One end of a joint, as a member of the list of its body's ends. An end is joint × 2 + (0 for A, 1 for B).
-#[derive(Clone, Copy)]
-struct End {
-    last: u32,
-    next: u32,
-}
-
 /// All joints of a world.
 #[derive(Default)]
 pub(crate) struct Joints {
     table: Table<Joint>,
-    /// By handle index of the body: the first of its ends.
-    first: Vec<u32>,
-    ends: Vec<End>,
-    /// The handle indices of all gears.
-    gears: Vec<u32>,
+    /// The ends at each body, by handle index; the newest first. An end is joint × 2 + (0 for A, 1 for B).
+    of_bodies: Lists,
+    /// The ends of gears at each joint that they couple, by handle index; the oldest first. An end is gear × 2 + (0 for the first
+    /// joint, 1 for the second).
+    of_members: Lists,
     /// The joints that were lost since the last step.
     pub(crate) lost: Vec<JointEvent>,
     /// The joints that were lost or broke, as the host reads them.
@@ -84,6 +74,14 @@ fn bodies_of(desc: &JointDesc) -> [Option<BodyHandle>; 2] {
     }
 }
 
+/// The joints that a gear couples.
+fn members_of(desc: &JointDesc) -> Option<[JointHandle; 2]> {
+    match desc.ends {
+        JointEnds::Joints(first, second) => Some([first, second]),
+        _ => None,
+    }
+}
+
 impl Joints {
     pub(crate) fn len(&self) -> usize {
         self.table.len()
@@ -95,51 +93,20 @@ impl Joints {
     }
 
     pub(crate) fn insert(&mut self, desc: JointDesc, turns: i32, constant: f64) -> JointHandle {
-        let name = self.table.insert(Joint { desc, place: None, turns, constant, gears: 0 });
-        self.ends.resize(2 * self.table.capacity(), End { last: NONE, next: NONE });
+        let name = self.table.insert(Joint { desc, place: None, turns, constant });
         for (side, body) in bodies_of(&desc).into_iter().enumerate() {
             if let Some(body) = body {
-                self.hook(2 * name.index + side as u32, body.index as usize);
+                self.of_bodies.push_first(body.index, 2 * name.index + side as u32);
             }
         }
-        if let JointEnds::Joints(first, second) = desc.ends {
-            self.gears.push(name.index);
-            for member in [first, second] {
-                if let Some(joint) = self.table.value_mut(member.index) {
-                    joint.gears += 1;
-                }
-            }
+        for (side, member) in members_of(&desc).into_iter().flatten().enumerate() {
+            self.of_members.push_last(member.index, 2 * name.index + side as u32);
         }
         // Memory for the end of any joint: a joint may break in a step, which must not allocate.
         let wanted = self.table.capacity();
         self.events.reserve(wanted.saturating_sub(self.events.len()));
         self.lost.reserve(wanted.saturating_sub(self.lost.len()));
         JointHandle::of(name)
-    }
-
-    /// Puts an end first in the list of a body.
-    fn hook(&mut self, end: u32, body: usize) {
-        if self.first.len() <= body {
-            self.first.resize(body + 1, NONE);
-        }
-        let next = std::mem::replace(&mut self.first[body], end);
-        self.ends[end as usize] = End { last: NONE, next };
-        if next != NONE {
-            self.ends[next as usize].last = end;
-        }
-    }
-
-    /// Takes an end out of the list of a body.
-    fn unhook(&mut self, end: u32, body: usize) {
-        let End { last, next } = self.ends[end as usize];
-        if last == NONE {
-            self.first[body] = next;
-        } else {
-            self.ends[last as usize].next = next;
-        }
-        if next != NONE {
-            self.ends[next as usize].last = last;
-        }
     }
 
     pub(crate) fn get(&self, handle: JointHandle) -> Result<&Joint, Error> {
@@ -163,12 +130,7 @@ impl Joints {
 
     /// The handle indices of a body's joints.
     pub(crate) fn of_body(&self, body: BodyHandle) -> impl Iterator<Item = u32> + '_ {
-        let first = self.first.get(body.index as usize).copied().unwrap_or(NONE);
-        let ends = std::iter::successors((first != NONE).then_some(first), |&end| {
-            let next = self.ends[end as usize].next;
-            (next != NONE).then_some(next)
-        });
-        ends.map(|end| end / 2)
+        self.of_bodies.of(body.index).map(|end| end / 2)
     }
 
     /// The first joint of a body, by handle index.
@@ -176,22 +138,14 @@ impl Joints {
         self.of_body(body).next()
     }
 
-    /// The first gear that couples a joint, by handle index.
-    pub(crate) fn gear_of(&self, joint: u32) -> Option<u32> {
-        if self.at(joint).is_none_or(|(_, joint)| joint.gears == 0) {
-            return None;
-        }
-        self.gears_of(joint).next()
+    /// The gears that couple a joint, by handle index, in the order in which they were added.
+    pub(crate) fn gears_of(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
+        self.of_members.of(member).map(|end| end / 2)
     }
 
-    /// The gears that couple a joint, by handle index.
-    pub(crate) fn gears_of(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
-        self.gears.iter().copied().filter(move |&gear| {
-            self.at(gear).is_some_and(|(_, gear)| match gear.desc.ends {
-                JointEnds::Joints(first, second) => first.index == member || second.index == member,
-                _ => false,
-            })
-        })
+    /// The oldest gear that couples a joint, by handle index.
+    pub(crate) fn gear_of(&self, member: u32) -> Option<u32> {
+        self.gears_of(member).next()
     }
 
     /// Takes a joint, which no gear couples any more, out of the table.
@@ -199,16 +153,11 @@ impl Joints {
         let joint = *self.table.at(index)?.1;
         for (side, body) in bodies_of(&joint.desc).into_iter().enumerate() {
             if let Some(body) = body {
-                self.unhook(2 * index + side as u32, body.index as usize);
+                self.of_bodies.remove(body.index, 2 * index + side as u32);
             }
         }
-        if let JointEnds::Joints(first, second) = joint.desc.ends {
-            self.gears.retain(|&gear| gear != index);
-            for member in [first, second] {
-                if let Some(joint) = self.table.value_mut(member.index) {
-                    joint.gears -= 1;
-                }
-            }
+        for (side, member) in members_of(&joint.desc).into_iter().flatten().enumerate() {
+            self.of_members.remove(member.index, 2 * index + side as u32);
         }
         self.table.remove_at(index).map(|name| (JointHandle::of(name), joint))
     }
@@ -226,53 +175,37 @@ impl Joints {
 
     /// Notes that a body's centre has moved by `by` in its own axes. Its joints still hold it at the same points of its shapes.
     pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {
-        let mut end = self.first.get(body.index as usize).copied().unwrap_or(NONE);
-        while end != NONE {
+        for end in self.of_bodies.of(body.index) {
             if let Some(joint) = self.table.value_mut(end / 2) {
                 let frame = if end % 2 == 0 { &mut joint.desc.frame_a } else { &mut joint.desc.frame_b };
                 frame.position -= by;
             }
-            end = self.ends[end as usize].next;
         }
     }
 
     /// Checks all joints. The error describes the first fault.
     pub(crate) fn validate(&self, bodies: &Bodies) -> Result<(), String> {
         self.table.validate()?;
-        let mut gears = 0;
+        let (mut at_bodies, mut at_members) = (0, 0);
         for (handle, joint) in self.iter() {
             for body in bodies_of(&joint.desc).into_iter().flatten() {
                 ensure!(bodies.slot_of(body).is_ok(), "{handle:?} names {body:?}, which is gone");
-                ensure!(
-                    self.of_body(body).any(|index| index == handle.index),
-                    "{body:?} does not know {handle:?}"
-                );
+                at_bodies += 1;
             }
-            if let JointEnds::Joints(first, second) = joint.desc.ends {
-                gears += 1;
-                ensure!(self.gears.contains(&handle.index), "{handle:?} is not among the gears");
-                ensure!(
-                    self.get(first).is_ok() && self.get(second).is_ok(),
-                    "{handle:?} couples a joint that is gone"
-                );
-            }
-            let coupled = self.gears_of(handle.index).count();
-            ensure!(coupled == joint.gears as usize, "{handle:?} counts {} gears of {coupled}", joint.gears);
-        }
-        ensure!(gears == self.gears.len(), "{} gears listed, there are {gears}", self.gears.len());
-        for (body, &first) in self.first.iter().enumerate() {
-            let (mut last, mut end) = (NONE, first);
-            while end != NONE {
-                let entry = self.ends[end as usize];
-                ensure!(entry.last == last, "the list of body {body} is broken at end {end}");
-                let named = self.at(end / 2).and_then(|(_, joint)| bodies_of(&joint.desc)[end as usize % 2]);
-                ensure!(
-                    named.is_some_and(|named| named.index as usize == body),
-                    "end {end} is in the list of body {body}"
-                );
-                (last, end) = (end, entry.next);
+            for member in members_of(&joint.desc).into_iter().flatten() {
+                ensure!(self.get(member).is_ok(), "{handle:?} couples {member:?}, which is gone");
+                at_members += 1;
             }
         }
+        // Each end in a list is one of that list's owner, and all ends are in lists: so each is in the right one.
+        let desc_of = |end: u32| self.at(end / 2).map(|(_, joint)| &joint.desc);
+        let body_of = |end| desc_of(end).and_then(|desc| bodies_of(desc)[end as usize % 2]);
+        let listed = self.of_bodies.validate(|end| body_of(end).map(|body| body.index))?;
+        ensure!(listed == at_bodies, "{listed} ends in the lists of bodies, there are {at_bodies}");
+        let member_of =
+            |end| desc_of(end).and_then(|desc| members_of(desc)).map(|members| members[end as usize % 2]);
+        let listed = self.of_members.validate(|end| member_of(end).map(|member| member.index))?;
+        ensure!(listed == at_members, "{listed} ends in the lists of coupled joints, there are {at_members}");
         Ok(())
     }
 }

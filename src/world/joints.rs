@@ -118,7 +118,7 @@ impl World {
     }
 
     fn insert_joint(&mut self, desc: &JointDesc) -> JointHandle {
-        let mut joint = Joint { desc: *desc, place: None, turns: 0, constant: 0.0, gears: 0 };
+        let mut joint = Joint { desc: *desc, place: None, turns: 0, constant: 0.0 };
         joint.turns = wrap(angle_of(&joint, &self.bodies)).1;
         joint.constant = self.gear_value(desc);
         let handle = self.joints.insert(joint.desc, joint.turns, joint.constant);
@@ -278,7 +278,7 @@ impl World {
             return Err(Error::Invalid { field: "ends", reason: "a joint keeps its ends" });
         }
         let same_kind = std::mem::discriminant(&desc.kind) == std::mem::discriminant(&old.desc.kind);
-        if old.gears > 0 && !same_kind {
+        if !same_kind && self.joints.gear_of(joint.index).is_some() {
             return Err(Error::Invalid { field: "kind", reason: "a gear couples this joint" });
         }
         if desc.collide_connected != old.desc.collide_connected {
@@ -297,10 +297,8 @@ impl World {
         if desc.collide_connected != old.desc.collide_connected {
             self.part(desc, true);
         }
-        if old.gears > 0 {
-            let gears: Vec<u32> = self.joints.gears_of(joint.index).collect();
-            gears.into_iter().for_each(|gear| self.renew_joint(gear));
-        }
+        let gears: Vec<u32> = self.joints.gears_of(joint.index).collect();
+        gears.into_iter().for_each(|gear| self.renew_joint(gear));
         Ok(())
     }
 

@@ -145,3 +145,31 @@ fn a_new_ratio_holds_from_now_on() {
         assert_close("second", moved[1], -2.0, 0.05);
     });
 }
+
+/// Contract: a joint may have thousands of gears. They come and go one by one, and when the joint goes, all that are left are lost, in
+/// the order in which they were added.
+#[test]
+fn a_joint_can_have_thousands_of_gears() {
+    const COUNT: usize = 40_000;
+    let mut world = world(weightless(Settings::default()));
+    let [hub, rim] = [0.0, 1.0].map(|x| rotor(&mut world, Vec2::new(x, 0.0), 0.3, None));
+    let mut gears: Vec<JointHandle> =
+        (0..COUNT).map(|_| join(&mut world, &JointDesc::gear(hub, rim, -1.0))).collect();
+    world.validate().unwrap();
+    let mut kept = Vec::new();
+    for (number, gear) in gears.drain(..).enumerate() {
+        if number % 4 == 0 {
+            kept.push(gear);
+        } else {
+            world.remove_joint(gear).unwrap();
+        }
+    }
+    world.validate().unwrap();
+    assert_eq!(world.joint_count(), 2 + kept.len());
+    world.remove_joint(hub).unwrap();
+    world.validate().unwrap();
+    assert_eq!(world.joint_count(), 1);
+    world.step();
+    assert!(world.joint_events().iter().all(|event| event.reason == JointEnd::Lost));
+    assert!(world.joint_events().iter().map(|event| event.joint).eq(kept));
+}
