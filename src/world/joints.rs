@@ -229,11 +229,14 @@ impl World {
             return;
         }
         let mut events = std::mem::take(&mut self.joints.events);
+        let lost = events.len();
         self.joint_solver.find_broken(&self.joints, |index, force, torque| {
             if let Some((joint, Joint { desc, .. })) = self.joints.at(index) {
                 events.push(JointEvent { joint, tag: desc.tag, reason: JointEnd::Broken { force, torque } });
             }
         });
+        // The order in which joints are found is that of their lanes, which says nothing to the host.
+        events[lost..].sort_unstable_by_key(|event| event.joint.index);
         // A gear that broke is taken out before a joint that it couples: so it is not lost, too.
         let mut gears_first = |gears: bool| {
             for event in &events {
@@ -252,6 +255,9 @@ impl World {
 
     /// The joints that broke in the last step, and those that were lost since the step before: with a body or a joint that they
     /// joined. (A joint that the host itself removes is not reported.) Their handles are stale.
+    ///
+    /// Joints that were lost before the step come first, in the order in which they were lost. Then come those that broke, by handle
+    /// index, and at last the gears that were lost with them.
     pub fn joint_events(&self) -> &[JointEvent] {
         &self.joints.events
     }

@@ -17,7 +17,7 @@ pub(super) mod feature {
     pub const DRIVEN: u32 = 8;
     /// The motor of a wheel.
     pub const TURN_MOTOR: u32 = 16;
-    /// The angle at the start of the step is needed.
+    /// The angle (of a gear: the angles) at the start of the step is needed.
     pub const ANGLE: u32 = 32;
     /// Whole turns are taken off the angle: the joint holds it rigidly.
     pub const WRAPPED: u32 = 64;

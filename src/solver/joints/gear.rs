@@ -3,9 +3,9 @@
 //! A gear's impulse turns its bodies by the same amount wherever they are, and pushes along an axis that hardly ever turns fast. So there is
 //! no shift between substeps, as other joints have it (`sweep.rs`).
 
-use super::drive::{Soft, inverse, scale_column};
+use super::drive::{Motor, Soft, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
-use super::sweep::{BEGIN, Block, Constants, SOLVE, TURN};
+use super::sweep::{BEGIN, Block, Constants, Impulse, SOLVE, TURN};
 use crate::formula::soft_change;
 use crate::lane::{Lane, Row, pair};
 use crate::solver::rows::Rows;
@@ -158,6 +158,24 @@ fn push<L: Lane>(rows: &mut Four<L>, jacobian: &[[[L; 3]; 2]; 2], impulse: L) {
 }
 
 impl Block for GearBlock {
+    const MOTIONS: usize = 2;
+
+    fn ends_of(&mut self, motion: usize) -> &mut Ends {
+        &mut self.members[motion].ends
+    }
+
+    fn note_angle(&mut self, lane: usize, angle: f64, _: bool) {
+        self.start_error[lane] = angle as f32;
+    }
+
+    fn any_motor(&mut self) -> Option<&mut Motor> {
+        None
+    }
+
+    fn impulse_on_b(&self, lane: usize) -> Impulse {
+        ([0.0; 2], self.impulse[lane])
+    }
+
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn visit<L: Lane, const PASS: usize>(

@@ -195,7 +195,7 @@ impl Write for GearBlock {
         self.soft.set(lane, rigid(joint.stiffness, h));
         let JointKind::Gear { ratio } = joint.kind else { return 0 };
         (self.members[0].weight[lane], self.members[1].weight[lane]) = (1.0, ratio);
-        0
+        feature::ANGLE
     }
 }
 

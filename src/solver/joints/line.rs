@@ -1,6 +1,6 @@
 //! Joints that hold two points at a distance.
 
-use super::drive::{Along, Drive, Soft};
+use super::drive::{Along, Drive, Motor, Soft};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2};
 use super::sweep::{Constants, TwoBodies, Wrench, load_wrench, store_wrench};
 use crate::lane::Lane;
@@ -52,6 +52,10 @@ impl TwoBodies for LineBlock {
 
     fn ends_mut(&mut self) -> &mut Ends {
         &mut self.ends
+    }
+
+    fn motor(&mut self) -> &mut Motor {
+        &mut self.drive.motor
     }
 
     fn set_start_angle(&mut self, _: usize, _: f64, _: bool) {}

@@ -1,6 +1,6 @@
 //! Joints that hold two points together: revolute, weld, motor, target. What is free, or held softly, is the angle.
 
-use super::drive::{About, Drive, Soft, bounded, feature, inverse, scale_column};
+use super::drive::{About, Drive, Motor, Soft, bounded, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
 use super::sweep::{Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
@@ -104,6 +104,10 @@ impl TwoBodies for PivotBlock {
 
     fn ends_mut(&mut self) -> &mut Ends {
         &mut self.ends
+    }
+
+    fn motor(&mut self) -> &mut Motor {
+        &mut self.drive.motor
     }
 
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool) {

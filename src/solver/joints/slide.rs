@@ -194,6 +194,11 @@ macro_rules! slides {
                 &mut $inner.ends
             }
 
+            fn motor(&mut self) -> &mut Motor {
+                let $slide = self;
+                if $wheel { &mut $inner.turn_motor } else { &mut $inner.drive.motor }
+            }
+
             fn set_start_angle(&mut self, lane: usize, angle: f64, _: bool) {
                 let $slide = self;
                 $inner.start_angle[lane] = wrap(angle).0;

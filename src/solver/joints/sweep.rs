@@ -10,8 +10,9 @@
 //! The warm start of a later substep repeats what the velocities gained in the one before (`solver.rs`). For a contact that is right
 //! as it is: its normal and arms keep for a step. Those of a joint turn with its bodies. So `Turn` notes the difference, (J' − J)ᵀ·λ, and
 //! the next `Solve` adds it before it does anything else: as if each joint were warm started on its own, which would be one more pass
-//! in each substep. (Taken out of `accum` at once, for which `Turn` gathered and scattered these rows too, it took a third more time.)
+//! in each substep. (`Turn` could take it out of `accum` at once, but would have to gather and scatter those rows, too.)
 
+use super::drive::Motor;
 use super::ends::{Column, Ends, Geometry, load2, store2};
 use crate::contacts::BLOCK;
 use crate::lane::{Lane, Row, RowOffset, lane_entry};
@@ -76,8 +77,21 @@ pub(super) fn store_wrench<L: Lane>([force, turn]: &mut [[Column; 2]; 2], i: usi
     store2(turn, i, wrench.turn);
 }
 
+/// What a joint does to its bodies in a substep: the impulse on B, and the angular impulse.
+pub(super) type Impulse = ([f32; 2], f32);
+
 /// Sixteen joints of a kind. Its columns are all of four bytes a lane.
 pub(super) trait Block: Pod {
+    /// The number of motions, of two bodies each.
+    const MOTIONS: usize;
+    /// The ends of a motion.
+    fn ends_of(&mut self, motion: usize) -> &mut Ends;
+    /// Notes what the angles of the bodies are at the start of the step: see [`TwoBodies::set_start_angle`]; the part of a gear's error
+    /// that comes from angles.
+    fn note_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
+    /// The motor, if joints of this kind may have one.
+    fn any_motor(&mut self) -> Option<&mut Motor>;
+    fn impulse_on_b(&self, lane: usize) -> Impulse;
     /// Does a pass over the lanes from `i` on.
     ///
     /// # Safety
@@ -97,6 +111,7 @@ pub(super) trait Block: Pod {
 pub(super) trait TwoBodies: Pod {
     fn ends(&self) -> &Ends;
     fn ends_mut(&mut self) -> &mut Ends;
+    fn motor(&mut self) -> &mut Motor;
     /// Notes the angle between the frames at the start of the step: as it is, or, for a joint that holds it, without whole turns.
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
     /// Notes where the ends are at the start of the step.
@@ -152,6 +167,24 @@ unsafe fn scatter<L: Lane>(rows: *mut Row, [a, b]: [&[RowOffset]; 2], values: Ve
 }
 
 impl<B: TwoBodies> Block for B {
+    const MOTIONS: usize = 1;
+
+    fn ends_of(&mut self, _: usize) -> &mut Ends {
+        self.ends_mut()
+    }
+
+    fn note_angle(&mut self, lane: usize, angle: f64, wrapped: bool) {
+        self.set_start_angle(lane, angle, wrapped);
+    }
+
+    fn any_motor(&mut self) -> Option<&mut Motor> {
+        Some(self.motor())
+    }
+
+    fn impulse_on_b(&self, lane: usize) -> Impulse {
+        (self.wrench::<f32>(lane, 0).force, self.torque::<f32>(lane))
+    }
+
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn visit<L: Lane, const PASS: usize>(

@@ -1,0 +1,158 @@
+//! What joints need at the start of a step: the rows of their bodies, the rows of the stand-ins, and the angles between bodies.
+
+use super::drive::feature;
+use super::ends::{Ends, OWN_ROW, WORLD};
+use super::store::{STORES, Store, each_store};
+use super::sweep::Block;
+use super::{JointSolver, ends_of};
+use crate::body::{Bodies, BodyHandle};
+use crate::contacts::BLOCK;
+use crate::joints::desc::{JointEnds, JointKind};
+use crate::joints::table::{Joint, Joints};
+use crate::lane::{Row, RowOffset};
+
+/// The rows of a step: where those of the joints begin, and how many there are.
+#[derive(Clone, Copy)]
+struct RowMap {
+    /// Those of the bodies; the next is the padding of the first tile, which stands still: the world's.
+    bodies: usize,
+    /// Those of the bodies and of the tiles' padding.
+    base: usize,
+}
+
+impl Ends {
+    /// Looks up the rows of the joints in a block's first lanes, and names the padding in the others. What keeps the kernels within
+    /// bounds is here: each row is one of the map's, or one of `stand_ins`.
+    fn look_up(&mut self, used: usize, store: usize, bodies: &Bodies, map: RowMap, stand_ins: usize) {
+        let padding = (map.base + store) as u32;
+        for side in 0..2 {
+            for lane in 0..BLOCK {
+                let mut row = padding;
+                let mut place = map.bodies as u32;
+                let mut inv_spin = 0.0;
+                if lane < used {
+                    let slot = bodies.slot_at(self.bodies[side][lane]);
+                    if let Some(slot) = slot {
+                        place = slot as u32;
+                        let radius = bodies.columns.radius[slot];
+                        inv_spin = if radius > 0.0 { 1.0 / radius } else { 0.0 };
+                    }
+                    row = match self.stand_ins[side][lane] {
+                        OWN_ROW => slot.map_or(padding, |slot| slot as u32),
+                        stand_in => {
+                            assert!((stand_in as usize) < stand_ins, "a stand-in that is not there");
+                            (map.base + STORES) as u32 + stand_in
+                        }
+                    };
+                }
+                assert!(place as usize <= map.bodies, "a body beyond the rows");
+                self.rows[side][lane] = RowOffset::of(row);
+                self.places[side][lane] = RowOffset::of(place);
+                self.inv_spin[side][lane] = inv_spin;
+            }
+        }
+    }
+}
+
+impl JointSolver {
+    /// Brings everything up to date at the start of a step. `vel` and `accum` are the rows of all bodies, followed by padding, and by
+    /// the rows that the joints asked for.
+    pub(crate) fn begin_step(
+        &mut self,
+        joints: &Joints,
+        bodies: &Bodies,
+        h: f32,
+        [vel, accum]: [&mut [Row]; 2],
+    ) {
+        if self.is_empty() {
+            return;
+        }
+        if self.step != h {
+            self.step = h;
+            (0..joints.capacity() as u32).for_each(|index| self.write(index, joints, h));
+        }
+        let total = vel.len();
+        let base = total - self.extra_rows();
+        let rows = [bodies.len, base, total];
+        if std::mem::take(&mut self.slots_moved) || self.rows != rows {
+            self.rows = rows;
+            self.look_up(bodies);
+        }
+        for padding in &mut vel[base..base + STORES] {
+            *padding = Row([0.0, 0.0, 0.0, 1.0]);
+        }
+        for (number, &slot) in self.stand_in_slots.iter().enumerate() {
+            let mut row = vel.get(slot as usize).copied().unwrap_or_default();
+            row.0[3] = 0.0;
+            vel[base + STORES + number] = row;
+        }
+        accum[base..].fill(Row::default());
+        self.note_angles(joints, bodies);
+    }
+
+    fn look_up(&mut self, bodies: &Bodies) {
+        self.stand_in_slots.clear();
+        let slots = self.stand_ins.iter().map(|&body| bodies.slot_at(body).map_or(WORLD, |slot| slot as u32));
+        self.stand_in_slots.extend(slots);
+        let map = RowMap { bodies: self.rows[0], base: self.rows[1] };
+        let stand_ins = self.stand_ins.len();
+        each_store!([&mut self], number, store => store.look_up(number, bodies, map, stand_ins));
+    }
+
+    /// Notes the angles between bodies, for the joints that look at them.
+    fn note_angles(&mut self, joints: &Joints, bodies: &Bodies) {
+        each_store!([&mut self], _, store => store.note_angles(joints, bodies));
+    }
+}
+
+impl<B: Block> Store<B> {
+    fn look_up(&mut self, number: usize, bodies: &Bodies, map: RowMap, stand_ins: usize) {
+        for colour in self.all_mut() {
+            for block in 0..colour.blocks.len() {
+                let used = colour.used_of(block);
+                for motion in 0..B::MOTIONS {
+                    colour.blocks[block].ends_of(motion).look_up(used, number, bodies, map, stand_ins);
+                }
+            }
+        }
+    }
+
+    fn note_angles(&mut self, joints: &Joints, bodies: &Bodies) {
+        for colour in self.all_mut() {
+            for known in colour.lanes.with(feature::ANGLE) {
+                let Some((_, joint)) = joints.at(known.joint) else { continue };
+                let angle = match joint.desc.ends {
+                    JointEnds::Joints(..) => gear_error(joint, joints, bodies),
+                    _ => angle_of(joint, bodies),
+                };
+                let wrapped = known.features & feature::WRAPPED != 0;
+                colour.blocks[known.block].note_angle(known.lane, angle, wrapped);
+            }
+        }
+    }
+}
+
+/// The angle from A's frame to B's, rad, beyond whole turns.
+pub(crate) fn angle_of(joint: &Joint, bodies: &Bodies) -> f64 {
+    let of = |body: Option<BodyHandle>| {
+        let slot = body.and_then(|body| bodies.slot_at(body.index));
+        slot.map_or((0.0, 0), |slot| (bodies.columns.angle[slot], bodies.columns.turns[slot]))
+    };
+    let [(angle_a, turns_a), (angle_b, turns_b)] = ends_of(&joint.desc).map(of);
+    let frames = f64::from(joint.desc.frame_b.angle) - f64::from(joint.desc.frame_a.angle);
+    let turns = i64::from(turns_b) - i64::from(turns_a) - i64::from(joint.turns);
+    f64::from(angle_b) - f64::from(angle_a) + frames + std::f64::consts::TAU * turns as f64
+}
+
+/// The part of a gear's error that comes from angles, minus the constant.
+fn gear_error(gear: &Joint, joints: &Joints, bodies: &Bodies) -> f64 {
+    let (JointEnds::Joints(first, second), JointKind::Gear { ratio }) = (gear.desc.ends, gear.desc.kind)
+    else {
+        return 0.0;
+    };
+    let angle = |member| match joints.get(member) {
+        Ok(joint) if matches!(joint.desc.kind, JointKind::Revolute(_)) => angle_of(joint, bodies),
+        _ => 0.0,
+    };
+    angle(first) + f64::from(ratio) * angle(second) - gear.constant
+}

@@ -1,0 +1,166 @@
+//! The passes of the solver over all joints: one colour after the other, its blocks shared out among the threads.
+
+use super::JointSolver;
+use super::gear::GearBlock;
+use super::line::LineBlock;
+use super::pivot::PivotBlock;
+use super::slide::{SlideBlock, WheelBlock};
+use super::store::{Colour, STORES, Store, each_store, with_store};
+use super::sweep::{BEGIN, Block, Constants, JointPass, RELAX, SOLVE, TURN, sweep};
+use crate::contacts::BLOCK;
+use crate::crew::{Crew, SharedSlice};
+use crate::isa::Level;
+use crate::lane::with_lanes;
+use crate::solver::rows::Rows;
+
+/// Blocks of a colour that one thread takes at a time.
+const CHUNK_BLOCKS: usize = 16;
+
+impl JointSolver {
+    /// Does a pass over all joints.
+    pub(crate) fn pass(&mut self, pass: JointPass, rows: &Rows<'_>, level: Level, crew: &Crew<'_>) {
+        // What the kernels ask for: see `Ends::look_up`.
+        let [bodies, _, total] = self.rows;
+        assert!(
+            rows.vel.len() == total
+                && rows.accum.len() == total
+                && rows.pose.len() > bodies
+                && rows.frame.len() > bodies
+        );
+        assert!(!rows.any_damping || rows.damp.len() == total);
+        match pass {
+            JointPass::Begin => self.pass_of::<BEGIN>(rows, true, level, crew),
+            JointPass::Solve => self.pass_of::<SOLVE>(rows, true, level, crew),
+            JointPass::SolveAgain => self.pass_of::<SOLVE>(rows, false, level, crew),
+            JointPass::Turn => {
+                self.move_stand_ins(rows);
+                self.pass_of::<TURN>(rows, true, level, crew);
+            }
+            JointPass::Relax => self.pass_of::<RELAX>(rows, false, level, crew),
+            JointPass::Nothing => {}
+        }
+    }
+
+    /// Moves the stand-ins as far as the bodies that they stand in for.
+    #[allow(unsafe_code)]
+    fn move_stand_ins(&self, rows: &Rows<'_>) {
+        let first = self.rows[1] + STORES;
+        // SAFETY: no other thread is at work.
+        let (poses, stand_ins) =
+            unsafe { (rows.pose.range(0..first), rows.pose.range(first..first + self.stand_ins.len())) };
+        for (pose, &slot) in stand_ins.iter_mut().zip(&self.stand_in_slots) {
+            *pose = poses.get(slot as usize).copied().unwrap_or_default();
+        }
+    }
+
+    #[allow(unsafe_code)]
+    fn pass_of<const PASS: usize>(&mut self, rows: &Rows<'_>, first: bool, level: Level, crew: &Crew<'_>) {
+        let constants = Constants { inv_step: rows.inv_step, ratio: rows.impulse_ratio, first };
+        let mut colours = 0;
+        each_store!([&self], _, store => colours = colours.max(store.colours.len()));
+        for colour in 0..colours {
+            let shared = SharedColour::of(self, colour);
+            let mut counts = [0; STORES];
+            each_store!([&shared], number, blocks => counts[number] = blocks.chunks());
+            crew.run(counts.iter().sum(), |mut item| {
+                let mut store = 0;
+                while item >= counts[store] {
+                    item -= counts[store];
+                    store += 1;
+                }
+                // SAFETY: each item is another chunk of blocks. No two joints of a colour move the same body, and an end that nothing
+                // moves has a row of its own. The rows exist (asserted by `pass`, and by `Ends::look_up`). A store's padding row is in
+                // one block of a colour only.
+                unsafe {
+                    with_store!([&shared], store, blocks => blocks.sweep::<PASS>(item, rows, &constants, level));
+                }
+            });
+        }
+        // SAFETY: this thread alone is at work, one joint after the other. The rows exist, as above.
+        unsafe {
+            each_store!([&mut self], _, store => store.serial.one_by_one::<PASS>(rows, &constants));
+        }
+    }
+}
+
+/// The joints of a colour, of which several threads take chunks.
+struct SharedColour<'a> {
+    pivots: Shared<'a, PivotBlock>,
+    slides: Shared<'a, SlideBlock>,
+    wheels: Shared<'a, WheelBlock>,
+    lines: Shared<'a, LineBlock>,
+    gears: Shared<'a, GearBlock>,
+}
+
+impl<'a> SharedColour<'a> {
+    fn of(solver: &'a mut JointSolver, colour: usize) -> Self {
+        let JointSolver { pivots, slides, wheels, lines, gears, .. } = solver;
+        SharedColour {
+            pivots: Shared::of(pivots, colour),
+            slides: Shared::of(slides, colour),
+            wheels: Shared::of(wheels, colour),
+            lines: Shared::of(lines, colour),
+            gears: Shared::of(gears, colour),
+        }
+    }
+}
+
+/// Those of one store.
+struct Shared<'a, B> {
+    blocks: SharedSlice<'a, B>,
+    features: &'a [u32],
+    used: usize,
+}
+
+impl<'a, B: Block> Shared<'a, B> {
+    fn of(store: &'a mut Store<B>, colour: usize) -> Self {
+        match store.colours.get_mut(colour) {
+            Some(Colour { blocks, lanes, used }) => {
+                Shared { blocks: SharedSlice::new(blocks), features: &lanes.features, used: *used }
+            }
+            None => Shared { blocks: SharedSlice::new(&mut []), features: &[], used: 0 },
+        }
+    }
+
+    fn chunks(&self) -> usize {
+        self.blocks.len().div_ceil(CHUNK_BLOCKS)
+    }
+
+    /// # Safety
+    ///
+    /// No other thread has this chunk. Beyond that as for [`sweep`].
+    #[allow(unsafe_code)]
+    unsafe fn sweep<const PASS: usize>(
+        &self,
+        chunk: usize,
+        rows: &Rows<'_>,
+        constants: &Constants,
+        level: Level,
+    ) {
+        let first = chunk * CHUNK_BLOCKS;
+        let range = first..(first + CHUNK_BLOCKS).min(self.blocks.len());
+        let used = self.used - first * BLOCK;
+        // SAFETY: the caller guarantees it.
+        unsafe {
+            let blocks = self.blocks.range(range.clone());
+            with_lanes!(level, L => sweep::<L, B, PASS>(blocks, &self.features[range], used, rows, constants));
+        }
+    }
+}
+
+impl<B: Block> Colour<B> {
+    /// Solves the joints one after the other.
+    ///
+    /// # Safety
+    ///
+    /// As for [`sweep`].
+    #[allow(unsafe_code)]
+    unsafe fn one_by_one<const PASS: usize>(&mut self, rows: &Rows<'_>, constants: &Constants) {
+        if self.used > 0 {
+            // SAFETY: the caller guarantees it.
+            unsafe {
+                sweep::<f32, B, PASS>(&mut self.blocks, &self.lanes.features, self.used, rows, constants)
+            };
+        }
+    }
+}
