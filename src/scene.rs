@@ -64,6 +64,37 @@ pub struct Scene {
     pub script: Option<Script>,
 }
 
+const NO_BODY: Error = Error::Invalid { field: "parts", reason: "names a body that is not in the list" };
+
+/// The centres of the own shapes of bodies that have parts, from their centres of mass; by the bodies' places in the scene.
+#[derive(Default)]
+struct OwnShapes(HashMap<usize, Vec2>);
+
+impl OwnShapes {
+    fn centre(&self, place: usize) -> Vec2 {
+        self.0.get(&place).copied().unwrap_or_default()
+    }
+
+    /// Returns a link with its anchors from the centres of mass.
+    fn link(&self, link: LinkDesc<usize>) -> LinkDesc<usize> {
+        let (anchor_a, anchor_b) = (link.anchor_a + self.centre(link.a), link.anchor_b + self.centre(link.b));
+        LinkDesc { anchor_a, anchor_b, ..link }
+    }
+
+    /// Returns a joint with its frames from the centres of mass.
+    fn joint(&self, mut joint: JointDesc<usize, usize>) -> JointDesc<usize, usize> {
+        let ends = match joint.ends {
+            JointEnds::Bodies(a, b) => [Some(a), Some(b)],
+            JointEnds::World(a) => [Some(a), None],
+            JointEnds::Joints(..) => [None; 2],
+        };
+        let [a, b] = ends.map(|place| place.map_or(Vec2::ZERO, |place| self.centre(place)));
+        joint.frame_a.position += a;
+        joint.frame_b.position += b;
+        joint
+    }
+}
+
 impl Scene {
     /// Makes a new world that holds the scene's bodies, in their order.
     ///
@@ -74,53 +105,47 @@ impl Scene {
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
         let handles = world.add_bodies(&self.bodies)?;
-        let mut parts: BTreeMap<usize, (usize, Vec<Part>)> = BTreeMap::new();
-        for (index, &(place, part)) in self.parts.iter().enumerate() {
-            let reason = "names a body that is not in the list";
-            let known =
-                if place < handles.len() { Ok(()) } else { Err(Error::Invalid { field: "parts", reason }) };
-            known.and(part.validate()).map_err(|error| Error::Element { index, error: Box::new(error) })?;
-            parts.entry(place).or_insert((index, Vec::new())).1.push(part);
-        }
-        // For each body that has parts: the centre of its own shape, from the body's centre of mass.
-        let mut own_shapes: HashMap<usize, Vec2> = HashMap::new();
-        for (place, (index, parts)) in parts {
-            let added = world.add_parts(handles[place], &parts);
-            added.map_err(|error| Error::Element { index, error: Box::new(error) })?;
-            own_shapes.insert(place, world.parts(handles[place])?[0].position);
-        }
-        let anchor = |place: usize| own_shapes.get(&place).copied().unwrap_or_default();
-        let named = |link: LinkDesc<usize>| {
-            let mut link = link;
-            link.anchor_a += anchor(link.a);
-            link.anchor_b += anchor(link.b);
-            link.map(|place| handles.get(place).copied().unwrap_or_default())
-        };
-        let links: Vec<LinkDesc> = self.links.iter().map(|&link| named(link)).collect();
+        let own_shapes = self.add_parts(|place, parts| {
+            let body = *handles.get(place).ok_or(NO_BODY)?;
+            world.add_parts(body, parts)?;
+            Ok(world.parts(body)?[0].position)
+        })?;
+        let name = |place: usize| handles.get(place).copied().unwrap_or_default();
+        let links: Vec<LinkDesc> = self.links.iter().map(|&link| own_shapes.link(link).map(name)).collect();
         world.add_links(&links)?;
         for (index, hull) in self.hulls.iter().enumerate() {
-            let points = hull.iter().map(|&place| handles.get(place).copied().unwrap_or_default());
+            let points = hull.iter().map(|&place| name(place));
             let added = world.add_hull(&points.collect::<Vec<_>>());
             added.map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
-        let joints: Vec<JointDesc<usize, usize>> = self
-            .joints
-            .iter()
-            .map(|&joint| {
-                let mut joint = joint;
-                let ends = match joint.ends {
-                    JointEnds::Bodies(a, b) => [Some(a), Some(b)],
-                    JointEnds::World(a) => [Some(a), None],
-                    JointEnds::Joints(..) => [None; 2],
-                };
-                let [a, b] = ends.map(|place| place.map_or(Vec2::ZERO, anchor));
-                joint.frame_a.position += a;
-                joint.frame_b.position += b;
-                joint
-            })
-            .collect();
+        let joints: Vec<_> = self.joints.iter().map(|&joint| own_shapes.joint(joint)).collect();
         world.add_named_joints(&joints, &handles)?;
         Ok(world)
+    }
+
+    /// Calls `add` with the place of each body that has parts and with these. It returns where the centre of the body's own shape is
+    /// then, from the centre of mass.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] for a part, or the first part of a body, that is refused.
+    fn add_parts(
+        &self,
+        mut add: impl FnMut(usize, &[Part]) -> Result<Vec2, Error>,
+    ) -> Result<OwnShapes, Error> {
+        let mut parts: BTreeMap<usize, (usize, Vec<Part>)> = BTreeMap::new();
+        for (index, &(place, part)) in self.parts.iter().enumerate() {
+            let known = if place < self.bodies.len() { Ok(()) } else { Err(NO_BODY) };
+            known.and(part.validate()).map_err(|error| Error::Element { index, error: Box::new(error) })?;
+            parts.entry(place).or_insert((index, Vec::new())).1.push(part);
+        }
+        let mut own_shapes = OwnShapes::default();
+        for (place, (index, parts)) in parts {
+            let centre =
+                add(place, &parts).map_err(|error| Error::Element { index, error: Box::new(error) })?;
+            own_shapes.0.insert(place, centre);
+        }
+        Ok(own_shapes)
     }
 
     /// Returns the handle of the body at place `index` of [`Scene::bodies`] in a world made by

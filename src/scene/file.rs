@@ -14,7 +14,7 @@ mod shapes;
 mod write;
 
 use super::Scene;
-use crate::{BodyDesc, BodyType, Filter, Material, Mix, Mixing, Settings, Solver};
+use crate::{BodyDesc, BodyType, Error, Filter, Material, Mix, Mixing, Settings, Solver, World};
 pub use error::SceneError;
 use error::{syntax, value};
 use glam::Vec2;
@@ -194,6 +194,44 @@ impl Scene {
 
 // The conversion from the file to the scene.
 
+impl Scene {
+    /// Checks what parts change: a body's centre is that of all its parts, and points of links and joints are counted from there. The
+    /// first `links` of the scene's links are those of the file, the others are attachments.
+    fn check_with_parts(&self, links: usize) -> Result<(), SceneError> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let mut world = World::new(Settings::default())?;
+        let own_shapes = self.add_parts(|place, parts| {
+            let body = world.add_body(&self.bodies[place])?;
+            world.add_parts(body, parts)?;
+            Ok(world.parts(body)?[0].position)
+        });
+        let own_shapes = own_shapes.map_err(|error| match error {
+            Error::Element { index, error } => {
+                SceneError::from(*error).within(&format!("bodies[{}].", self.parts[index].0))
+            }
+            error => SceneError::from(error),
+        })?;
+        for (index, &link) in self.links.iter().enumerate() {
+            own_shapes.link(link).validate().map_err(|error| {
+                let fault = SceneError::from(error);
+                match index.checked_sub(links) {
+                    None => fault.within(&format!("links[{index}].")),
+                    Some(index) => {
+                        fault.instead_of("anchor_b", "anchor").within(&format!("attachments[{index}]."))
+                    }
+                }
+            })?;
+        }
+        for (index, &joint) in self.joints.iter().enumerate() {
+            let valid = own_shapes.joint(joint).validate();
+            valid.map_err(|error| SceneError::from(error).within(&format!("joints[{index}].")))?;
+        }
+        Ok(())
+    }
+}
+
 impl SceneFile {
     fn scene(self) -> Result<Scene, SceneError> {
         let name = name(self.name.as_deref())?;
@@ -238,7 +276,9 @@ impl SceneFile {
             let desc = joint.desc(&joints, &bodies, first);
             joints.push(desc.map_err(|fault| fault.within(&format!("joints[{index}].")))?);
         }
-        Ok(Scene { name, settings, bodies, parts, links, hulls, joints, script: None })
+        let scene = Scene { name, settings, bodies, parts, links, hulls, joints, script: None };
+        scene.check_with_parts(self.links.len())?;
+        Ok(scene)
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {

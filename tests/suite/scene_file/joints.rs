@@ -53,6 +53,11 @@ fn all_fields() {
            {{"kind":"gear","first":1,"second":2,"ratio":-2,{strength}}},
            {{"kind":"filter","a":3,"b":0}}"#
     ));
+    assert_eq!(joints, joints_with_all_fields());
+}
+
+/// The joints of the file above.
+fn joints_with_all_fields() -> [Joint; 9] {
     let spring = Spring::new(2.0, 0.7);
     let (limit, motor) = ([0.5, 1.0], JointMotor::new(3.0, 100.0));
     let drive = drive(0.25, spring, limit, motor);
@@ -68,7 +73,7 @@ fn all_fields() {
         strong(JointDesc { frame_a, frame_b, collide_connected: true, ..JointDesc::new(0, 1, kind) })
     };
     let pull = JointDesc::target(2, Vec2::ZERO, Vec2::new(8.0, 9.0), spring, 10.0);
-    let expected = [
+    [
         between(JointKind::Distance {
             length: 7.0,
             spring: Some(spring),
@@ -94,8 +99,7 @@ fn all_fields() {
         strong(JointDesc { frame_a, ..pull }),
         strong(JointDesc::gear(1, 2, -2.0)),
         JointDesc::filter(3, 0),
-    ];
-    assert_eq!(joints, expected);
+    ]
 }
 
 /// Contract: an omitted field has its documented default. The length of a distance joint is that at the start.
@@ -263,11 +267,19 @@ fn structure() {
     assert!(refusal(r#"{"joints":[{"kind":"#).ends_with("joints[0]: EOF while parsing a value"));
 }
 
-/// Contract: a value out of range is refused with the joint's place in the list, the field's path and a reason.
+/// Checks that these fields of a joint, which comes after a hinge, are refused with a path in the joint and a reason.
+fn assert_refused(cases: &[(&str, &str)]) {
+    for (joint, expected) in cases {
+        let json = file(&format!(r#"{{"kind":"revolute","a":0,"b":1}},{{{joint}}}"#));
+        assert_eq!(refusal(&json), format!("joints[1].{expected}"), "{json}");
+    }
+}
+
+/// Contract: a field that is missing, ends that do not fit and a value out of range are refused with the joint's place in the list, the
+/// field's path and a reason.
 #[test]
 fn values() {
-    let hinge = r#"{"kind":"revolute","a":0,"b":1}"#;
-    for (joint, expected) in [
+    assert_refused(&[
         (r#""kind":"weld","b":1"#, "a: the field is missing: a weld joint needs it"),
         (r#""kind":"weld","a":1"#, "b: the field is missing: a weld joint needs it"),
         (r#""kind":"gear","first":0,"ratio":2"#, "second: the field is missing: a gear joint needs it"),
@@ -287,6 +299,20 @@ fn values() {
             r#""kind":"target","a":1,"target":[0,2e7],"spring":{"hertz":1,"damping_ratio":1}"#,
             "target: 20000000 is not in -10000000..=10000000",
         ),
+    ]);
+    let two = file(
+        r#"{"kind":"weld","a":0,"b":1},{"kind":"revolute","a":0,"b":2},{"kind":"gear","first":0,"second":1,"ratio":1}"#,
+    );
+    assert_eq!(refusal(&two), "joints[2].first: a gear couples revolute and prismatic joints");
+    let fixed = r#"{"type":"static","shape":{"circle":{"radius":1}}}"#;
+    let still = format!(r#"{{"bodies":[{fixed},{fixed}],"joints":[{{"kind":"filter","a":0,"b":1}}]}}"#);
+    assert_eq!(refusal(&still), "joints[0].b: one of two joined bodies has to be dynamic");
+}
+
+/// Contract: the same for the values of each kind.
+#[test]
+fn values_of_kinds() {
+    assert_refused(&[
         (r#""kind":"wheel","a":0,"b":1,"target":[1,2]"#, "target: that of a wheel joint is a number"),
         (r#""kind":"wheel","a":0,"b":1,"target":1e39"#, "target: 1e39 is out of range"),
         (r#""kind":"wheel","a":0,"b":1,"limit":[1,0]"#, "limit: the lower limit is above the upper one"),
@@ -329,17 +355,35 @@ fn values() {
         ),
         (r#""kind":"gear","first":0,"second":0,"ratio":2"#, "second: a gear needs two different joints"),
         (r#""kind":"gear","first":0,"second":7,"ratio":0"#, "ratio: closer to 0 than 10⁻⁴"),
-    ] {
-        let json = file(&format!("{hinge},{{{joint}}}"));
-        assert_eq!(refusal(&json), format!("joints[1].{expected}"), "{json}");
+    ]);
+}
+
+/// Contract: points of bodies with parts are counted from their centres of mass in a world. What is then out of range is refused with
+/// the place in the list, the field's path and the range; what is accepted can be built.
+#[test]
+fn points_of_bodies_with_parts() {
+    let box_at = |x: f32| format!(r#"{{"shape":{{"box":{{"half_extents":[1,1]}}}},"position":[{x},0]}}"#);
+    let file = |list: &str| {
+        let body = format!(r#"{{"shape":{{"box":{{"half_extents":[1,1]}}}},"parts":[{}]}}"#, box_at(8.0));
+        format!(r#"{{"bodies":[{},{body}],"particles":[{{"position":[5,5]}}],{list}}}"#, box_at(0.0))
+    };
+    // The centre of mass is 4 m to the right of that of the own shape.
+    let [joint, attachment] = [-999_998.0, -999_990.0].map(|x| {
+        (
+            format!(r#""joints":[{{"kind":"weld","a":0,"b":1,"frame_b":{{"position":[{x},0]}}}}]"#),
+            format!(r#""attachments":[{{"particle":0,"body":1,"anchor":[{x},0],"length":1}}]"#),
+        )
+    });
+    for list in [&attachment.0, &attachment.1] {
+        accepted(&file(list)).build().expect("what is accepted can be built");
     }
-    let two = file(
-        r#"{"kind":"weld","a":0,"b":1},{"kind":"revolute","a":0,"b":2},{"kind":"gear","first":0,"second":1,"ratio":1}"#,
-    );
-    assert_eq!(refusal(&two), "joints[2].first: a gear couples revolute and prismatic joints");
-    let fixed = r#"{"type":"static","shape":{"circle":{"radius":1}}}"#;
-    let still = format!(r#"{{"bodies":[{fixed},{fixed}],"joints":[{{"kind":"filter","a":0,"b":1}}]}}"#);
-    assert_eq!(refusal(&still), "joints[0].b: one of two joined bodies has to be dynamic");
+    let range = "-1000002 is not in -1000000..=1000000";
+    assert_eq!(refusal(&file(&joint.0)), format!("joints[0].frame_b.position: {range}"));
+    assert_eq!(refusal(&file(&joint.1)), format!("attachments[0].anchor: {range}"));
+    let far = r#""bodies":[{"shape":{"circle":{"radius":1}},"position":[9999999,0],
+                  "parts":[{"shape":{"circle":{"radius":1}},"position":[400000,0]}]}]"#;
+    let text = refusal(&format!("{{{far}}}"));
+    assert!(text.starts_with("bodies[0].part.position: 10199999 is not in "), "{text}");
 }
 
 /// A scene of particles and bodies in turns, with these joints.
