@@ -169,9 +169,11 @@ pub fn read(world: &World) {
     assert_eq!(world.joints().count(), world.joint_count());
     for (handle, joint) in world.joints() {
         assert_eq!(world.joint(handle), Ok(joint), "of index {}", handle.index());
+        joint.validate().expect("a joint that was accepted");
         let state = world.joint_state(handle).expect("a joint");
+        let figures = [state.angle, state.translation, state.speed, state.torque];
         assert!(
-            state.force.is_finite() && state.torque.is_finite() && state.speed.is_finite(),
+            figures.iter().all(|figure| figure.is_finite()) && state.force.is_finite(),
             "{joint:?}: {state:?}"
         );
         let ends: Vec<BodyHandle> = match joint.ends {
@@ -186,11 +188,21 @@ pub fn read(world: &World) {
             assert!(world.joints_of(body).expect("a body").any(|other| other == handle), "{joint:?}");
         }
     }
+    let solved = world.joints().filter(|(_, joint)| joint.enabled && joint.kind != JointKind::Filter);
+    let placed: Vec<_> = world.coloured_joints().map(|(_, placed)| placed).collect();
+    assert!(solved.map(|(handle, _)| handle).eq(placed.iter().map(|placed| placed.joint)));
+    for joint in placed {
+        assert!(joint.points.iter().all(|point| point.is_finite()), "{joint:?}");
+        assert!((joint.axis.length() - 1.0).abs() < 1e-3, "{joint:?}");
+    }
     for event in world.joint_events() {
-        assert!(matches!(world.joint(event.joint), Err(Error::StaleHandle { .. })), "{event:?}");
+        let stale = matches!(world.joint(event.joint), Err(Error::StaleHandle { .. }));
+        assert!(stale, "{event:?}, and it is there");
     }
     let quality = world.joint_quality();
     assert_eq!(quality.joints, world.joint_count());
+    let errors = [quality.mean_error, quality.max_error, quality.max_angle_error];
+    assert!(errors.iter().all(|error| error.is_finite() && *error >= 0.0), "{quality:?}");
     assert!(quality.mean_error <= 1.000_001 * quality.max_error, "{quality:?}");
 }
 

@@ -38,7 +38,7 @@ pub fn scene_file(data: &[u8]) {
         world.step();
         read::validate(&world);
         read::read(&world);
-        read::joint_columns(&mut world);
+        joints::read_columns(&mut world);
     }
     // What was read can be written, and is the same when it is read again.
     let text = scene.to_json().expect("a scene that was read");

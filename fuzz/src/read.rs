@@ -1,7 +1,7 @@
 //! All that can be read of a world, and what must hold of it for itself.
 
 use super::known;
-use granule::{BodyHandle, BodyType, Error, JointEnds, JointKind, JointState, Role, ShapeKind, Vec2, World};
+use granule::{BodyHandle, BodyType, Error, Role, ShapeKind, Vec2, World};
 
 /// Panics with what is wrong with a world.
 pub fn validate(world: &World) {
@@ -36,7 +36,7 @@ pub fn read(world: &World) {
         assert!(quality.mean_penetration <= quality.max_penetration * 1.000_001, "{quality:?}");
     }
     links(world);
-    joints(world);
+    super::joints::read(world);
     world.settings().validate().expect("settings that were accepted");
     let timings = world.timings();
     let stages = [timings.bounds, timings.broadphase, timings.narrowphase, timings.contacts, timings.solver];
@@ -128,7 +128,6 @@ fn contacts(world: &World) {
 }
 
 fn links(world: &World) {
-    super::joints::read(world);
     assert_eq!(world.links().count(), world.link_count());
     assert_eq!(world.hulls().count(), world.hull_count());
     for (handle, link) in world.links() {
@@ -146,62 +145,6 @@ fn links(world: &World) {
         quality.mean_stretch.is_finite() && quality.mean_stretch <= 1.000_001 * quality.max_stretch,
         "{quality:?}"
     );
-}
-
-/// The columns of joints are what hosts read otherwise.
-pub fn joint_columns(world: &mut World) {
-    let states: Vec<_> = world.joints().map(|(joint, _)| (joint, world.joint_state(joint))).collect();
-    let columns = world.joint_columns();
-    assert_eq!(columns.handle.len(), states.len());
-    for (index, (joint, state)) in states.into_iter().enumerate() {
-        let force = Vec2::new(columns.force_x[index], columns.force_y[index]);
-        let read = JointState {
-            angle: columns.angle[index],
-            translation: columns.translation[index],
-            speed: columns.speed[index],
-            force,
-            torque: columns.torque[index],
-        };
-        assert_eq!((columns.handle[index], Ok(read)), (joint, state));
-    }
-}
-
-fn joints(world: &World) {
-    const THERE: &str = "a joint that is there";
-    assert_eq!(world.joints().count(), world.joint_count());
-    for (handle, joint) in world.joints() {
-        assert_eq!(world.joint(handle), Ok(joint));
-        joint.validate().expect("a joint that was accepted");
-        let state = world.joint_state(handle).expect(THERE);
-        let figures = [state.angle, state.translation, state.speed, state.torque];
-        assert!(
-            figures.iter().all(|figure| figure.is_finite()) && state.force.is_finite(),
-            "{joint:?}: {state:?}"
-        );
-        if let JointEnds::Bodies(a, b) = joint.ends {
-            for body in [a, b] {
-                assert!(world.joints_of(body).expect("a body that is there").any(|other| other == handle));
-            }
-        }
-    }
-    let solved = world.joints().filter(|(_, joint)| joint.enabled && joint.kind != JointKind::Filter);
-    let placed: Vec<_> = world.coloured_joints().map(|(_, placed)| placed).collect();
-    assert!(solved.map(|(handle, _)| handle).eq(placed.iter().map(|placed| placed.joint)));
-    for joint in placed {
-        assert!(joint.points.iter().all(|point| point.is_finite()), "{joint:?}");
-        assert!((joint.axis.length() - 1.0).abs() < 1e-3, "{joint:?}");
-    }
-    for event in world.joint_events() {
-        assert!(
-            matches!(world.joint(event.joint), Err(Error::StaleHandle { .. })),
-            "{event:?}, and it is there"
-        );
-    }
-    let quality = world.joint_quality();
-    assert_eq!(quality.joints, world.joint_count());
-    let errors = [quality.mean_error, quality.max_error, quality.max_angle_error];
-    assert!(errors.iter().all(|error| error.is_finite() && *error >= 0.0), "{quality:?}");
-    assert!(quality.mean_error <= 1.000_001 * quality.max_error, "{quality:?}");
 }
 
 /// Holds that two worlds whose instruction sets differ are the same.
