@@ -202,8 +202,7 @@ impl Joints {
         let body_of = |end| desc_of(end).and_then(|desc| bodies_of(desc)[end as usize % 2]);
         let listed = self.of_bodies.validate(|end| body_of(end).map(|body| body.index))?;
         ensure!(listed == at_bodies, "{listed} ends in the lists of bodies, there are {at_bodies}");
-        let member_of =
-            |end| desc_of(end).and_then(|desc| members_of(desc)).map(|members| members[end as usize % 2]);
+        let member_of = |end| desc_of(end).and_then(members_of).map(|members| members[end as usize % 2]);
         let listed = self.of_members.validate(|end| member_of(end).map(|member| member.index))?;
         ensure!(listed == at_members, "{listed} ends in the lists of coupled joints, there are {at_members}");
         Ok(())

@@ -262,20 +262,21 @@ fn blocks(desc: &JointDesc, start: [&oracle::Body; 2], h: f64) -> Vec<Block> {
         }
         JointKind::Motor { .. } => blocks = motor_joint(desc, hold, now, h),
         JointKind::Target { target, spring: given, max_force } => {
-            let local = dvec(desc.frame_a.position);
-            let target = dvec(target);
-            let pull: Coordinates = Box::new(move |_, places| {
-                let [x, y] = point(&places[0], local);
-                vec![x - target[0], y - target[1]]
-            });
-            blocks.push(Block {
-                bounds: Bounds::Length(h * f64::from(max_force)),
-                ..Block::new(spring(given), pull)
-            });
+            blocks.push(target_block(desc, target, spring(given), h * f64::from(max_force)));
         }
         _ => panic!("no two bodies"),
     }
     blocks
+}
+
+/// The block that pulls a point of a body to a place in the world.
+fn target_block(desc: &JointDesc, target: Vec2, answer: Answer, most: f64) -> Block {
+    let (local, target) = (dvec(desc.frame_a.position), dvec(target));
+    let pull: Coordinates = Box::new(move |_, places| {
+        let [x, y] = point(&places[0], local);
+        vec![x - target[0], y - target[1]]
+    });
+    Block { bounds: Bounds::Length(most), ..Block::new(answer, pull) }
 }
 
 fn motor_joint(desc: &JointDesc, hold: Answer, now: f64, h: f64) -> Vec<Block> {
