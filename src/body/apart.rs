@@ -12,8 +12,8 @@ pub(crate) struct Apart {
 }
 
 /// Hashes a pair by multiplication (Fibonacci hashing, D. Knuth, "The Art of Computer Programming", vol. 3): each pair that two
-/// joined bodies form in the broadphase is looked up, and the standard hash takes ten times as long. Only the answer counts, never an
-/// order.
+/// joined bodies form in the broadphase is looked up, and the standard hash does more work for each, to withstand keys that an attacker
+/// picks. Only the answer counts, never an order.
 #[derive(Default)]
 struct Mix(u64);
 

@@ -113,8 +113,8 @@ pub(super) fn rain(bodies: usize, _: &mut Random) -> Pieces {
 /// Each hinge has a little friction.
 ///
 /// A joint corrects at 60 Hz by default: it gives way like a spring that swings at 60 Hz with a link's mass. Under 3,000 times a link's
-/// weight (the ball at its lowest point) that is 3,000 · 10 / (2π · 60)² = 0.2 m for the whole mass of a link, and 0.4 m were measured for
-/// each link of 0.25 m. With 4 substeps such a chain even gains energy. So the scene has 16 substeps and joints of 240 Hz: 0.03 m.
+/// weight (the ball at its lowest point) that is 3,000 · 10 / (2π · 60)² = 0.2 m for the whole mass of a link, of 0.25 m. So the scene
+/// has 16 substeps and joints of 240 Hz: less than 0.06 m (the test `joined::joints_of_scenes_hold`).
 pub(super) fn ball_and_chain(bodies: usize, _: &mut Random) -> Pieces {
     const LINKS: usize = 40;
     const HALF: f32 = 0.125;
