@@ -15,6 +15,7 @@ mod columns;
 pub(crate) mod compound;
 mod desc;
 mod shapes;
+pub(crate) mod sleep;
 mod validate;
 
 pub(crate) use columns::{ColumnSet, Kind, Motion};
@@ -31,6 +32,7 @@ use crate::material::{Material, Materials};
 use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
+use sleep::SleepLimits;
 
 /// All bodies of a world.
 #[derive(Default)]
@@ -68,6 +70,14 @@ pub(crate) struct Bodies {
     pub(crate) any_restitution: bool,
     /// True if a force or torque waits for the next step.
     pub(crate) any_force: bool,
+    /// The number of sleeping bodies.
+    pub(crate) asleep_count: usize,
+    /// True if there ever was a sleeping body.
+    any_sleep: bool,
+    /// True if times at rest were ever counted.
+    pub(crate) any_rest: bool,
+    /// True if any body ever had its own threshold or time to sleep.
+    any_sleep_limit: bool,
     /// The dynamic bodies that were given no mass and whose shape has no area.
     massless: Vec<Massless>,
     /// By handle index: true if the particle is a corner of a hull, and so touches only as part of that hull. Empty if there are
@@ -141,6 +151,7 @@ impl Bodies {
         };
         c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
         (c.furthest[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
+        (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
         c.linear_damping[slot] = desc.linear_damping;
@@ -161,6 +172,9 @@ impl Bodies {
         }
         self.any_manifold |= c.kind[slot].needs_manifold();
         self.any_rough |= desc.material.is_rough();
+        let limits =
+            SleepLimits { may: desc.sleep, threshold: desc.sleep_threshold, time: desc.time_to_sleep };
+        self.set_sleep_limits(slot, limits);
         self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
         self.any_filter |= desc.filter != Filter::default();
         self.any_restitution |= desc.material.restitution > 0.0;
@@ -360,13 +374,16 @@ impl Bodies {
     pub(crate) fn permute(&mut self, order: &[u32]) {
         // Columns that no body uses need no permutation. They are a quarter of the columns in most worlds, and 2 % of the time of a
         // step that makes a list of circles.
-        let features: [(bool, &[&str]); 4] = [
+        let features: [(bool, &[&str]); 7] = [
             (self.any_force, &["force_x", "force_y", "torque"]),
             (self.any_damping, &["linear_damping", "angular_damping"]),
             (self.any_filter, &["group"]),
             (self.any_manifold, &["furthest"]),
+            (self.any_sleep, &["kept_inv_mass", "kept_inv_inertia", "island"]),
+            (self.any_rest, &["rest"]),
+            (self.any_sleep_limit, &["sleep_speed", "sleep_delay"]),
         ];
-        let mut unused = [""; 7];
+        let mut unused = [""; 13];
         let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);
         names.zip(&mut unused).for_each(|(name, place)| *place = name);
         self.columns.permute(order, padded(order.len()), &unused, &mut self.spare);

@@ -164,7 +164,7 @@ impl Growth {
             return Growth::default();
         }
         let (frame, spread, rms) = frames.at(bodies.position(slot));
-        let fixed = c.kind[slot].motion() == Motion::Static;
+        let fixed = matches!(c.kind[slot].motion(), Motion::Static | Motion::Asleep);
         let half = c.ext_x[slot].min(c.ext_y[slot]);
         let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
         let turning = c.omega[slot].abs() * c.furthest[slot];

@@ -31,6 +31,7 @@ mod carry;
 mod drop;
 mod events;
 mod insert;
+mod park;
 pub(crate) mod places;
 mod room;
 pub(crate) mod update;
@@ -49,6 +50,7 @@ use crate::narrowphase::{KINDS, PairKind};
 pub(crate) use build::SERIAL;
 pub(crate) use candidates::{CandidateBlock, CandidateRuns};
 use carry::Carry;
+pub(crate) use carry::Parked;
 use places::{Limits, Places};
 use room::Room;
 use std::ops::Range;
@@ -368,6 +370,8 @@ pub(crate) struct Contacts {
     overflow_room: Room,
     crowded: Vec<u32>,
     dropped: drop::Dropped,
+    /// The contacts of bodies that have woken since the list was made.
+    woken: Vec<Parked>,
     pub begin: Vec<ContactEvent>,
     pub end: Vec<ContactEvent>,
 }
@@ -445,7 +449,9 @@ impl Contacts {
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
         // The room includes what was added while the list lived.
         self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
-        self.carry.take(&self.tiles[..self.active_tiles], &self.overflow, bodies, built, crew);
+        let tiles = [&self.tiles[..self.active_tiles], std::slice::from_ref(&self.overflow)];
+        self.carry.take(tiles, &mut self.woken, bodies, built, crew);
+        self.dropped.lose(&mut self.woken, bodies);
     }
 
     /// Finds the pairs of every tile. `lanes` picks the width.

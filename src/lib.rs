@@ -28,9 +28,11 @@
 //!    │ contacts       … colours, blocks, impulses carried over                 contacts.rs
 //!    │ bounds         columns → the solver's rows                              solver/mirror.rs
 //!    │ narrowphase    blocks updated in place: normals, separations            contacts/update.rs
+//!    │ islands        sleeping bodies that are touched wake                     world/sleep.rs
 //!    │ contacts       begin and end events                                     contacts.rs
 //!    │ solver         substeps × passes over tiles of space                    solver.rs
 //!    │ links          passes over links between these, if there are any        solver/verlet.rs
+//!    │ islands        what has come to rest falls asleep                       world/sleep.rs
 //!    ▼
 //!  bodies (columns)
 //! ```
@@ -73,6 +75,7 @@ mod narrowphase;
 mod particles;
 pub mod scene;
 mod settings;
+mod sleep;
 mod solver;
 mod timing;
 pub mod verify;

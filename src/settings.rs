@@ -57,6 +57,15 @@ pub struct Settings {
     pub projection_percent: f32,
     /// Penetration that the projection solver leaves alone, m. Default 0.01.
     pub projection_slop: f32,
+    /// Whether bodies that have come to rest fall asleep. Default true. A sleeping body costs next to nothing until it wakes: see
+    /// [`World::is_awake`](crate::World::is_awake).
+    pub sleep: bool,
+    /// The speed below which a body is at rest, m/s: that of its centre, and that at which its furthest point turns about it.
+    /// Default 0.05. A body may have another one: [`BodyDesc::sleep_threshold`](crate::BodyDesc::sleep_threshold).
+    pub sleep_threshold: f32,
+    /// For how long all bodies of an island have to be at rest before it falls asleep, s. Default 0.5. A body may have another time:
+    /// [`BodyDesc::time_to_sleep`](crate::BodyDesc::time_to_sleep).
+    pub time_to_sleep: f32,
 }
 
 impl Default for Settings {
@@ -77,6 +86,9 @@ impl Default for Settings {
             restitution_threshold: 1.0,
             projection_percent: 0.2,
             projection_slop: 0.01,
+            sleep: true,
+            sleep_threshold: 0.05,
+            time_to_sleep: 0.5,
         }
     }
 }
@@ -123,6 +135,8 @@ impl Settings {
         check_range("slop", self.slop, 0.0, 1.0e3)?;
         check_range("restitution_threshold", self.restitution_threshold, 0.0, 1.0e6)?;
         check_range("projection_percent", self.projection_percent, 0.0, 1.0)?;
-        check_range("projection_slop", self.projection_slop, 0.0, 1.0e3)
+        check_range("projection_slop", self.projection_slop, 0.0, 1.0e3)?;
+        check_range("sleep_threshold", self.sleep_threshold, 0.0, 1.0e6)?;
+        check_range("time_to_sleep", self.time_to_sleep, 0.0, 1.0e6)
     }
 }

@@ -22,12 +22,21 @@ pub enum Stage {
     Contacts,
     /// Makes the passes over blocks and links, with the integration. Then writes velocities and positions back.
     Solver,
+    /// Wakes what is touched, counts for how long bodies have been at rest, finds islands and puts them to sleep. (A list that is made
+    /// again because something woke counts here, too.)
+    Islands,
 }
 
 impl Stage {
     /// All stages, in the order of the enum.
-    pub const ALL: [Stage; 5] =
-        [Stage::Bounds, Stage::Broadphase, Stage::Narrowphase, Stage::Contacts, Stage::Solver];
+    pub const ALL: [Stage; 6] = [
+        Stage::Bounds,
+        Stage::Broadphase,
+        Stage::Narrowphase,
+        Stage::Contacts,
+        Stage::Solver,
+        Stage::Islands,
+    ];
 
     /// The name of the stage, as in run records.
     pub const fn name(self) -> &'static str {
@@ -37,6 +46,7 @@ impl Stage {
             Stage::Narrowphase => "narrowphase",
             Stage::Contacts => "contacts",
             Stage::Solver => "solver",
+            Stage::Islands => "islands",
         }
     }
 }
@@ -60,6 +70,8 @@ pub struct Timings {
     pub contacts: f64,
     /// [`Stage::Solver`]
     pub solver: f64,
+    /// [`Stage::Islands`]
+    pub islands: f64,
     /// The whole step.
     pub total: f64,
 }
@@ -72,6 +84,7 @@ impl Timings {
             Stage::Narrowphase => &mut self.narrowphase,
             Stage::Contacts => &mut self.contacts,
             Stage::Solver => &mut self.solver,
+            Stage::Islands => &mut self.islands,
         }
     }
 }

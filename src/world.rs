@@ -13,6 +13,7 @@ pub(crate) mod many;
 mod pairs;
 mod quality;
 mod query;
+mod sleep;
 mod validate;
 mod view;
 
@@ -38,6 +39,7 @@ use crate::lane::with_lanes;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
 use crate::settings::Settings;
+use crate::sleep::Sleep;
 use crate::solver::hulls::HullSolver;
 use crate::solver::joints::JointSolver;
 use crate::solver::verlet::Verlet;
@@ -116,6 +118,11 @@ pub struct World {
     time_left: f32,
     step_count: u64,
     quarantined: Vec<Quarantine>,
+    /// The islands that sleep, and who is at rest.
+    sleep: Sleep,
+    /// The contact points of sleeping bodies, by island, and those of bodies that have woken since the last step.
+    sleeping_contacts: Vec<Vec<Contact>>,
+    woken_contacts: Vec<Contact>,
 
     // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
     // to interpolate.)
@@ -159,16 +166,19 @@ impl StepPart {
 }
 
 /// The parts of the step, in order. The comment of each function says what it reads and what it writes.
-const STEP: [StepPart; 9] = [
+const STEP: [StepPart; 12] = [
+    StepPart::of(Stage::Islands, World::wake_in_time),
     StepPart::of(Stage::Broadphase, World::take_in_edits),
     StepPart::of(Stage::Contacts, World::carry_out).when(ListState::Void),
     StepPart::of(Stage::Broadphase, World::find_pairs).when(ListState::Void),
     StepPart::of(Stage::Contacts, World::build_contacts).when(ListState::Found),
     StepPart::of(Stage::Bounds, World::fill_mirror).completes(&[Stage::Broadphase, Stage::Bounds]),
     StepPart::of(Stage::Narrowphase, World::update_contacts).completes(&[Stage::Narrowphase]),
+    StepPart::of(Stage::Islands, World::wake_touched),
     StepPart::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
     StepPart::of(Stage::Solver, World::solve),
     StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
+    StepPart::of(Stage::Islands, World::fall_asleep_at_rest).completes(&[Stage::Islands]),
 ];
 
 impl World {
@@ -216,6 +226,9 @@ impl World {
             time_left: 0.0,
             step_count: 0,
             quarantined: Vec::new(),
+            sleep: Sleep::default(),
+            sleeping_contacts: Vec::new(),
+            woken_contacts: Vec::new(),
             timings: Timings::default(),
             trace: None,
             fault: None,
@@ -233,6 +246,7 @@ impl World {
     /// - when the whole world has more than ever before: more bodies, or more pairs of neighbours, whose number grows
     ///   with the density and the speed of the bodies;
     /// - in the first step after links or hulls were added or removed;
+    /// - in a step in which bodies fall asleep or wake;
     /// - when a body goes bad;
     /// - in a world with several tiles of space (256 bodies and more each), when one tile needs twice as much as any
     ///   tile ever did.
@@ -250,7 +264,11 @@ impl World {
     /// Runs the parts of a step with this crew, and returns when it began.
     fn step_with(&mut self, crew: &Crew<'_>, trace: Option<&Trace>) -> Instant {
         let mut clock = Clock::start(STEP[0].stage, trace);
-        for part in &STEP {
+        let quiet = self.is_quiet();
+        if quiet {
+            self.rest_on();
+        }
+        for part in STEP.iter().filter(|_| !quiet) {
             if part.when.is_none_or(|state| state == self.list) {
                 clock.enter(part.stage);
                 (part.run)(self, crew);
@@ -398,6 +416,7 @@ impl World {
         if matches!(self.bodies.columns.kind[slot].motion(), Motion::Static | Motion::Quarantined) {
             return;
         }
+        self.disturb(slot);
         self.bodies.quarantine(slot);
         let body = self.bodies.handle(slot);
         self.links.mass_changed(body);
@@ -423,6 +442,13 @@ impl World {
         let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());
         if list_settings(&settings) != list_settings(&self.settings) {
             self.list = ListState::Void;
+        }
+        let of_rest = |s: &Settings| (s.gravity, s.mixing, s.sleep, s.sleep_threshold, s.time_to_sleep);
+        if of_rest(&settings) != of_rest(&self.settings) {
+            self.wake_all();
+        }
+        if settings.sleep != self.settings.sleep {
+            self.bodies.forget_rest();
         }
         self.settings = settings;
         self.level = level;

@@ -147,7 +147,8 @@ fn resting_worlds_allocate_nothing() {
 /// 60 batches of 500 distinct polygons, materials and parts come and go: after the third batch the world holds no more
 /// memory.
 fn removed_bodies_are_forgotten() {
-    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    let mut world =
+        World::new(Settings { gravity: Vec2::ZERO, sleep: false, ..Settings::default() }).unwrap();
     let mut held = Vec::with_capacity(64);
     for batch in 0..60u32 {
         let mut bodies = Vec::with_capacity(500);
@@ -171,7 +172,7 @@ fn removed_bodies_are_forgotten() {
 
 /// Ten boxes that lie on a floor.
 fn small_world() -> World {
-    let mut world = World::new(Settings::default()).unwrap();
+    let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
     world.add_body(&BodyDesc::fixed(Shape::aabb(20.0, 0.5), Vec2::new(0.0, -0.5))).unwrap();
     for i in 0..10 {
         let place = Vec2::new(1.5 * (i % 5) as f32, 0.5 + (i / 5) as f32);
@@ -202,7 +203,7 @@ fn many_worlds_allocate_nothing() {
 /// limit.
 fn heaps_of_hulls_are_bounded() {
     let before = LIVE.load(Ordering::Relaxed);
-    let mut world = World::new(Settings::default()).unwrap();
+    let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
     for i in 0..300 {
         let place = Vec2::new(i as f32 * 1.0e-4, 0.0);
         world.add_assembly(&Assembly::soft_box(place, Vec2::ONE, 0.05, 1.0, 0.0)).unwrap();
@@ -240,7 +241,7 @@ fn any_joint(i: usize, a: BodyHandle, b: BodyHandle) -> JointDesc {
 /// Joints of every kind allocate nothing, also while they break, in a world whose bodies then touch no others.
 fn joints_allocate_nothing() {
     for threads in [1, 2] {
-        let mut world = World::new(Settings::default()).unwrap();
+        let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
         let ghost = Filter { category: 0, mask: 0, group: 0 };
         let mut bodies = Vec::new();
         for i in 0..200 {

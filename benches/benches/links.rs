@@ -129,8 +129,9 @@ fn stiffness() {
     println!("| iterations | largest stretch, % |");
     println!("|---|---|");
     for iterations in [1, 2, 4, 8, 16, 32, 64] {
-        let mut world = World::new(Settings { link_iterations: iterations, ..Settings::default() })
-            .expect("valid settings");
+        let mut world =
+            World::new(Settings { link_iterations: iterations, sleep: false, ..Settings::default() })
+                .expect("valid settings");
         let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
         world.add_body(&floor).expect("a valid body");
         let wheel = Assembly::polygon(Vec2::new(0.0, 5.05), 1.0, 32, 10.0).grouped(1);

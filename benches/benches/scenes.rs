@@ -53,7 +53,7 @@ fn fixed(criterion: &mut Criterion) {
             ],
         ),
     ] {
-        let mut world = World::new(Settings::default()).unwrap();
+        let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
         world.add_bodies(&bodies).unwrap();
         (0..WARMUP).for_each(|_| world.step());
         group.bench_function(label, |bencher| bencher.iter(|| world.step()));

@@ -122,6 +122,7 @@ pub fn body(bytes: &mut Bytes) -> BodyDesc {
         desc.gravity_scale = bytes.number();
     }
     desc.fixed_rotation = fields & 128 != 0;
+    desc.sleep = fields & 12 != 12;
     desc
 }
 

@@ -416,20 +416,29 @@ impl Machine {
 
     /// What a body is.
     fn change(&mut self, bytes: &mut Bytes) {
-        let (body, how) = (self.body(bytes), bytes.byte() % 3);
+        let (body, how) = (self.body(bytes), bytes.byte() % 6);
         let filter = describe::filter(bytes);
         let (x, y) = (bytes.number(), bytes.number());
         let done = match how {
             0 => self.both(|world| world.set_filter(body, filter)),
             1 => self.both(|world| world.set_gravity_scale(body, x)),
-            _ => self.both(|world| world.set_damping(body, x, y)),
+            2 => self.both(|world| world.set_damping(body, x, y)),
+            3 => self.both(|world| world.set_sleep(body, x < y)),
+            4 => self.both(|world| {
+                world.set_sleep_threshold(body, (y > 0.0).then_some(x))?;
+                world.set_time_to_sleep(body, (x > 0.0).then_some(y))
+            }),
+            _ if x < y => self.both(|world| world.wake_body(body)),
+            _ => self.both(|world| world.sleep_body(body)),
         };
         let known = self.bodies.iter_mut().find(|known| known.handle == body);
         if let (Some(()), Some(known)) = (done, known) {
             match how {
                 0 => assert_eq!(self.worlds[0].filter(body), Ok(filter)),
                 1 => known.gravity_scale = x,
-                _ => known.is_damped = x != 0.0 || y != 0.0,
+                2 => known.is_damped = x != 0.0 || y != 0.0,
+                3 => assert_eq!(self.worlds[0].sleep_settings(body).map(|limits| limits.0), Ok(x < y)),
+                _ => {}
             }
         }
     }

@@ -36,13 +36,39 @@ pub fn read(world: &World) {
         assert!(quality.mean_penetration <= quality.max_penetration * 1.000_001, "{quality:?}");
     }
     links(world);
+    sleep(world);
     super::joints::read(world);
     world.settings().validate().expect("settings that were accepted");
     let timings = world.timings();
-    let stages = [timings.bounds, timings.broadphase, timings.narrowphase, timings.contacts, timings.solver];
+    let stages = [
+        timings.bounds,
+        timings.broadphase,
+        timings.narrowphase,
+        timings.contacts,
+        timings.solver,
+        timings.islands,
+    ];
     assert!(stages.iter().all(|time| (0.0..=timings.total).contains(time)), "{timings:?}");
     assert!(world.spans().iter().all(|span| span.duration >= 0.0), "a span that ends before it starts");
     assert!(world.quarantined().iter().all(|entry| entry.step <= world.step_count()));
+}
+
+/// Who sleeps does not move, and the counts are right.
+fn sleep(world: &World) {
+    let asleep = |&body: &BodyHandle| !world.is_awake(body).expect("a body that is there");
+    let sleepers: Vec<_> = world.handles().filter(asleep).collect();
+    assert_eq!(sleepers.len(), world.asleep_count());
+    for &body in &sleepers {
+        let state = world.body(body).expect("a body that is there");
+        assert_eq!((state.velocity, state.angular_velocity), (Vec2::ZERO, 0.0), "{body:?} sleeps and moves");
+    }
+    let islands = world.islands();
+    let bodies = islands.iter().flatten().count();
+    assert_eq!(bodies, world.asleep_count() + world.awake_count());
+    let mut numbers: Vec<_> = islands.into_iter().flatten().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), world.island_count());
 }
 
 fn columns(world: &World) {
@@ -163,6 +189,8 @@ pub fn compare(scalar: &World, wide: &World) {
     assert_eq!(scalar.pair_count(), wide.pair_count());
     assert_eq!(scalar.list_age(), wide.list_age());
     assert_eq!(scalar.quarantined(), wide.quarantined());
+    assert_eq!(scalar.sleep_events(), wide.sleep_events());
+    assert_eq!(scalar.wake_events(), wide.wake_events());
     assert_eq!(scalar.broken_links(), wide.broken_links());
     assert_eq!(scalar.link_order(), wide.link_order());
     assert_eq!(scalar.link_quality(), wide.link_quality());

@@ -15,10 +15,12 @@ pub(crate) enum Motion {
     Static = 0,
     Kinematic = 1,
     Dynamic = 2,
+    /// A dynamic body that sleeps. Until it wakes, the step treats it as a static one.
+    Asleep = 3,
     /// The body went bad. It is frozen at its last good place and takes part in no contact.
-    Quarantined = 3,
+    Quarantined = 4,
     /// The body was removed. The slot is free until the next rebuild of the pair list.
-    Dead = 4,
+    Dead = 5,
 }
 
 /// A [`Motion`], a [`ShapeKind`] and a flag in one byte.
@@ -44,7 +46,8 @@ impl Kind {
             0 => Motion::Static,
             1 => Motion::Kinematic,
             2 => Motion::Dynamic,
-            3 => Motion::Quarantined,
+            3 => Motion::Asleep,
+            4 => Motion::Quarantined,
             _ => Motion::Dead,
         }
     }
@@ -165,6 +168,18 @@ columns! {
     /// 0 for static and kinematic bodies, bodies of infinite mass, and padding.
     inv_mass: f32,
     inv_inertia: f32,
+    /// Those that a sleeping body has when it is awake; its `inv_mass` and `inv_inertia` are 0. 0 for all others.
+    kept_inv_mass: f32,
+    kept_inv_inertia: f32,
+    /// The island that a sleeping body belongs to, plus 1. 0 for all others.
+    island: u32,
+    /// For how long the body has been slower than its threshold, s. 0 where nothing may sleep.
+    rest: f32,
+    /// The speed below which the body is at rest, m/s. 0 stands for that of the settings, a negative number for a body that never
+    /// sleeps.
+    sleep_speed: f32,
+    /// For how long it has to be at rest before it sleeps, s. 0 stands for that of the settings.
+    sleep_delay: f32,
     /// The radius twice, the half extents, or the unit normal: see `shape.rs`.
     ext_x: f32,
     ext_y: f32,

@@ -104,6 +104,14 @@ pub struct BodyDesc {
     pub mass: Option<f32>,
     /// If true, contacts and torques do not turn the body.
     pub fixed_rotation: bool,
+    /// Whether the body may sleep. Default true. A body that may not keeps awake what touches it, too.
+    pub sleep: bool,
+    /// The speed below which the body is at rest, m/s, in 0..=1e6. `None`, the default, means
+    /// [`Settings::sleep_threshold`](crate::Settings::sleep_threshold).
+    pub sleep_threshold: Option<f32>,
+    /// For how long it has to be at rest before it sleeps, s, in 0..=1e6. `None`, the default, means
+    /// [`Settings::time_to_sleep`](crate::Settings::time_to_sleep).
+    pub time_to_sleep: Option<f32>,
 }
 
 impl BodyDesc {
@@ -122,6 +130,9 @@ impl BodyDesc {
             angular_damping: 0.0,
             mass: None,
             fixed_rotation: false,
+            sleep: true,
+            sleep_threshold: None,
+            time_to_sleep: None,
         }
     }
 
@@ -181,6 +192,8 @@ impl BodyDesc {
                 return Err(Error::OutOfRange { field: "mass", value: mass, min: 1.0e-18, max: 1.0e18 });
             }
         }
+        check_range("sleep_threshold", self.sleep_threshold.unwrap_or(0.0), 0.0, 1.0e6)?;
+        check_range("time_to_sleep", self.time_to_sleep.unwrap_or(0.0), 0.0, 1.0e6)?;
         let fixed = self.body_type == BodyType::Static;
         if self.shape.kind() == ShapeKind::HalfSpace && !fixed {
             return Err(Error::Invalid {

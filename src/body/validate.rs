@@ -83,7 +83,7 @@ impl Bodies {
         ensure!(good, "{} are {rates:?}", name("damping rates"));
         ensure!(motion == Motion::Dynamic || inverses == [0.0; 2], "{} are not 0", name("inverses"));
         let velocities = [c.vel_x[slot], c.vel_y[slot], c.omega[slot]];
-        let still = matches!(motion, Motion::Static | Motion::Quarantined);
+        let still = matches!(motion, Motion::Static | Motion::Asleep | Motion::Quarantined);
         ensure!(!still || velocities == [0.0; 3], "{} is {velocities:?}", name("velocity"));
         let forced = [c.force_x[slot], c.force_y[slot], c.torque[slot]] != [0.0; 3];
         ensure!(!forced || self.any_force, "{} is none that waits", name("force"));

@@ -335,7 +335,7 @@ impl Bands {
             let n = self.sample.len();
             (n > 0).then(|| (LARGE_MEDIAN * self.sample[n / 2]).max(LARGE_MOST * self.sample[n - 1 - n / 20]))
         };
-        sizes(|motion| motion == Motion::Dynamic)
+        sizes(|motion| matches!(motion, Motion::Dynamic | Motion::Asleep))
             .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic)))
             .unwrap_or(f32::INFINITY)
     }

@@ -34,6 +34,48 @@ pub(crate) struct ManifoldCarried {
     parts: [u8; 2],
 }
 
+/// A contact of two sleeping bodies, or of a sleeping body and one that nothing moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parked {
+    /// The lower slot was that of the first one.
+    pub bodies: [BodyHandle; 2],
+    carried: Carried,
+    manifold: ManifoldCarried,
+}
+
+impl Parked {
+    /// Returns true if one of the bodies is a compound.
+    pub(super) fn is_of_parts(&self, bodies: &Bodies) -> bool {
+        self.manifold.parts != [NO_PART; 2] || self.bodies.iter().any(|&body| has_parts(bodies, body))
+    }
+
+    /// What the contact knows, by the present slots of its bodies: the lower slot, the higher one, and the entry. `None` if one of
+    /// the bodies is gone.
+    fn entry(&self, bodies: &Bodies, built: usize) -> Option<(u32, Entry, ManifoldCarried)> {
+        let [a, b] = self.bodies.map(|body| bodies.slot_of(body).ok().filter(|&slot| slot < built));
+        let (a, b) = (a? as u32, b? as u32);
+        let mut manifold = self.manifold;
+        if a > b {
+            manifold.parts.swap(0, 1);
+        }
+        Some((
+            a.max(b),
+            Entry { low: a.min(b), carried: self.carried, claimed: Claimed::default() },
+            manifold,
+        ))
+    }
+}
+
+/// Notes what a pair with a lane knows. Its flags are those of the present step.
+pub(super) fn parked(tile: &Tile, bodies: &Bodies, pair: usize, lane: u32) -> Parked {
+    let of_pair = &tile.found.pairs[pair];
+    Parked {
+        bodies: [of_pair.a, of_pair.b].map(|slot| bodies.handle(slot as usize)),
+        carried: carried(tile, lane),
+        manifold: manifold_carried(tile, pair, lane),
+    }
+}
+
 /// A pair of the old list, by its old slots: `low < high`.
 #[derive(Clone, Debug, Default)]
 struct Entry {
@@ -190,6 +232,12 @@ fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
     Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() }
 }
 
+/// Returns true if a body is there, and is a compound.
+fn has_parts(bodies: &Bodies, body: BodyHandle) -> bool {
+    let kind = |slot: usize| bodies.columns.kind[slot].shape();
+    bodies.slot_of(body).is_ok_and(|slot| kind(slot) == ShapeKind::Compound)
+}
+
 /// Makes room for so many values, and for half as many more where the vector has to grow.
 fn room_for<T>(vec: &mut Vec<T>, len: usize) {
     if vec.capacity() < len {
@@ -212,11 +260,12 @@ impl Carry {
         room_for(&mut self.overflow, pairs);
     }
 
-    /// Takes the entries out of the old blocks.
+    /// Takes the entries out of the old blocks, and those of bodies that have woken since out of `woken`. What is left there lost a
+    /// body.
     pub(super) fn take(
         &mut self,
-        tiles: &[Tile],
-        overflow: &Tile,
+        [tiles, overflow]: [&[Tile]; 2],
+        woken: &mut Vec<Parked>,
         bodies: &Bodies,
         built: usize,
         crew: &Crew<'_>,
@@ -267,9 +316,17 @@ impl Carry {
         });
 
         self.overflow.clear();
-        self.overflow.extend(pairs_holding(overflow).map(|(index, pair, lane)| {
-            (pair.b, entry_of(overflow, pair, lane), manifold_carried(overflow, index, lane))
-        }));
+        for tile in overflow {
+            self.overflow.extend(pairs_holding(tile).map(|(index, pair, lane)| {
+                (pair.b, entry_of(tile, pair, lane), manifold_carried(tile, index, lane))
+            }));
+        }
+        woken.retain(|parked| {
+            let entry = parked.entry(bodies, built);
+            let known = entry.is_some();
+            self.overflow.extend(entry);
+            !known
+        });
         self.overflow.sort_unstable_by_key(|(high, entry, manifold)| (entry.low, *high, manifold.parts));
         self.handle.clear();
         self.handle.extend_from_slice(&bodies.columns.handle[..built]);
@@ -322,15 +379,11 @@ impl Carry {
         if !std::mem::take(&mut self.pending) {
             return;
         }
-        let has_parts = |body: BodyHandle| {
-            let kind = |slot: usize| bodies.columns.kind[slot].shape();
-            bodies.slot_of(body).is_ok_and(|slot| kind(slot) == ShapeKind::Compound)
-        };
         let mut report = |high: u32, entry: &Entry, parts: [u8; 2]| {
             if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
                 let [a, b] = [entry.low, high].map(|slot| self.handle[slot as usize]);
                 // A body may have become a compound since then.
-                if parts != [NO_PART; 2] || has_parts(a) || has_parts(b) {
+                if parts != [NO_PART; 2] || has_parts(bodies, a) || has_parts(bodies, b) {
                     changed.push(Changed::lost(a, b));
                 } else {
                     end.push(ContactEvent { a, b });

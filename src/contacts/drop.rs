@@ -7,7 +7,7 @@
 
 use super::candidates::CandidateBlock;
 use super::events::Changed;
-use super::{BounceBlock, ContactEvent, Contacts, NO_LANE, Tile, key};
+use super::{BounceBlock, ContactEvent, Contacts, NO_LANE, Parked, Tile, key};
 use crate::base::room::at_least;
 use crate::body::{Bodies, Motion};
 use crate::broadphase::shapes::NO_PART;
@@ -28,6 +28,20 @@ impl Dropped {
         let room = 8 * removed + 64;
         at_least(&mut self.end, room);
         at_least(&mut self.changed, if bodies.compounds.is_empty() { 0 } else { room });
+    }
+}
+
+impl Dropped {
+    /// Ends the contacts of bodies that slept, woke, and lost the other body. All of them touched.
+    pub(super) fn lose(&mut self, contacts: &mut Vec<Parked>, bodies: &Bodies) {
+        for contact in contacts.drain(..) {
+            let [a, b] = contact.bodies;
+            if contact.is_of_parts(bodies) {
+                self.changed.push(Changed::lost(a, b));
+            } else {
+                self.end.push(ContactEvent { a, b });
+            }
+        }
     }
 }
 

@@ -22,10 +22,12 @@ pub(crate) struct Place {
 #[derive(Clone, Copy)]
 pub(crate) struct Joint {
     pub desc: JointDesc,
-    /// `None` for a joint that is not solved: a filter, or one that is not enabled.
+    /// `None` for a joint that is not solved: a filter, one that is not enabled, or one whose bodies sleep.
     pub place: Option<Place>,
     /// Whole turns between the bodies that do not count, so that the angle was within ±π when the joint was added.
     pub turns: i32,
+    /// Of a joint whose bodies sleep: the force and the torque on B when they fell asleep.
+    pub asleep: Option<(Vec2, f32)>,
     /// Of a gear: first + ratio · second when it was added, or got its ratio.
     pub constant: f64,
 }
@@ -93,7 +95,7 @@ impl Joints {
     }
 
     pub(crate) fn insert(&mut self, desc: JointDesc, turns: i32, constant: f64) -> JointHandle {
-        let name = self.table.insert(Joint { desc, place: None, turns, constant });
+        let name = self.table.insert(Joint { desc, place: None, turns, asleep: None, constant });
         for (side, body) in bodies_of(&desc).into_iter().enumerate() {
             if let Some(body) = body {
                 self.of_bodies.push_first(body.index, 2 * name.index + side as u32);
@@ -126,6 +128,17 @@ impl Joints {
     /// All joints with their handles, in the order of their indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (JointHandle, &Joint)> {
         self.table.iter().map(|(name, joint)| (JointHandle::of(name), joint))
+    }
+
+    /// The bodies of a joint, with those of the joints that a gear couples.
+    pub(crate) fn bodies_of_any(&self, desc: &JointDesc) -> [Option<BodyHandle>; 4] {
+        if let JointEnds::Joints(first, second) = desc.ends {
+            let of = |member| self.get(member).map_or([None; 2], |joint| bodies_of(&joint.desc));
+            let ([a, b], [c, d]) = (of(first), of(second));
+            return [a, b, c, d];
+        }
+        let [a, b] = bodies_of(desc);
+        [a, b, None, None]
     }
 
     /// The handle indices of a body's joints.

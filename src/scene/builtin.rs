@@ -43,6 +43,8 @@ pub(super) struct Pieces {
     pub script: Option<Script>,
     /// The substeps that the scene needs, if the default is not enough.
     pub substeps: Option<u32>,
+    /// Bodies may sleep. Most scenes measure bodies at rest.
+    pub sleep: bool,
 }
 
 impl Pieces {
@@ -318,6 +320,14 @@ pub const BUILTIN: &[Builtin] = &[
         steps: 600,
         make: joined::gears,
     },
+    Builtin {
+        name: "smash",
+        about: "a heavy block flies into a wall of sleeping boxes, without gravity",
+        bodies: 9_600,
+        warmup: 0,
+        steps: 360,
+        make: turning::smash,
+    },
 ];
 
 /// Makes the built-in scene of this name with exactly `bodies` moving bodies. The exceptions are:
@@ -338,12 +348,13 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     if !(1..=MAX_BODIES).contains(&bodies) {
         return None;
     }
-    let gravity = if name == "gas" { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
+    let gravity = if ["gas", "smash"].contains(&name) { Vec2::ZERO } else { Vec2::new(0.0, -10.0) };
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
     let pieces = (recipe.make)(bodies, &mut Random::new(seed));
-    let Pieces { bodies, parts, links, hulls, joints, script, substeps } = pieces;
+    let Pieces { bodies, parts, links, hulls, joints, script, substeps, sleep } = pieces;
     let base = Settings::default();
-    let settings = Settings { gravity, mixing, substeps: substeps.unwrap_or(base.substeps), ..base };
+    let substeps = substeps.unwrap_or(base.substeps);
+    let settings = Settings { gravity, mixing, substeps, sleep, ..base };
     Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls, joints, script })
 }
 
@@ -480,7 +491,7 @@ mod tests {
         for builtin in BUILTIN {
             let make = |seed| super::builtin(builtin.name, 300, seed).expect("a built-in scene");
             assert_eq!(make(5), make(5), "{}", builtin.name);
-            const SAME: [&str; 12] = [
+            const SAME: [&str; 13] = [
                 "pyramid",
                 "joint_grid",
                 "rain",
@@ -493,6 +504,7 @@ mod tests {
                 "dominoes",
                 "arch",
                 "card_house",
+                "smash",
             ];
             let same = SAME.contains(&builtin.name);
             assert_eq!(make(5) == make(6), same, "{}", builtin.name);

@@ -60,6 +60,12 @@ struct SceneFile {
     projection_percent: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     projection_slop: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep_threshold: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_to_sleep: Option<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     materials: Vec<MaterialFile>,
     #[serde(default)]
@@ -154,6 +160,12 @@ struct BodyFile {
     mass: Option<f64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     fixed_rotation: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep_threshold: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_to_sleep: Option<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartFile>,
 }
@@ -314,6 +326,9 @@ impl SceneFile {
                 base.projection_percent,
             )?,
             projection_slop: scalar("projection_slop", self.projection_slop, base.projection_slop)?,
+            sleep: self.sleep.unwrap_or(base.sleep),
+            sleep_threshold: scalar("sleep_threshold", self.sleep_threshold, base.sleep_threshold)?,
+            time_to_sleep: scalar("time_to_sleep", self.time_to_sleep, base.time_to_sleep)?,
             ..base
         };
         settings.validate()?;
@@ -380,13 +395,21 @@ impl BodyFile {
             gravity_scale: scalar("gravity_scale", self.gravity_scale, base.gravity_scale)?,
             linear_damping: scalar("linear_damping", self.linear_damping, base.linear_damping)?,
             angular_damping: scalar("angular_damping", self.angular_damping, base.angular_damping)?,
-            mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,
+            mass: maybe("mass", self.mass)?,
             fixed_rotation: self.fixed_rotation,
+            sleep: self.sleep.unwrap_or(true),
+            sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
+            time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
             ..base
         };
         desc.validate()?;
         Ok(desc)
     }
+}
+
+/// Reads a number that may be missing.
+fn maybe(path: &str, given: Option<f64>) -> Result<Option<f32>, SceneError> {
+    given.map(|given| narrow(path, given)).transpose()
 }
 
 /// Returns the default filter with these fields, as far as they are given.

@@ -50,6 +50,26 @@ pub(super) fn large_pyramid(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     scene
 }
 
+/// Boxes in a grid, which touch and fall asleep, and a block that hits them after a second. The dimensions are those of Box2D's benchmark
+/// of this name, in which the boxes sleep from the start.
+pub(super) fn smash(bodies: usize, _: &mut Random) -> Pieces {
+    const SIZE: f32 = 0.4;
+    const SPEED: f32 = 40.0;
+    let boxes = bodies - 1;
+    let columns = (1.5 * boxes as f64).sqrt().ceil().max(1.0) as usize;
+    let rows = boxes.div_ceil(columns);
+    let mut scene = Vec::with_capacity(bodies);
+    scene.extend(grid(boxes, columns).map(|(column, row)| {
+        let place = SIZE * Vec2::new(column as f32, row as f32 - 0.5 * rows as f32);
+        body(Shape::oriented_box(0.5 * SIZE, 0.5 * SIZE), place, stone())
+    }));
+    let block = Shape::oriented_box(4.0, 4.0);
+    let velocity = Vec2::new(SPEED, 0.0);
+    let place = Vec2::new(-4.0 - 0.5 * SIZE - SPEED, 0.0);
+    scene.push(BodyDesc { velocity, ..body(block, place, Material { density: 20.0, ..stone() }) });
+    Pieces { sleep: true, ..scene.into() }
+}
+
 /// A square number of pyramids with a base of 10, in rows on segments.
 pub(super) fn many_pyramids(bodies: usize, _: &mut Random) -> Vec<BodyDesc> {
     const BASE: usize = 10;

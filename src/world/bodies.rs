@@ -27,7 +27,13 @@ impl World {
     pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
         desc.validate()?;
         self.check_room(1)?;
-        Ok(self.bodies.insert(desc))
+        Ok(self.insert_body(desc))
+    }
+
+    fn insert_body(&mut self, desc: &BodyDesc) -> BodyHandle {
+        let body = self.bodies.insert(desc);
+        self.note_placed(self.bodies.len - 1);
+        body
     }
 
     /// Adds many bodies. If one is refused, adds none.
@@ -41,7 +47,7 @@ impl World {
         }
         self.check_room(descs.len())?;
         self.bodies.reserve(descs.len());
-        Ok(descs.iter().map(|desc| self.bodies.insert(desc)).collect())
+        Ok(descs.iter().map(|desc| self.insert_body(desc)).collect())
     }
 
     /// Adds a shape to a body, which becomes a compound. The body's mass and moment of inertia grow by those of the
@@ -89,6 +95,7 @@ impl World {
         for (value, max) in [(moved.position, MAX_COORDINATE), (moved.velocity, MAX_SPEED)] {
             check_vec("part.position", value, max)?;
         }
+        self.disturb(slot);
         self.bodies.add_parts(slot, parts, mass, &moved);
         self.links.centre_moved(self.bodies.handle(slot), centre);
         self.joints_of_changed(self.bodies.handle(slot), centre);
@@ -149,6 +156,7 @@ impl World {
     /// [`Error::StaleHandle`]
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
+        self.disturb(slot);
         self.lose_joints(body);
         self.note_removal(slot);
         self.bodies.remove(body)?;
@@ -219,7 +227,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn mass(&self, body: BodyHandle) -> Result<f32, Error> {
-        Ok(1.0 / self.bodies.columns.inv_mass[self.bodies.slot_of(body)?])
+        Ok(1.0 / self.bodies.own_inv_mass(self.bodies.slot_of(body)?))
     }
 
     /// Returns the filter that says which other bodies a body touches.
@@ -239,6 +247,7 @@ impl World {
     pub fn set_position(&mut self, body: BodyHandle, position: Vec2) -> Result<(), Error> {
         let slot = self.good_slot(body, "position")?;
         check_vec("position", position, MAX_COORDINATE)?;
+        self.disturb(slot);
         if let Shape::HalfSpace { normal, offset } = self.bodies.shape(slot) {
             self.bodies.columns.ext_z[slot] = offset + normal.dot(position);
         }
@@ -259,6 +268,7 @@ impl World {
 
     /// Notes that a body, or a part of it, is not where its bounds are.
     fn displaced(&mut self, slot: usize) {
+        self.note_placed(slot);
         self.note_move(slot);
         self.broadphase.strays.displace(slot);
     }
@@ -271,6 +281,7 @@ impl World {
     pub fn set_angle(&mut self, body: BodyHandle, angle: f32) -> Result<(), Error> {
         let slot = self.good_slot(body, "angle")?;
         check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE)?;
+        self.disturb(slot);
         let c = &mut self.bodies.columns;
         (c.angle[slot], c.turns[slot]) = wrap(f64::from(angle));
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
@@ -291,6 +302,9 @@ impl World {
     pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "velocity")?;
         check_vec("velocity", velocity, MAX_SPEED)?;
+        if velocity != Vec2::ZERO {
+            self.disturb(slot);
+        }
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
         self.unchecked = true;
@@ -305,6 +319,9 @@ impl World {
     pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "angular_velocity")?;
         check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
+        if omega != 0.0 {
+            self.disturb(slot);
+        }
         self.bodies.columns.omega[slot] = omega;
         self.unchecked = true;
         Ok(())
@@ -317,6 +334,8 @@ impl World {
     /// [`Error::StaleHandle`]
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
+        self.disturb(slot);
+        self.note_placed(slot);
         self.bodies.set_filter(slot, filter);
         self.list = ListState::Void;
         Ok(())
@@ -330,6 +349,7 @@ impl World {
     pub fn set_gravity_scale(&mut self, body: BodyHandle, scale: f32) -> Result<(), Error> {
         let slot = self.bodies.slot_of(body)?;
         check_range("gravity_scale", scale, -1.0e3, 1.0e3)?;
+        self.wake(slot);
         self.bodies.columns.gravity_scale[slot] = scale;
         Ok(())
     }
@@ -343,6 +363,7 @@ impl World {
         let slot = self.bodies.slot_of(body)?;
         check_range("linear_damping", linear, 0.0, 1.0e6)?;
         check_range("angular_damping", angular, 0.0, 1.0e6)?;
+        self.wake(slot);
         let c = &mut self.bodies.columns;
         (c.linear_damping[slot], c.angular_damping[slot]) = (linear, angular);
         self.bodies.any_damping |= linear != 0.0 || angular != 0.0;
@@ -358,6 +379,10 @@ impl World {
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "force")?;
         check_vec("force", force, Self::MAX_FORCE)?;
+        if force == Vec2::ZERO {
+            return Ok(());
+        }
+        self.wake(slot);
         let c = &mut self.bodies.columns;
         c.force_x[slot] += force.x;
         c.force_y[slot] += force.y;
@@ -389,6 +414,10 @@ impl World {
     pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "torque")?;
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        if torque == 0.0 {
+            return Ok(());
+        }
+        self.wake(slot);
         self.bodies.columns.torque[slot] += torque;
         self.bodies.any_force = true;
         self.unchecked = true;
@@ -433,15 +462,19 @@ impl World {
         let slot = self.moving_slot(body, "impulse")?;
         check_vec("impulse", impulse, Self::MAX_FORCE)?;
         check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
-        let c = &self.bodies.columns;
-        let velocity = self.bodies.velocity(slot) + c.inv_mass[slot] * impulse;
-        let omega = c.omega[slot] + c.inv_inertia[slot] * angular;
+        let (inv_mass, inv_inertia) = (self.bodies.own_inv_mass(slot), self.bodies.own_inv_inertia(slot));
+        let velocity = self.bodies.velocity(slot) + inv_mass * impulse;
+        let omega = self.bodies.columns.omega[slot] + inv_inertia * angular;
         if impulse != Vec2::ZERO {
             check_vec("velocity", velocity, MAX_SPEED)?;
         }
         if angular != 0.0 {
             check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         }
+        if impulse == Vec2::ZERO && angular == 0.0 {
+            return Ok(());
+        }
+        self.wake(slot);
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (velocity.x, velocity.y, omega);
         self.unchecked = true;

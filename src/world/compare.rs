@@ -64,6 +64,7 @@ impl World {
             .or_else(|| comparison.narrowphase())
             .or_else(|| comparison.contacts())
             .or_else(|| comparison.solver())
+            .or_else(|| comparison.islands())
     }
 }
 
@@ -210,6 +211,20 @@ impl Comparison<'_> {
                 let [a, b] = [c, d].map(|columns| columns.turns[slot] as f32);
                 Some(self.difference(Stage::Solver, slot, "turns", a, b))
             })
+        })
+    }
+}
+
+impl Comparison<'_> {
+    fn islands(&self) -> Option<Difference> {
+        let (one, two) = (&self.one.bodies, &self.two.bodies);
+        let (c, d) = (&one.columns, &two.columns);
+        let slots = 0..one.len.min(two.len);
+        let rest = self.columns(Stage::Islands, "rest", &c.rest[slots.clone()], &d.rest[slots.clone()]);
+        rest.or_else(|| {
+            let slot = slots.into_iter().find(|&slot| c.island[slot] != d.island[slot])?;
+            let [a, b] = [c, d].map(|columns| columns.island[slot] as f32);
+            Some(self.difference(Stage::Islands, slot, "island", a, b))
         })
     }
 }

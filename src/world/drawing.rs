@@ -59,12 +59,13 @@ pub struct PlacedJoint {
 
 impl World {
     /// The joints that are solved, each with the colour in which it is solved, by handle index. Joints of one colour move no body in
-    /// common, and are solved at the same time. Joints with the colour `None` are solved one after the other. Joints that are not
+    /// common, and are solved at the same time. Joints with the colour `None` are solved one after the other, or sleep. Joints that are not
     /// enabled and filters are not among them.
     pub fn coloured_joints(&self) -> impl Iterator<Item = (Option<u8>, PlacedJoint)> + '_ {
         self.joints.iter().filter_map(|(handle, joint)| {
-            let colour = joint.place?.colour;
-            Some(((colour != SERIAL).then_some(colour), self.placed_joint(handle, joint)))
+            let colour = joint.place.map(|place| place.colour).filter(|&colour| colour != SERIAL);
+            let drawn = joint.place.is_some() || joint.asleep.is_some();
+            drawn.then(|| (colour, self.placed_joint(handle, joint)))
         })
     }
 
@@ -124,7 +125,7 @@ impl<'a> StoredBody<'a> {
         match self.world.bodies.columns.kind[self.slot].motion() {
             Motion::Static => Role::Static,
             Motion::Kinematic => Role::Kinematic,
-            Motion::Dynamic => Role::Dynamic,
+            Motion::Dynamic | Motion::Asleep => Role::Dynamic,
             Motion::Quarantined | Motion::Dead => Role::Quarantined,
         }
     }

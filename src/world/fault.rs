@@ -43,6 +43,10 @@ impl World {
                 }
             }
             (Stage::Solver, _) => nudge(&mut self.bodies.columns.vel_x[slot]),
+            (Stage::Islands, _) => {
+                self.bodies.any_rest = true;
+                nudge(&mut self.bodies.columns.rest[slot]);
+            }
             (_, None) => {}
         }
     }

@@ -118,7 +118,8 @@ impl World {
     }
 
     fn insert_joint(&mut self, desc: &JointDesc) -> JointHandle {
-        let mut joint = Joint { desc: *desc, place: None, turns: 0, constant: 0.0 };
+        self.wake_joint(desc);
+        let mut joint = Joint { desc: *desc, place: None, turns: 0, asleep: None, constant: 0.0 };
         joint.turns = wrap(angle_of(&joint, &self.bodies)).1;
         joint.constant = self.gear_value(desc);
         let handle = self.joints.insert(joint.desc, joint.turns, joint.constant);
@@ -163,7 +164,8 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_joint(&mut self, joint: JointHandle) -> Result<(), Error> {
-        self.joints.get(joint)?;
+        let desc = self.joints.get(joint)?.desc;
+        self.wake_joint(&desc);
         self.take_joint(joint.index);
         Ok(())
     }
@@ -200,7 +202,7 @@ impl World {
     }
 
     /// The joints of a body, and the gears that couple them.
-    fn joints_and_gears_of(&self, body: BodyHandle) -> Vec<u32> {
+    pub(super) fn joints_and_gears_of(&self, body: BodyHandle) -> Vec<u32> {
         let mut joints: Vec<u32> = self.joints.of_body(body).collect();
         let gears: Vec<u32> = joints.iter().flat_map(|&joint| self.joints.gears_of(joint)).collect();
         joints.extend(gears);
@@ -283,6 +285,7 @@ impl World {
         if desc.ends != old.desc.ends {
             return Err(Error::Invalid { field: "ends", reason: "a joint keeps its ends" });
         }
+        self.wake_joint(desc);
         let same_kind = std::mem::discriminant(&desc.kind) == std::mem::discriminant(&old.desc.kind);
         if !same_kind && self.joints.gear_of(joint.index).is_some() {
             return Err(Error::Invalid { field: "kind", reason: "a gear couples this joint" });
@@ -354,7 +357,12 @@ impl World {
         let motor =
             self.joints.at_mut(index).and_then(|joint| joint.desc.kind_motor().and_then(Option::as_mut));
         let Some(JointMotor { speed: old, .. }) = motor else { return false };
-        *old = speed;
+        if std::mem::replace(old, speed) == speed {
+            return true;
+        }
+        if let Some((_, &Joint { desc, .. })) = self.joints.at(index) {
+            self.wake_joint(&desc);
+        }
         self.joint_solver.set_motor_speed(index, &self.joints, speed);
         true
     }
@@ -371,6 +379,7 @@ impl World {
         };
         *target = to;
         desc.validate()?;
+        self.wake_joint(&desc);
         if let Some(joint) = self.joints.at_mut(joint.index) {
             joint.desc = desc;
         }

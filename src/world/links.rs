@@ -23,7 +23,12 @@ impl World {
     pub fn add_link(&mut self, link: &LinkDesc) -> Result<LinkHandle, Error> {
         self.check_link(link)?;
         self.check_link_room(1)?;
-        Ok(self.links.insert(*link))
+        Ok(self.insert_link(link))
+    }
+
+    fn insert_link(&mut self, link: &LinkDesc) -> LinkHandle {
+        self.wake_bodies([link.a, link.b]);
+        self.links.insert(*link)
     }
 
     /// Adds many links. If one is refused, adds none.
@@ -36,7 +41,7 @@ impl World {
             self.check_link(link).map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
         self.check_link_room(links.len())?;
-        Ok(links.iter().map(|link| self.links.insert(*link)).collect())
+        Ok(links.iter().map(|link| self.insert_link(link)).collect())
     }
 
     fn check_link(&self, link: &LinkDesc) -> Result<(), Error> {
@@ -64,6 +69,8 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_link(&mut self, link: LinkHandle) -> Result<(), Error> {
+        let LinkDesc { a, b, .. } = *self.links.get(link)?;
+        self.wake_bodies([a, b]);
         self.links.remove(link)
     }
 
@@ -134,6 +141,7 @@ impl World {
         if self.hulls.len() >= MAX_LINKS {
             return Err(Error::TooMany { kind: "hulls", max: MAX_LINKS });
         }
+        self.wake_bodies(points.iter().copied());
         self.list = ListState::Void;
         Ok(self.hulls.insert(&points))
     }

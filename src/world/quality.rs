@@ -51,7 +51,7 @@ impl World {
                 quality.max_penetration = quality.max_penetration.max(depth);
             }
         };
-        if self.pairs_hold() {
+        if self.pairs_hold() && self.bodies.asleep_count == 0 {
             let solid = |slot: u32| self.bodies.columns.kind[slot as usize].is_collidable();
             let pairs = self.contacts.all().flat_map(|tile| tile.pairs());
             pairs.filter(|pair| solid(pair.a) && solid(pair.b)).for_each(&mut add);
@@ -71,9 +71,9 @@ impl World {
     }
 
     /// Visits the pairs of shapes of two bodies whose filters, and joints, let them touch.
-    fn visit_pairs(&self, a: usize, b: usize, visit: &mut impl FnMut(&Pair)) {
+    pub(super) fn visit_pairs(&self, a: usize, b: usize, visit: &mut impl FnMut(&Pair)) {
         let c = &self.bodies.columns;
-        let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
+        let (a_fixed, b_fixed) = (!self.bodies.is_movable(a), !self.bodies.is_movable(b));
         if a_fixed && b_fixed || self.bodies.are_apart(a, b) {
             return;
         }
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Returns the present separation of the two shapes.
-    fn separation(&self, pair: &Pair) -> f32 {
+    pub(super) fn separation(&self, pair: &Pair) -> f32 {
         let c = &self.bodies.columns;
         let row = |slot: usize| {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
@@ -155,7 +155,7 @@ impl World {
         for (_, slot) in self.bodies.by_index() {
             let velocity = [f64::from(c.vel_x[slot]), f64::from(c.vel_y[slot])];
             let speed_squared = velocity[0] * velocity[0] + velocity[1] * velocity[1];
-            if c.kind[slot].motion() == Motion::Dynamic {
+            if matches!(c.kind[slot].motion(), Motion::Dynamic | Motion::Asleep) {
                 squares += speed_squared;
                 count += 1;
             }
@@ -185,6 +185,12 @@ impl World {
                 hash.add(column[slot].to_bits());
             }
             hash.add(c.turns[slot].cast_unsigned());
+            // Nothing is added for a body that is awake and moves, or in a world where nothing sleeps.
+            for word in [c.rest[slot].to_bits(), c.island[slot]] {
+                if word != 0 {
+                    hash.add(word);
+                }
+            }
         }
         hash.finish()
     }

@@ -23,6 +23,7 @@ impl World {
         self.joints.validate(&self.bodies).map_err(scope("joints"))?;
         self.joint_solver.validate(&self.joints, &self.bodies).map_err(scope("joints"))?;
         self.validate_quarantine().map_err(scope("quarantine"))?;
+        self.validate_sleep().map_err(scope("sleep"))?;
         let mirror = &self.solver.mirror;
         let rows = RowCounts {
             bodies: mirror.vel.len(),
@@ -50,6 +51,26 @@ impl World {
         for (handle, _) in self.bodies.by_index().filter(|&(_, slot)| bad(slot)) {
             let times = self.quarantined.iter().filter(|entry| entry.body == handle).count();
             ensure!(times == 1, "{handle:?} is listed {times} times");
+        }
+        Ok(())
+    }
+
+    /// Checks that every sleeping body is in one island, that its joints are, too, and that nothing awake touches it.
+    fn validate_sleep(&self) -> Result<(), String> {
+        self.sleep.validate(&self.bodies, &self.joints)?;
+        ensure!(self.settings.sleep || self.bodies.asleep_count == 0, "bodies sleep, and none should");
+        let mut touched = None;
+        if self.is_listed() && self.list.holds() {
+            self.contacts.visit_touching(false, |a, b| {
+                if self.bodies.is_asleep(a) || self.bodies.is_asleep(b) {
+                    touched = Some([a, b].map(|slot| self.bodies.handle(slot)));
+                }
+            });
+        }
+        ensure!(touched.is_none(), "{touched:?} touch, and one of them sleeps");
+        for (number, points) in self.sleeping_contacts.iter().enumerate() {
+            let asleep = self.sleep.iter().any(|(island, _)| island as usize == number);
+            ensure!(asleep || points.is_empty(), "island {number} is awake and has contacts that sleep");
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::{Quarantine, World};
 use crate::body::{BodyHandle, Kind, Motion};
-use crate::contacts::{ContactEvent, SERIAL, Tile};
+use crate::contacts::{BLOCK, ContactEvent, SERIAL, Tile};
 use crate::geometry::shape::ShapeKind;
 use crate::narrowphase::NO_CONTACT;
 use crate::timing::{Span, Timings, Trace};
@@ -90,12 +90,17 @@ impl World {
         }
     }
 
-    /// All contact points of the last step: those of pairs that overlap or are closer than the speculative distance.
+    /// All contact points of the last step: those of pairs that overlap or are closer than the speculative distance. Those of sleeping
+    /// bodies are as they were when these fell asleep.
     ///
     /// Contact points of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name
     /// the particle that bears most.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
-        self.coloured_contacts().map(|(_, contact)| contact).chain(self.hull_contacts())
+        let asleep = self.sleeping_contacts.iter().chain([&self.woken_contacts]).flatten();
+        self.coloured_contacts()
+            .map(|(_, contact)| contact)
+            .chain(asleep.copied())
+            .chain(self.hull_contacts())
     }
 
     fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
@@ -120,8 +125,8 @@ impl World {
     /// moves, and are solved at the same time. Contacts with the colour `None` are solved one after the other.
     pub fn coloured_contacts(&self) -> impl Iterator<Item = (Option<u8>, Contact)> + '_ {
         self.contacts.all().flat_map(|tile| {
-            (0..tile.info.len() * crate::contacts::BLOCK).flat_map(|lane| {
-                let colour = tile.info[lane / crate::contacts::BLOCK].colour;
+            (0..tile.info.len() * BLOCK).flat_map(|lane| {
+                let colour = tile.info[lane / BLOCK].colour;
                 let colour = (usize::from(colour) != SERIAL).then_some(colour);
                 let points = [self.contact(tile, lane), self.second_contact(tile, lane)];
                 points.into_iter().flatten().map(move |contact| (colour, contact))
@@ -129,8 +134,28 @@ impl World {
         })
     }
 
+    /// Visits the contact points between bodies of which `wanted` says so, given their slots.
+    pub(super) fn visit_points(
+        &self,
+        wanted: impl Fn(usize, usize) -> bool,
+        mut visit: impl FnMut([usize; 2], Contact),
+    ) {
+        for tile in self.contacts.all() {
+            for (block, info) in tile.info.iter().enumerate() {
+                for at in (0..BLOCK).filter(|at| info.active >> at & 1 == 1) {
+                    let slots = [tile.normal[block].a[at].row(), tile.normal[block].b[at].row()];
+                    if wanted(slots[0], slots[1]) {
+                        let lane = block * BLOCK + at;
+                        let points = [self.contact(tile, lane), self.second_contact(tile, lane)];
+                        points.into_iter().flatten().for_each(|contact| visit(slots, contact));
+                    }
+                }
+            }
+        }
+    }
+
     fn contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
-        let (block, lane) = (lane / crate::contacts::BLOCK, lane % crate::contacts::BLOCK);
+        let (block, lane) = (lane / BLOCK, lane % BLOCK);
         self.pair_contact(tile, block, lane).filter(|contact| contact.separation != NO_CONTACT)
     }
 
@@ -156,7 +181,7 @@ impl World {
 
     /// Returns the second point of the same pair of shapes.
     fn second_contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
-        let (block, lane_of_block) = (lane / crate::contacts::BLOCK, lane % crate::contacts::BLOCK);
+        let (block, lane_of_block) = (lane / BLOCK, lane % BLOCK);
         let second = tile.manifold_of(block)?.second;
         let separation = second.separation[lane_of_block];
         if separation == NO_CONTACT {

@@ -24,7 +24,8 @@ const SETS: [Isa; 2] = [Isa::Scalar, Isa::Auto];
 /// Runs `check` on both instruction sets.
 fn on_both_sets(check: impl Fn(Settings)) {
     for isa in SETS {
-        check(Settings { isa, ..Settings::default() });
+        // A swing slows down where it turns, and a beam bends slowly: nothing may sleep there.
+        check(Settings { isa, sleep: false, ..Settings::default() });
     }
 }
 

@@ -85,12 +85,12 @@ const G: f32 = 10.0;
 
 /// The default settings of the soft solver. Two bodies of one material meet with that material's coefficients.
 fn soft() -> Settings {
-    Settings { mixing: MIXING, ..Settings::default() }
+    Settings { mixing: MIXING, sleep: false, ..Settings::default() }
 }
 
 /// The default settings of the projection solver. Two bodies of one material meet with that material's coefficients.
 fn projection() -> Settings {
-    Settings { mixing: MIXING, ..Settings::projection() }
+    Settings { mixing: MIXING, sleep: false, ..Settings::projection() }
 }
 
 const MIXING: Mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The layers, from the lowest up. A module uses those before it, and itself.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
     "base",
     "error",
     "isa",
@@ -22,6 +22,7 @@ const LAYERS: [&str; 21] = [
     "broadphase",
     "contacts",
     "solver",
+    "sleep",
     "world",
     "assembly",
     "scene",

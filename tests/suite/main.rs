@@ -21,5 +21,6 @@ mod quality;
 mod queries;
 mod reference;
 mod scene_file;
+mod sleep;
 mod turning;
 mod verlet;

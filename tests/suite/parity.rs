@@ -153,6 +153,39 @@ one_result! {
     mill: "mill", Soft;
     hinges: "hinges", Soft;
     gears: "gears", Soft;
+    smash: "smash", Soft;
+}
+
+/// The scenes in which bodies sleep and wake all the time have one hash, too.
+#[test]
+fn sleep_has_one_result() {
+    for name in ["smash", "dominoes", "rain", "card_house", "many_pyramids"] {
+        let start = |isa: Isa| {
+            let (mut world, player) = start(name, isa, Solver::Soft);
+            world.set_settings(Settings { sleep: true, ..*world.settings() }).unwrap();
+            (world, player)
+        };
+        let run = |isa: Isa| {
+            let (mut world, mut player) = start(isa);
+            let mut events = Vec::new();
+            for _ in 0..STEPS {
+                player.step(&mut world);
+                events.push((world.sleep_events().to_vec(), world.wake_events().to_vec()));
+            }
+            (world.state_hash(), events)
+        };
+        let (hash, events) = run(Isa::Scalar);
+        assert!(events.iter().any(|(asleep, _)| !asleep.is_empty()), "{name}: nobody sleeps");
+        for threads in [1, 3] {
+            let pool = pool(threads);
+            for isa in Isa::available() {
+                assert!(
+                    pool.install(|| run(isa)) == (hash, events.clone()),
+                    "{name}: {isa}, {threads} threads"
+                );
+            }
+        }
+    }
 }
 
 /// The instruction set may change from step to step without a change of the state.

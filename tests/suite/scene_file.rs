@@ -33,7 +33,7 @@ fn all_fields() {
         r#"{"name":"example","gravity":[1,-9.5],"time_step":0.016666667,"substeps":2,"iterations":3,"link_iterations":6,
             "solver":"projection","mixing":{"friction":"geometric_mean","restitution":"max"},
             "contact_frequency_ratio":0.2,"damping_ratio":5,"push_out_speed":2,"slop":0.01,
-            "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,
+            "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,"sleep":false,"sleep_threshold":0.1,"time_to_sleep":2,
             "materials":[{"density":2,"static_friction":0.7,"dynamic_friction":0.3,"restitution":0.1},
                          {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9}],
             "bodies":[
@@ -41,11 +41,12 @@ fn all_fields() {
              {"type":"kinematic","shape":{"aabb":{"half_extents":[10,1]}},"position":[0,-1]},
              {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,4],"velocity":[1,0],
               "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,"group":5,
-              "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7}],
+              "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7,
+              "sleep":false,"sleep_threshold":0.3,"time_to_sleep":4}],
             "particles":[
              {"position":[0,5],"mass":1.5,"pinned":true},
              {"position":[0,4],"velocity":[1,0],"mass":2,"radius":0.1,"material":1,"group":7,"damping":0.5,
-              "gravity_scale":2}],
+              "gravity_scale":2,"sleep":false,"sleep_threshold":0,"time_to_sleep":1}],
             "links":[{"a":0,"b":1},{"a":1,"b":0,"length":2,"kind":"max_distance","compliance":0.01,
               "stiffness":0.5,"break_force":100}],
             "attachments":[{"particle":1,"body":2,"anchor":[0,0.5]}]}"#,
@@ -66,6 +67,9 @@ fn all_fields() {
         restitution_threshold: 0.5,
         projection_percent: 0.3,
         projection_slop: 0.02,
+        sleep: false,
+        sleep_threshold: 0.1,
+        time_to_sleep: 2.0,
     };
     let first = Material {
         density: 2.0,
@@ -101,6 +105,9 @@ fn all_fields() {
         angular_damping: 0.2,
         mass: Some(7.0),
         fixed_rotation: false,
+        sleep: false,
+        sleep_threshold: Some(0.3),
+        time_to_sleep: Some(4.0),
     };
     let pin = BodyDesc { material: first, ..BodyDesc::particle(Vec2::new(0.0, 5.0), 1.5).pinned() };
     let point = BodyDesc {
@@ -110,6 +117,9 @@ fn all_fields() {
         filter: Filter { group: 7, ..Filter::default() },
         linear_damping: 0.5,
         gravity_scale: 2.0,
+        sleep: false,
+        sleep_threshold: Some(0.0),
+        time_to_sleep: Some(1.0),
         ..BodyDesc::particle(Vec2::new(0.0, 4.0), 2.0)
     };
     let rope = LinkDesc {

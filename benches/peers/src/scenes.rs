@@ -86,6 +86,8 @@ impl Scene {
             time_step: 1.0 / 60.0,
             substeps: 4,
             mixing: Mixing { friction: Mix::GeometricMean, restitution: Mix::Max },
+            // No engine sleeps in the comparison.
+            sleep: false,
             ..Settings::default()
         };
         Some(Scene { settings, bodies, parts, replacing })

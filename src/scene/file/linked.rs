@@ -4,7 +4,9 @@
 //! `deny_unknown_fields` do not go together.
 
 use super::write::{decimal, pair};
-use super::{BodyFile, SceneError, filter_of, narrow, narrow_vector, out_of_range, pick, value, vector};
+use super::{
+    BodyFile, SceneError, filter_of, maybe, narrow, narrow_vector, out_of_range, pick, value, vector,
+};
 use crate::particles::hulls::check_places;
 use crate::scene::Scene;
 use crate::{BodyDesc, BodyType, LinkDesc, LinkKind, Material, Shape};
@@ -35,6 +37,12 @@ pub(super) struct ParticleFile {
     gravity_scale: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     damping: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sleep_threshold: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_to_sleep: Option<f64>,
 }
 
 /// A link between two particles.
@@ -104,7 +112,10 @@ impl ParticleFile {
             filter: filter_of(self.category, self.mask, self.group),
             gravity_scale: self.gravity_scale.map_or(Ok(1.0), |scale| narrow("gravity_scale", scale))?,
             linear_damping: self.damping.map_or(Ok(0.0), |damping| narrow("damping", damping))?,
-            mass: self.mass.map(|mass| narrow("mass", mass)).transpose()?,
+            mass: maybe("mass", self.mass)?,
+            sleep: self.sleep.unwrap_or(true),
+            sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
+            time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
             ..base
         };
         desc.validate()?;
@@ -126,6 +137,9 @@ impl ParticleFile {
             group: file.group,
             gravity_scale: file.gravity_scale,
             damping: file.linear_damping,
+            sleep: file.sleep,
+            sleep_threshold: file.sleep_threshold,
+            time_to_sleep: file.time_to_sleep,
         }
     }
 }

@@ -35,6 +35,9 @@ impl SceneFile {
             restitution_threshold,
             projection_percent,
             projection_slop,
+            sleep,
+            sleep_threshold,
+            time_to_sleep,
         } = scene.settings;
         scene.settings.validate()?;
         let mut materials = MaterialTable::default();
@@ -59,6 +62,9 @@ impl SceneFile {
             restitution_threshold: Some(decimal(restitution_threshold)),
             projection_percent: Some(decimal(projection_percent)),
             projection_slop: Some(decimal(projection_slop)),
+            sleep: Some(sleep),
+            sleep_threshold: Some(decimal(sleep_threshold)),
+            time_to_sleep: Some(decimal(time_to_sleep)),
             materials: materials.list,
             bodies,
             chains: Vec::new(),
@@ -128,6 +134,9 @@ impl BodyFile {
             angular_damping: unless(body.angular_damping, 0.0),
             mass: body.mass.map(decimal),
             fixed_rotation: body.fixed_rotation,
+            sleep: (!body.sleep).then_some(false),
+            sleep_threshold: body.sleep_threshold.map(decimal),
+            time_to_sleep: body.time_to_sleep.map(decimal),
             parts: Vec::new(),
         }
     }

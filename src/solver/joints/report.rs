@@ -10,7 +10,9 @@ use glam::Vec2;
 impl JointSolver {
     /// The force and the torque on B in the last substep.
     pub(crate) fn reaction(&self, joint: &Joint) -> (Vec2, f32) {
-        let Some(Place { store, colour, lane }) = joint.place else { return (Vec2::ZERO, 0.0) };
+        let Some(Place { store, colour, lane }) = joint.place else {
+            return joint.asleep.unwrap_or_default();
+        };
         let (block, at) = block_and_lane(lane);
         let impulse = with_store!([&self], store, store => store.colour(colour).map(|colour| colour.blocks[block].impulse_on_b(at)));
         self.per_second(impulse.unwrap_or_default())

@@ -17,7 +17,7 @@ impl JointSolver {
         let mut moved = BTreeSet::new();
         let mut count = 0;
         for (handle, joint) in joints.iter() {
-            let wanted = joint.desc.enabled && store_of(&joint.desc.kind).is_some();
+            let wanted = joint.desc.enabled && joint.asleep.is_none() && store_of(&joint.desc.kind).is_some();
             ensure!(joint.place.is_some() == wanted, "{handle:?} is solved: {}", joint.place.is_some());
             let Some(place) = joint.place else { continue };
             count += 1;

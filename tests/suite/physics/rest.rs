@@ -88,7 +88,7 @@ fn light_on_heavy_rests() {
 #[test]
 fn overlap_is_pushed_out_gently() {
     on_both_sets(|settings| {
-        let settings = weightless(settings);
+        let settings = Settings { sleep: false, ..weightless(settings) };
         let mut world = world(settings);
         let a = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(-0.2, 0.0))).unwrap();
         let b = world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.2, 0.0))).unwrap();

@@ -1,0 +1,202 @@
+//! Sleep: which bodies are at rest, and what changes in a body that falls asleep or wakes.
+//!
+//! A sleeping body has no inverse mass and no velocity, so every stage treats it as a static one. It gets back what it had when it
+//! wakes. Which bodies sleep together is found in `sleep/islands.rs`.
+
+use super::columns::NOT_BEHIND;
+use super::{Bodies, Motion};
+use crate::crew::{CHUNK, Crew, SharedSlice};
+use crate::isa::Level;
+use crate::lane::{Lane, Mask, lane_entry, padded, with_lanes};
+use crate::settings::Settings;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// In the column `sleep_delay`: the body never sleeps, and has no time of its own.
+const NEVER: f32 = -1.0e30;
+
+/// How a body goes to sleep: whether it may, its own threshold, and its own time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SleepLimits {
+    pub may: bool,
+    pub threshold: Option<f32>,
+    pub time: Option<f32>,
+}
+
+/// How many bodies are at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rest {
+    /// Those that are awake and that forces move.
+    pub awake: u32,
+    /// Those of them that have been at rest for long enough.
+    pub ready: u32,
+    /// Those that move by their own velocity alone.
+    pub driven: u32,
+}
+
+impl Bodies {
+    /// Returns true if contacts and forces move the body, now or when it wakes.
+    pub(crate) fn is_movable(&self, slot: usize) -> bool {
+        self.own_inv_mass(slot) > 0.0
+    }
+
+    /// The inverse mass that a body has when it is awake.
+    pub(crate) fn own_inv_mass(&self, slot: usize) -> f32 {
+        self.columns.inv_mass[slot].max(self.columns.kept_inv_mass[slot])
+    }
+
+    /// The inverse moment of inertia that a body has when it is awake.
+    pub(crate) fn own_inv_inertia(&self, slot: usize) -> f32 {
+        self.columns.inv_inertia[slot].max(self.columns.kept_inv_inertia[slot])
+    }
+
+    pub(crate) fn is_asleep(&self, slot: usize) -> bool {
+        self.columns.island[slot] != 0
+    }
+
+    /// The island of a sleeping body.
+    pub(crate) fn island(&self, slot: usize) -> Option<u32> {
+        self.columns.island[slot].checked_sub(1)
+    }
+
+    /// Returns true if a body is awake, contacts and forces move it, and it has been at rest for long enough.
+    pub(crate) fn is_ready(&self, slot: usize, settings: &Settings) -> bool {
+        let c = &self.columns;
+        let delay = if c.sleep_delay[slot] == 0.0 { settings.time_to_sleep } else { c.sleep_delay[slot] };
+        c.inv_mass[slot] > 0.0
+            && !self.is_corner(slot)
+            && delay >= 0.0
+            && c.rest[slot] > 0.0
+            && c.rest[slot] >= delay
+    }
+
+    pub(crate) fn set_sleep_limits(&mut self, slot: usize, limits: SleepLimits) {
+        let own = |value: Option<f32>| value.map_or(0.0, |value| value.max(f32::MIN_POSITIVE));
+        let delay = own(limits.time);
+        let c = &mut self.columns;
+        c.sleep_speed[slot] = own(limits.threshold);
+        c.sleep_delay[slot] = match (limits.may, delay) {
+            (true, _) => delay,
+            (false, 0.0) => NEVER,
+            (false, _) => -delay,
+        };
+        self.any_sleep_limit |= limits != SleepLimits { may: true, threshold: None, time: None };
+    }
+
+    pub(crate) fn sleep_limits(&self, slot: usize) -> SleepLimits {
+        let own = |value: f32| match value.abs() {
+            0.0 => None,
+            value if value == -NEVER => None,
+            value => Some(if value == f32::MIN_POSITIVE { 0.0 } else { value }),
+        };
+        let (speed, delay) = (self.columns.sleep_speed[slot], self.columns.sleep_delay[slot]);
+        SleepLimits { may: delay >= 0.0, threshold: own(speed), time: own(delay) }
+    }
+
+    /// Puts a body to sleep as a part of an island.
+    pub(crate) fn fall_asleep(&mut self, slot: usize, island: u32) {
+        let c = &mut self.columns;
+        c.kind[slot] = c.kind[slot].with_motion(Motion::Asleep);
+        c.kept_inv_mass[slot] = std::mem::take(&mut c.inv_mass[slot]);
+        c.kept_inv_inertia[slot] = std::mem::take(&mut c.inv_inertia[slot]);
+        (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (0.0, 0.0, 0.0);
+        c.island[slot] = island + 1;
+        c.rest[slot] = 0.0;
+        c.follows[slot] = NOT_BEHIND;
+        self.any_sleep = true;
+        self.asleep_count += 1;
+    }
+
+    /// Wakes a sleeping body.
+    pub(crate) fn wake(&mut self, slot: usize) {
+        let c = &mut self.columns;
+        c.kind[slot] = c.kind[slot].with_motion(Motion::Dynamic);
+        c.inv_mass[slot] = std::mem::take(&mut c.kept_inv_mass[slot]);
+        c.inv_inertia[slot] = std::mem::take(&mut c.kept_inv_inertia[slot]);
+        c.island[slot] = 0;
+        if c.kind[slot].is_particle() {
+            // It followed none of gravity.
+            c.follows[slot] = 0.0;
+        }
+        self.asleep_count -= 1;
+    }
+
+    /// Counts the time for which each body has been at rest, after a step.
+    pub(crate) fn count_rest(&mut self, settings: &Settings, level: Level, crew: &Crew<'_>) -> Rest {
+        self.any_rest = true;
+        let counts = [const { AtomicU32::new(0) }; 3];
+        let mut rest = std::mem::take(&mut self.columns.rest);
+        let (len, bodies, shared) = (self.len, &*self, SharedSlice::new(&mut rest));
+        crew.chunks(len, CHUNK, |range| {
+            // A last vector that is not full reads padding, and leaves it as it is.
+            let range = range.start..if range.end == len { padded(len) } else { range.end };
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint, and only the last one is followed by padding.
+            let rest = unsafe { shared.range(range.clone()) };
+            with_lanes!(level, L => count_rest::<L>(bodies, range.clone(), rest, settings, &counts));
+        });
+        self.columns.rest = rest;
+        let [awake, ready, driven] = counts.map(AtomicU32::into_inner);
+        Rest { awake, ready, driven }
+    }
+
+    /// Forgets for how long bodies have been at rest.
+    pub(crate) fn forget_rest(&mut self) {
+        if self.any_rest {
+            self.columns.rest[..self.len].fill(0.0);
+        }
+    }
+}
+
+lane_entry! {
+    /// Counts the rest of a range of slots, which begins and ends with a whole vector.
+    fn count_rest[][](
+        bodies: &Bodies,
+        range: Range<usize>,
+        rest: &mut [f32],
+        settings: &Settings,
+        counts: &[AtomicU32; 3],
+    ) = count_rest_range;
+}
+
+#[inline(always)]
+fn count_rest_range<L: Lane>(
+    bodies: &Bodies,
+    range: Range<usize>,
+    rest: &mut [f32],
+    settings: &Settings,
+    counts: &[AtomicU32; 3],
+) {
+    let c = &bodies.columns;
+    let zero = L::splat(0.0);
+    let (threshold, delay, dt) =
+        (L::splat(settings.sleep_threshold), L::splat(settings.time_to_sleep), L::splat(settings.time_step));
+    let mut sums = [0u32; 3];
+    for (slot, i) in range.step_by(L::WIDTH).zip((0..).step_by(L::WIDTH)) {
+        macro_rules! load {
+            ($column:ident) => {
+                L::load(&c.$column[slot..])
+            };
+        }
+        let (vel_x, vel_y, spin) = (load!(vel_x), load!(vel_y), load!(omega).abs());
+        let own = load!(sleep_speed);
+        let threshold = L::select(own.gt(zero), own, threshold);
+        let turn = spin * load!(furthest).max(load!(radius));
+        let moves = load!(inv_mass).gt(zero);
+        let slow = (vel_x * vel_x + vel_y * vel_y).le(threshold * threshold).and(turn.le(threshold));
+        let calm = slow.and(moves);
+        let time = L::select(calm, L::load(&rest[i..]) + dt, zero);
+        time.store(&mut rest[i..]);
+        let own = load!(sleep_delay);
+        let never = own.lt(zero);
+        let delay = L::select(own.gt(zero), own, delay);
+        let ready = calm.and(time.ge(delay)).bits() & !never.bits();
+        let driven = (vel_x.abs() + vel_y.abs() + spin).gt(zero).bits() & !moves.bits();
+        for (sum, bits) in sums.iter_mut().zip([moves.bits(), ready, driven]) {
+            *sum += bits.count_ones();
+        }
+    }
+    for (count, sum) in counts.iter().zip(sums) {
+        count.fetch_add(sum, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,71 @@
+//! Takes the contacts of bodies that fall asleep out of the list, and puts them back when the bodies wake.
+//!
+//! Two sleeping bodies are no pair: nothing moves either. So what their contacts knew (impulses, features, that they touched) is
+//! kept with their island. When it wakes, the next list claims it like the impulses of the last list (`carry.rs`): a pile wakes as it
+//! fell asleep, and no event tells of a contact that was there all the time.
+
+use super::carry::{Parked, parked};
+use super::{Contacts, NO_LANE, Tile};
+use crate::body::Bodies;
+
+/// Whether the body in a slot is part of an island that falls asleep, and of which.
+pub(crate) type IslandOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
+
+impl Contacts {
+    /// Takes out the contacts of bodies that fall asleep, and calls `keep` with those that touch and with the number of their island.
+    /// No body has fallen asleep yet.
+    pub(crate) fn park(&mut self, bodies: &Bodies, island: IslandOf<'_>, mut keep: impl FnMut(u32, Parked)) {
+        for tile in self.all_mut() {
+            tile.park(bodies, island, &mut keep);
+        }
+    }
+
+    /// Gives back the contacts of bodies that wake. The next list takes them up.
+    pub(crate) fn unpark(&mut self, contacts: &mut Vec<Parked>) {
+        self.woken.append(contacts);
+    }
+
+    /// Visits the slots of each two bodies that touch, in a fixed order.
+    pub(crate) fn visit_touching(&self, only_fixed: bool, mut visit: impl FnMut(usize, usize)) {
+        for tile in self.all() {
+            for (_, run) in tile.kinds().filter(|(kind, _)| !only_fixed || kind.is_fixed()) {
+                for block in run.start as usize..run.end as usize {
+                    let mut lanes = tile.info[block].touching;
+                    while lanes != 0 {
+                        let lane = lanes.trailing_zeros() as usize;
+                        visit(tile.normal[block].a[lane].row(), tile.normal[block].b[lane].row());
+                        lanes &= lanes - 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Tile {
+    fn park(&mut self, bodies: &Bodies, island: IslandOf<'_>, keep: &mut impl FnMut(u32, Parked)) {
+        for index in 0..self.lane_of.len() {
+            let (pair, lane) = (self.found.pairs[index], self.lane_of[index]);
+            if lane == NO_LANE {
+                continue;
+            }
+            let (of_a, of_b) = (island(pair.a), island(pair.b));
+            let stays = |slot: u32, island: Option<u32>| {
+                island.is_none() && bodies.columns.inv_mass[slot as usize] > 0.0
+            };
+            let Some(asleep) = of_a.or(of_b) else { continue };
+            if stays(pair.a, of_a) || stays(pair.b, of_b) {
+                // Near a body that stays awake: the pair is in the next list, too.
+                continue;
+            }
+            let Some((block, at)) = self.place(index) else { continue };
+            if self.info[block].touching >> at & 1 == 1 {
+                keep(asleep, parked(self, bodies, index, lane));
+            }
+            let info = &mut self.info[block];
+            for flags in [&mut info.active, &mut info.touching, &mut info.touched] {
+                *flags &= !(1 << at);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Sleep: islands of bodies that have come to rest together, and what is kept of them until they wake.
+//!
+//! A body that sleeps is to every stage of the step a body that nothing moves (`body/sleep.rs`): it has no pairs with others of its
+//! kind, no candidates, no contacts, no joints and no rows that change. When all bodies sleep, a step does nothing at all
+//! (`World::is_quiet`). What the solver knew of them (contacts with their impulses, joints) is kept here, by island.
+//!
+//! The islands of awake bodies are not kept up as contacts come and go. They are found anew, from all contacts that touch, when enough
+//! bodies have been at rest for long enough: at most every eighth step, and less often the longer no island could sleep (`world/sleep.rs`). So
+//! nothing is paid for in a world that moves, and no island has to be split.
+
+mod islands;
+
+use crate::base::ensure;
+use crate::body::sleep::Rest;
+use crate::body::{Bodies, BodyHandle};
+use crate::contacts::Parked;
+use crate::joints::table::Joints;
+use crate::solver::joints::ParkedJoint;
+pub(crate) use islands::{Bonds, Islands};
+use std::collections::BTreeSet;
+
+/// An island that sleeps. One without members is free.
+#[derive(Default)]
+pub(crate) struct Island {
+    pub members: Vec<BodyHandle>,
+    pub contacts: Vec<Parked>,
+    pub joints: Vec<ParkedJoint>,
+    /// The indices of the handles of bodies that do not move and that the island rests on, or hangs from.
+    pub supports: Vec<u32>,
+}
+
+/// All that a world knows of sleep. The first part is state.
+#[derive(Default)]
+pub(crate) struct Sleep {
+    islands: Vec<Island>,
+    free: Vec<u32>,
+    /// The islands that rest on a body, by the index of the body's handle.
+    supported: BTreeSet<(u32, u32)>,
+    /// The bodies that nothing moves, and that were added or put elsewhere since the last step: they may have come to touch a
+    /// sleeping body.
+    pub(crate) placed: Vec<BodyHandle>,
+    /// As of the end of the last step.
+    pub(crate) rest: Rest,
+    /// The steps that are left until islands are looked for again, and how often that was in vain.
+    pub(crate) wait: u32,
+    pub(crate) tries: u32,
+    /// The bodies that fell asleep, or woke, since the end of the last step.
+    fell: Vec<BodyHandle>,
+    woke: Vec<BodyHandle>,
+    /// Those of the last step.
+    pub(crate) fell_asleep: Vec<BodyHandle>,
+    pub(crate) woken: Vec<BodyHandle>,
+
+    /// Memory for one step.
+    pub(crate) finder: Islands,
+    pub(crate) touched: Vec<u32>,
+    pub(crate) of_slot: Vec<Option<u32>>,
+}
+
+impl Sleep {
+    /// The number of sleeping islands.
+    pub(crate) fn len(&self) -> usize {
+        self.islands.len() - self.free.len()
+    }
+
+    /// The sleeping islands, with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Island)> {
+        (0u32..).zip(&self.islands).filter(|(_, island)| !island.members.is_empty())
+    }
+
+    /// Makes a new island, which gets its members later.
+    pub(crate) fn new_island(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.islands.push(Island::default());
+            self.free.reserve(self.islands.len());
+            (self.islands.len() - 1) as u32
+        })
+    }
+
+    pub(crate) fn island_mut(&mut self, number: u32) -> &mut Island {
+        &mut self.islands[number as usize]
+    }
+
+    /// Notes what an island rests on.
+    pub(crate) fn support(&mut self, island: u32, body: BodyHandle) {
+        if self.supported.insert((body.index, island)) {
+            self.islands[island as usize].supports.push(body.index);
+        }
+    }
+
+    /// The islands that rest on a body, in order.
+    pub(crate) fn supported_by(&self, body: BodyHandle) -> impl Iterator<Item = u32> {
+        self.supported.range((body.index, 0)..=(body.index, u32::MAX)).map(|&(_, island)| island)
+    }
+
+    /// Adds a body that falls asleep to its island.
+    pub(crate) fn add_member(&mut self, island: u32, body: BodyHandle) {
+        self.islands[island as usize].members.push(body);
+        self.fell.push(body);
+    }
+
+    /// The number of bodies that fell asleep since the end of the last step.
+    pub(crate) fn fallen(&self) -> usize {
+        self.fell.len()
+    }
+
+    pub(crate) fn fallen_body(&self, index: usize) -> BodyHandle {
+        self.fell[index]
+    }
+
+    /// Notes that a member of an island wakes.
+    pub(crate) fn note_awake(&mut self, body: BodyHandle) {
+        self.woke.push(body);
+    }
+
+    /// Takes an island that wakes out. [`Sleep::give_back`] takes its memory.
+    pub(crate) fn take(&mut self, number: u32) -> Island {
+        let island = std::mem::take(&mut self.islands[number as usize]);
+        for &body in &island.supports {
+            self.supported.remove(&(body, number));
+        }
+        island
+    }
+
+    /// Frees the number of an island that has woken.
+    pub(crate) fn give_back(&mut self, number: u32, mut island: Island) {
+        island.members.clear();
+        island.contacts.clear();
+        island.joints.clear();
+        island.supports.clear();
+        self.islands[number as usize] = island;
+        self.free.push(number);
+    }
+
+    /// Checks that the islands, the sleeping bodies and their joints agree.
+    pub(crate) fn validate(&self, bodies: &Bodies, joints: &Joints) -> Result<(), String> {
+        let mut members = 0;
+        let mut parked = std::collections::BTreeSet::new();
+        for (number, island) in self.iter() {
+            for &body in &island.members {
+                let slot =
+                    bodies.slot_of(body).map_err(|_| format!("{body:?} of island {number} is gone"))?;
+                ensure!(bodies.island(slot) == Some(number), "{body:?} is not in island {number}");
+                members += 1;
+            }
+            for joint in &island.joints {
+                ensure!(parked.insert(joint.index), "joint {} sleeps twice", joint.index);
+            }
+            for &body in &island.supports {
+                ensure!(
+                    self.supported.contains(&(body, number)),
+                    "body {body} does not know island {number}"
+                );
+            }
+        }
+        let asleep = (0..bodies.len).filter(|&slot| bodies.is_asleep(slot)).count();
+        let counts = [members, asleep, bodies.asleep_count];
+        ensure!(counts == [members; 3], "members, sleeping bodies and their count are {counts:?}");
+        let supports: usize = self.iter().map(|(_, island)| island.supports.len()).sum();
+        ensure!(supports == self.supported.len(), "{supports} supports, {} noted", self.supported.len());
+        for (handle, joint) in joints.iter() {
+            let known = parked.contains(&handle.index());
+            ensure!(joint.asleep.is_some() == known, "{handle:?} sleeps: {}", joint.asleep.is_some());
+        }
+        Ok(())
+    }
+
+    /// Ends a step: its events are those since the end of the last one.
+    pub(crate) fn end_step(&mut self) {
+        for (events, new) in [(&mut self.fell_asleep, &mut self.fell), (&mut self.woken, &mut self.woke)] {
+            events.clear();
+            events.append(new);
+        }
+    }
+}

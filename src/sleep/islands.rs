@@ -1,0 +1,177 @@
+//! Finds islands: sets of awake bodies that touch each other, or are joined, directly or through others.
+
+use crate::base::room::resize;
+use crate::body::Bodies;
+use crate::contacts::Contacts;
+use crate::joints::desc::JointKind;
+use crate::joints::table::Joints;
+use crate::particles::hulls::Hulls;
+use crate::particles::links::Links;
+use crate::solver::hulls::HullSolver;
+
+/// Disjoint sets of the numbers from 0 on. The least number of a set stands for it, so the result does not depend on the order in
+/// which sets were united. (R. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975, with halved paths.)
+#[derive(Default)]
+struct DisjointSets {
+    parent: Vec<u32>,
+}
+
+impl DisjointSets {
+    /// Makes a set of each of the first numbers.
+    fn reset(&mut self, len: usize) {
+        self.parent.clear();
+        self.parent.extend(0..len as u32);
+    }
+
+    fn find(&mut self, mut number: u32) -> u32 {
+        loop {
+            let parent = self.parent[number as usize];
+            let next = self.parent[parent as usize];
+            if parent == next {
+                return parent;
+            }
+            self.parent[number as usize] = next;
+            number = next;
+        }
+    }
+
+    fn unite(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+}
+
+/// All that can bind bodies together.
+#[derive(Clone, Copy)]
+pub(crate) struct Bonds<'a> {
+    pub bodies: &'a Bodies,
+    pub contacts: &'a Contacts,
+    pub joints: &'a Joints,
+    pub links: &'a Links,
+    pub hulls: &'a Hulls,
+    pub hull_solver: &'a HullSolver,
+}
+
+impl Bonds<'_> {
+    /// Visits the slots of each two bodies that are bound to each other, in a fixed order.
+    pub(crate) fn visit(&self, mut visit: impl FnMut(usize, usize)) {
+        self.contacts.visit_touching(false, &mut visit);
+        let slot = |body: u32| self.bodies.slot_at(body);
+        let mut pair = |a: Option<usize>, b: Option<usize>| {
+            if let (Some(a), Some(b)) = (a, b) {
+                visit(a, b);
+            }
+        };
+        for (_, joint) in self.joints.iter() {
+            if !joint.desc.enabled || matches!(joint.desc.kind, JointKind::Filter) {
+                continue;
+            }
+            let bodies = self.joints.bodies_of_any(&joint.desc);
+            let mut present = bodies.into_iter().flatten().map(|body| slot(body.index));
+            let first = present.next().flatten();
+            present.for_each(|other| pair(first, other));
+        }
+        for (_, link) in self.links.iter() {
+            pair(slot(link.a.index), slot(link.b.index));
+        }
+        for (_, hull) in self.hulls.iter() {
+            let mut points = hull.points().iter().map(|point| slot(point.index));
+            let first = points.next().flatten();
+            points.for_each(|other| pair(first, other));
+        }
+        for contact in self.hull_solver.contacts() {
+            let [a, b] = contact.slots();
+            pair(Some(a), Some(b));
+        }
+    }
+}
+
+/// The islands of awake bodies, and the memory to find them.
+#[derive(Default)]
+pub(crate) struct Islands {
+    sets: DisjointSets,
+    restless: Vec<bool>,
+    /// The slots of awake bodies in islands that may sleep, with the least slot of the island; in order.
+    calm: Vec<[u32; 2]>,
+}
+
+impl Islands {
+    /// Finds the islands. With `may_sleep`, which tells this of a slot, only those that may sleep.
+    pub(crate) fn find(&mut self, bonds: &Bonds<'_>, may_sleep: Option<&dyn Fn(usize) -> bool>) {
+        let bodies = bonds.bodies;
+        let c = &bodies.columns;
+        let awake = |slot: usize| c.inv_mass[slot] > 0.0;
+        let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
+        let Islands { sets, restless, calm } = self;
+        sets.reset(bodies.len);
+        restless.clear();
+        resize(restless, bodies.len);
+        bonds.visit(|a, b| match (awake(a), awake(b)) {
+            (true, true) => sets.unite(a as u32, b as u32),
+            // What a body pushes that moves by itself does not come to rest, even if it is held where it is.
+            (true, false) => restless[a] |= driven(b),
+            (false, true) => restless[b] |= driven(a),
+            (false, false) => {}
+        });
+        for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
+            if !may_sleep.is_none_or(|may| may(slot)) || restless[slot] {
+                restless[sets.find(slot as u32) as usize] = true;
+            }
+        }
+        calm.clear();
+        for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
+            let root = sets.find(slot as u32);
+            if may_sleep.is_none() || !restless[root as usize] {
+                calm.push([root, slot as u32]);
+            }
+        }
+        calm.sort_unstable();
+    }
+
+    /// The number of bodies in the islands that were found.
+    pub(crate) fn body_count(&self) -> usize {
+        self.calm.len()
+    }
+
+    /// The islands that were found, as slots with the least slot of the island, by that slot.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[[u32; 2]]> {
+        self.calm.chunk_by(|one, other| one[0] == other[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DisjointSets;
+    use proptest::prelude::*;
+
+    /// The least number that each number can be reached from, by a search of the graph.
+    fn reached(len: u32, edges: &[(u32, u32)]) -> Vec<u32> {
+        let mut least: Vec<u32> = (0..len).collect();
+        for start in 0..len {
+            let mut open = vec![start];
+            let mut seen = vec![false; len as usize];
+            while let Some(at) = open.pop() {
+                if std::mem::replace(&mut seen[at as usize], true) {
+                    continue;
+                }
+                least[at as usize] = least[at as usize].min(start);
+                open.extend(edges.iter().filter(|edge| edge.0 == at).map(|edge| edge.1));
+                open.extend(edges.iter().filter(|edge| edge.1 == at).map(|edge| edge.0));
+            }
+        }
+        least
+    }
+
+    proptest! {
+        /// Contract: two numbers are in one set exactly if a search of the graph reaches the one from the other, and the least
+        /// number of a set stands for it.
+        #[test]
+        fn sets_are_what_a_search_reaches(edges in proptest::collection::vec((0u32..40, 0u32..40), 0..60)) {
+            let mut sets = DisjointSets::default();
+            sets.reset(40);
+            edges.iter().for_each(|&(a, b)| sets.unite(a, b));
+            let found: Vec<u32> = (0..40).map(|number| sets.find(number)).collect();
+            prop_assert_eq!(found, reached(40, &edges));
+        }
+    }
+}

@@ -1,0 +1,516 @@
+//! Sleep in a world: who falls asleep, what wakes, and what a host does with it.
+
+use super::World;
+use super::pairs::ListState;
+use crate::body::BodyHandle;
+use crate::body::sleep::SleepLimits;
+use crate::crew::Crew;
+use crate::error::{Error, check_range};
+use crate::geometry::shape::ShapeKind;
+use crate::joints::desc::JointDesc;
+use crate::sleep::{Bonds, Islands};
+use glam::Vec2;
+
+/// Steps between two searches for islands. Each search that is in vain doubles the time to the next, up to [`MOST_WAIT`].
+const WAIT: u32 = 8;
+const MOST_WAIT: u32 = 64;
+/// Bodies fall asleep when they are at least this part of those that are awake, because the next step then makes a new list. Fewer
+/// wait until the list is due anyway, or for as many searches as [`PATIENCE`].
+const WORTHWHILE: usize = 16;
+const PATIENCE: u32 = 6;
+
+impl World {
+    /// Returns false for a body that sleeps. A static or kinematic body is always awake.
+    ///
+    /// With [`Settings::sleep`](crate::Settings::sleep), the default, bodies that touch each other, or are joined or linked, directly or through others, form an
+    /// *island*. It falls asleep when all its bodies have been slower than [`Settings::sleep_threshold`](crate::Settings::sleep_threshold) for
+    /// [`Settings::time_to_sleep`](crate::Settings::time_to_sleep) and none of them touches a body that moves by its own velocity. A sleeping body has no velocity. It
+    /// stays where it is, and keeps its contacts with their impulses. Its island wakes, within the step:
+    ///
+    /// - when something awake touches it, or would in this step;
+    /// - when a body that it rests on, or hangs from, is moved, changed or removed;
+    /// - by any edit of one of its bodies, joints or links, except forces, impulses and velocities of zero;
+    /// - when gravity, the rules of mixing or the settings of sleep change;
+    /// - by [`World::wake_body`].
+    ///
+    /// Particles of hulls do not sleep yet, and keep awake what they touch.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn is_awake(&self, body: BodyHandle) -> Result<bool, Error> {
+        Ok(!self.bodies.is_asleep(self.bodies.slot_of(body)?))
+    }
+
+    /// Wakes the island of a body. A body that is awake begins anew to count for how long it has been at rest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn wake_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        self.wake(slot);
+        self.bodies.columns.rest[slot] = 0.0;
+        Ok(())
+    }
+
+    /// Puts the island of a body to sleep, however fast it moves, with all bodies that touch it as of the last step or are joined with
+    /// it. Does nothing for a body that sleeps, that is static or kinematic, or that belongs to an island which may not sleep:
+    /// a body of it has [`BodyDesc::sleep`](crate::BodyDesc::sleep) off, is a particle of a hull or touches a body that moves by its own
+    /// velocity.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]; [`Error::Invalid`] if [`Settings::sleep`](crate::Settings::sleep) is off.
+    pub fn sleep_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        if !self.settings.sleep {
+            return Err(Error::Invalid { field: "sleep", reason: "it is off in the settings" });
+        }
+        let may_sleep = |slot: usize| self.bodies.sleep_limits(slot).may && !self.bodies.is_corner(slot);
+        let mut islands = Islands::default();
+        islands.find(&self.bonds(), Some(&may_sleep));
+        let own = |island: &&[[u32; 2]]| island.iter().any(|&[_, member]| member as usize == slot);
+        if let Some(island) = islands.iter().find(own) {
+            self.fall_asleep(std::iter::once(island));
+        }
+        Ok(())
+    }
+
+    /// Says whether a body may sleep. If not, it wakes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn set_sleep(&mut self, body: BodyHandle, sleep: bool) -> Result<(), Error> {
+        self.set_sleep_limits(body, |limits| limits.may = sleep)
+    }
+
+    /// Sets the speed below which a body is at rest, m/s; `None` stands for [`Settings::sleep_threshold`](crate::Settings::sleep_threshold).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], or a speed that is not finite, negative or more than 10⁶.
+    pub fn set_sleep_threshold(&mut self, body: BodyHandle, threshold: Option<f32>) -> Result<(), Error> {
+        check_range("sleep_threshold", threshold.unwrap_or(0.0), 0.0, 1.0e6)?;
+        self.set_sleep_limits(body, |limits| limits.threshold = threshold)
+    }
+
+    /// Sets for how long a body has to be at rest before it sleeps, s; `None` stands for [`Settings::time_to_sleep`](crate::Settings::time_to_sleep).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`], or a time that is not finite, negative or more than 10⁶.
+    pub fn set_time_to_sleep(&mut self, body: BodyHandle, time: Option<f32>) -> Result<(), Error> {
+        check_range("time_to_sleep", time.unwrap_or(0.0), 0.0, 1.0e6)?;
+        self.set_sleep_limits(body, |limits| limits.time = time)
+    }
+
+    fn set_sleep_limits(
+        &mut self,
+        body: BodyHandle,
+        change: impl FnOnce(&mut SleepLimits),
+    ) -> Result<(), Error> {
+        let slot = self.bodies.slot_of(body)?;
+        let mut limits = self.bodies.sleep_limits(slot);
+        change(&mut limits);
+        self.wake(slot);
+        self.bodies.set_sleep_limits(slot, limits);
+        Ok(())
+    }
+
+    /// Whether a body may sleep, its own threshold (m/s) and its own time to sleep (s): see [`World::set_sleep`],
+    /// [`World::set_sleep_threshold`] and [`World::set_time_to_sleep`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn sleep_settings(&self, body: BodyHandle) -> Result<(bool, Option<f32>, Option<f32>), Error> {
+        let SleepLimits { may, threshold, time } = self.bodies.sleep_limits(self.bodies.slot_of(body)?);
+        Ok((may, threshold, time))
+    }
+
+    /// The number of bodies that forces move and that are awake, particles included.
+    pub fn awake_count(&self) -> usize {
+        self.bodies.columns.inv_mass[..self.bodies.len].iter().filter(|&&inv_mass| inv_mass > 0.0).count()
+    }
+
+    /// The number of bodies that sleep.
+    pub fn asleep_count(&self) -> usize {
+        self.bodies.asleep_count
+    }
+
+    /// The number of islands, those that sleep and those that are awake. A body that touches nothing is an island of its own. Looks at
+    /// all contacts of the last step.
+    pub fn island_count(&self) -> usize {
+        let mut islands = Islands::default();
+        islands.find(&self.bonds(), None);
+        islands.iter().count() + self.sleep.len()
+    }
+
+    /// The number of the island of each body that is awake or sleeps, by place in storage ([`World::stored_body`]); `None` for bodies that
+    /// forces do not move. The numbers are those of the present state: they say nothing of the next step. For pictures.
+    pub fn islands(&self) -> Vec<Option<u32>> {
+        let mut numbers: Vec<Option<u32>> =
+            (0..self.bodies.len).map(|slot| self.bodies.island(slot)).collect();
+        let first = numbers.iter().flatten().max().map_or(0, |most| most + 1);
+        let mut islands = Islands::default();
+        islands.find(&self.bonds(), None);
+        for (island, number) in islands.iter().zip(first..) {
+            island.iter().for_each(|&[_, slot]| numbers[slot as usize] = Some(number));
+        }
+        numbers
+    }
+
+    /// The bodies that fell asleep in the last step, or by hand since the step before: island by island.
+    pub fn sleep_events(&self) -> &[BodyHandle] {
+        &self.sleep.fell_asleep
+    }
+
+    /// The bodies that woke in the last step, or by hand since the step before: island by island. A body that was removed while it
+    /// slept is among them.
+    pub fn wake_events(&self) -> &[BodyHandle] {
+        &self.sleep.woken
+    }
+}
+
+impl World {
+    pub(super) fn bonds(&self) -> Bonds<'_> {
+        Bonds {
+            bodies: &self.bodies,
+            contacts: &self.contacts,
+            joints: &self.joints,
+            links: &self.links,
+            hulls: &self.hulls,
+            hull_solver: &self.hull_solver,
+        }
+    }
+
+    /// Returns true if the next step changes nothing: all that could move sleeps, and the host has changed nothing.
+    pub(super) fn is_quiet(&self) -> bool {
+        let rest = &self.sleep.rest;
+        self.bodies.asleep_count > 0
+            && rest.awake == 0
+            && rest.driven == 0
+            && self.list == ListState::Holds
+            && self.is_listed()
+            && !self.bodies.any_force
+            && !self.unchecked
+            && self.sleep.placed.is_empty()
+            && !self.links.changed
+            && !self.hulls.changed
+            && !self.hulls.renumbered
+            && self.fault.is_none()
+    }
+
+    /// Takes a step in which nothing moves. Its events are those of what the host did.
+    pub(super) fn rest_on(&mut self) {
+        self.contacts.begin.clear();
+        self.contacts.end.clear();
+        self.woken_contacts.clear();
+        self.links.broken.clear();
+        self.joints.begin_step();
+        self.sleep.end_step();
+    }
+
+    /// Notes that a body is about to be changed by hand: wakes its island or, if it is a body that nothing moves, what rests on it.
+    pub(super) fn disturb(&mut self, slot: usize) {
+        if self.bodies.asleep_count == 0 {
+            return;
+        }
+        if self.bodies.is_asleep(slot) {
+            return self.wake(slot);
+        }
+        let body = self.bodies.handle(slot);
+        loop {
+            let island = self.sleep.supported_by(body).next();
+            let Some(island) = island else { return };
+            self.wake_island(island);
+        }
+    }
+
+    /// Notes that a body is elsewhere, is new, or has another shape or filter. If nothing moves it, it has no pairs with sleeping
+    /// bodies that would tell that it touches them.
+    pub(super) fn note_placed(&mut self, slot: usize) {
+        if self.bodies.asleep_count > 0 && self.bodies.columns.inv_mass[slot] == 0.0 {
+            self.sleep.placed.push(self.bodies.handle(slot));
+        }
+    }
+
+    /// Wakes the island of a body, if it sleeps.
+    pub(super) fn wake(&mut self, slot: usize) {
+        if let Some(island) = self.bodies.island(slot) {
+            self.wake_island(island);
+        }
+    }
+
+    /// Wakes the islands of these bodies.
+    pub(super) fn wake_bodies(&mut self, bodies: impl IntoIterator<Item = BodyHandle>) {
+        for body in bodies {
+            if let Ok(slot) = self.bodies.slot_of(body) {
+                self.wake(slot);
+            }
+        }
+    }
+
+    /// Wakes the islands that a joint, or the joints of a gear, hold.
+    pub(super) fn wake_joint(&mut self, desc: &JointDesc) {
+        if self.bodies.asleep_count > 0 {
+            self.wake_bodies(self.joints.bodies_of_any(desc).into_iter().flatten());
+        }
+    }
+
+    /// Wakes all bodies.
+    pub(super) fn wake_all(&mut self) {
+        let islands: Vec<u32> = self.sleep.iter().map(|(number, _)| number).collect();
+        islands.into_iter().for_each(|island| self.wake_island(island));
+    }
+
+    fn wake_island(&mut self, number: u32) {
+        let mut island = self.sleep.take(number);
+        for &body in &island.members {
+            let Ok(slot) = self.bodies.slot_of(body) else { continue };
+            self.bodies.wake(slot);
+            self.links.mass_changed(body);
+            self.sleep.note_awake(body);
+        }
+        self.contacts.unpark(&mut island.contacts);
+        if let Some(points) = self.sleeping_contacts.get_mut(number as usize) {
+            self.woken_contacts.append(points);
+        }
+        let h = self.settings.substep();
+        for joint in island.joints.drain(..) {
+            self.joint_solver.unpark(joint, &mut self.joints, &self.bodies, h);
+        }
+        self.sleep.give_back(number, island);
+        self.list = ListState::Void;
+        // Bodies are awake that the last step did not count.
+        self.sleep.rest.awake += 1;
+    }
+
+    /// Runs at the start of the step. Wakes what bodies touch that contacts do not move: those that the host has placed, and those that
+    /// move by themselves.
+    pub(super) fn wake_in_time(&mut self, _: &Crew<'_>) {
+        self.woken_contacts.clear();
+        let mut placed = std::mem::take(&mut self.sleep.placed);
+        if self.bodies.asleep_count > 0 {
+            let mut touched = std::mem::take(&mut self.sleep.touched);
+            touched.clear();
+            for &body in &placed {
+                if let Ok(slot) = self.bodies.slot_of(body) {
+                    self.find_sleepers_near(slot, &mut touched);
+                }
+            }
+            let c = &self.bodies.columns;
+            for slot in 0..self.bodies.len {
+                let driven = c.inv_mass[slot] == 0.0
+                    && [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
+                    && c.kind[slot].is_collidable();
+                if driven {
+                    self.find_sleepers_near(slot, &mut touched);
+                }
+            }
+            self.wake_islands(touched);
+        }
+        placed.clear();
+        self.sleep.placed = placed;
+    }
+
+    /// Wakes these islands, in order. Gives the memory of the list back.
+    fn wake_islands(&mut self, mut islands: Vec<u32>) {
+        islands.sort_unstable();
+        islands.dedup();
+        islands.iter().for_each(|&island| self.wake_island(island));
+        self.sleep.touched = islands;
+    }
+
+    /// Finds the islands of sleeping bodies that a body touches, or would after a step at its velocity.
+    fn find_sleepers_near(&self, slot: usize, touched: &mut Vec<u32>) {
+        let c = &self.bodies.columns;
+        let motion = self.bodies.velocity(slot).length() + c.omega[slot].abs() * c.furthest[slot];
+        let leeway = self.settings.time_step * motion + self.settings.slop;
+        let mut look = |other: usize| {
+            if let Some(island) = self.bodies.island(other) {
+                let (a, b) = (slot.min(other), slot.max(other));
+                let mut near = false;
+                self.visit_pairs(a, b, &mut |pair| near |= self.separation(pair) <= leeway);
+                if near {
+                    touched.push(island);
+                }
+            }
+            true
+        };
+        if c.kind[slot].shape() == ShapeKind::HalfSpace {
+            (0..self.bodies.len).for_each(|other| _ = look(other));
+            return;
+        }
+        let (position, reach) = (self.bodies.position(slot), self.bodies.bounds(slot) + Vec2::splat(leeway));
+        self.bodies_near(position - reach, position + reach, look);
+    }
+
+    /// Runs after the narrowphase. Wakes the islands that something awake touches, or will in this step, and makes the step's list again with
+    /// their bodies.
+    pub(super) fn wake_touched(&mut self, crew: &Crew<'_>) {
+        while self.bodies.asleep_count > 0 {
+            let mut touched = std::mem::take(&mut self.sleep.touched);
+            touched.clear();
+            self.contacts.visit_touching(true, |a, b| {
+                touched.extend(self.bodies.island(a).or(self.bodies.island(b)));
+            });
+            if touched.is_empty() {
+                self.sleep.touched = touched;
+                return;
+            }
+            self.wake_islands(touched);
+            self.carry_out(crew);
+            self.find_pairs(crew);
+            self.build_contacts(crew);
+            self.fill_mirror(crew);
+            self.update_contacts(crew);
+        }
+    }
+
+    /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep.
+    pub(super) fn fall_asleep_at_rest(&mut self, crew: &Crew<'_>) {
+        if self.settings.sleep {
+            self.sleep.rest = self.bodies.count_rest(&self.settings, self.level, crew);
+            self.look_for_sleep();
+        }
+        self.sleep.end_step();
+    }
+
+    fn look_for_sleep(&mut self) {
+        let rest = self.sleep.rest;
+        self.sleep.wait = self.sleep.wait.saturating_sub(1);
+        let all_ready = rest.ready == rest.awake;
+        if rest.ready == 0 || (self.sleep.wait > 0 && !(all_ready && self.sleep.tries == 0)) {
+            return;
+        }
+        let due = matches!(self.list, ListState::Void | ListState::Expired) || self.sleep.tries >= PATIENCE;
+        let enough = |bodies: usize| due || WORTHWHILE * bodies >= rest.awake as usize;
+        if !enough(rest.ready as usize) {
+            return self.try_later();
+        }
+        let mut finder = std::mem::take(&mut self.sleep.finder);
+        finder.find(&self.bonds(), Some(&|slot| self.bodies.is_ready(slot, &self.settings)));
+        let sleepers = finder.body_count();
+        if sleepers > 0 && enough(sleepers) {
+            (self.sleep.wait, self.sleep.tries) = (WAIT, 0);
+            self.fall_asleep(finder.iter());
+        } else {
+            self.try_later();
+        }
+        self.sleep.finder = finder;
+    }
+
+    fn try_later(&mut self) {
+        self.sleep.wait = (WAIT << self.sleep.tries.min(8)).min(MOST_WAIT);
+        self.sleep.tries += 1;
+    }
+
+    /// Puts islands, given by their slots, to sleep.
+    fn fall_asleep<'a>(&mut self, islands: impl Iterator<Item = &'a [[u32; 2]]>) {
+        let mut of_slot = std::mem::take(&mut self.sleep.of_slot);
+        of_slot.clear();
+        of_slot.resize(self.bodies.len, None);
+        let first = self.sleep.fallen();
+        for island in islands {
+            let number = self.sleep.new_island();
+            for &[_, slot] in island {
+                let body = self.bodies.handle(slot as usize);
+                self.sleep.add_member(number, body);
+                of_slot[slot as usize] = Some(number);
+            }
+        }
+        self.keep_points(&of_slot);
+        self.park_contacts(&of_slot);
+        self.park_joints(&of_slot);
+        self.note_links(&of_slot);
+        for index in first..self.sleep.fallen() {
+            let body = self.sleep.fallen_body(index);
+            let Ok(slot) = self.bodies.slot_of(body) else { continue };
+            if let Some(number) = of_slot[slot] {
+                self.bodies.fall_asleep(slot, number);
+                self.links.mass_changed(body);
+            }
+        }
+        self.sleep.of_slot = of_slot;
+        self.list = ListState::Void;
+    }
+
+    /// Keeps the contact points of bodies that fall asleep, for the host.
+    fn keep_points(&mut self, of_slot: &[Option<u32>]) {
+        let fixed = |slot: usize| self.bodies.columns.inv_mass[slot] == 0.0;
+        let number = |a: usize, b: usize| match (of_slot[a], of_slot[b]) {
+            (Some(number), Some(_)) => Some(number as usize),
+            (Some(number), None) if fixed(b) => Some(number as usize),
+            (None, Some(number)) if fixed(a) => Some(number as usize),
+            _ => None,
+        };
+        let mut points = std::mem::take(&mut self.sleeping_contacts);
+        self.visit_points(
+            |a, b| number(a, b).is_some(),
+            |[a, b], contact| {
+                let Some(number) = number(a, b) else { return };
+                if points.len() <= number {
+                    points.resize_with(number + 1, Vec::new);
+                }
+                points[number].push(contact);
+            },
+        );
+        self.sleeping_contacts = points;
+    }
+
+    fn park_contacts(&mut self, of_slot: &[Option<u32>]) {
+        let (bodies, sleep) = (&self.bodies, &mut self.sleep);
+        self.contacts.park(bodies, &|slot| of_slot[slot as usize], |number, contact| {
+            for body in contact.bodies {
+                if bodies.slot_of(body).is_ok_and(|slot| of_slot[slot].is_none()) {
+                    sleep.support(number, body);
+                }
+            }
+            sleep.island_mut(number).contacts.push(contact);
+        });
+    }
+
+    /// Takes the joints of bodies that fall asleep out of the solver.
+    fn park_joints(&mut self, of_slot: &[Option<u32>]) {
+        if self.joint_solver.is_empty() {
+            return;
+        }
+        let mut indices = Vec::new();
+        for (slot, _) in of_slot.iter().enumerate().filter(|(_, island)| island.is_some()) {
+            indices.extend(self.joints_and_gears_of(self.bodies.handle(slot)));
+        }
+        for index in indices {
+            let Some(joint) = self.joint_solver.park(index, &mut self.joints) else { continue };
+            let Some((_, of_joint)) = self.joints.at(index) else { continue };
+            let bodies = self.joints.bodies_of_any(&of_joint.desc).into_iter().flatten();
+            let slots = bodies.filter_map(|body| Some((body, self.bodies.slot_of(body).ok()?)));
+            let mut number = None;
+            let mut supports = [None; 4];
+            for ((body, slot), support) in slots.zip(&mut supports) {
+                match of_slot[slot] {
+                    Some(island) => number = Some(island),
+                    None => *support = Some(body),
+                }
+            }
+            let Some(number) = number else { continue };
+            supports.into_iter().flatten().for_each(|body| self.sleep.support(number, body));
+            self.sleep.island_mut(number).joints.push(joint);
+        }
+    }
+
+    /// Notes what islands that fall asleep hang from by links.
+    fn note_links(&mut self, of_slot: &[Option<u32>]) {
+        for (_, link) in self.links.iter() {
+            let [a, b] = [link.a, link.b].map(|body| self.bodies.slot_of(body).ok());
+            let (Some(a), Some(b)) = (a, b) else { continue };
+            match (of_slot[a], of_slot[b]) {
+                (Some(number), None) => self.sleep.support(number, link.b),
+                (None, Some(number)) => self.sleep.support(number, link.a),
+                _ => {}
+            }
+        }
+    }
+}

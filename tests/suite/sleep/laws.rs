@@ -1,0 +1,166 @@
+//! When bodies fall asleep, and that sleep changes nothing else.
+
+use super::*;
+use granule::{JointDesc, LinkDesc, Part};
+use std::collections::BTreeSet;
+
+/// Contract: an island sleeps after `time_to_sleep` at rest, all its bodies at once, each reported once; a step then changes nothing.
+#[test]
+fn a_stack_falls_asleep_at_once() {
+    let (mut world, floor) = with_floor(Settings::default());
+    let boxes = stack(&mut world, 0.0, 5);
+    let lonely = add(&mut world, crate_at(10.0, 0.0));
+    let taken = until_asleep(&mut world, 120);
+    assert!((30..=60).contains(&taken), "asleep after {taken} steps");
+    assert!(boxes.iter().all(|&body| !is_awake(&world, body)) && is_awake(&world, floor));
+    let reported: BTreeSet<_> = world.sleep_events().iter().copied().collect();
+    assert!(boxes.iter().all(|body| reported.contains(body)) && !reported.contains(&floor));
+    assert_eq!((world.island_count(), world.asleep_count(), world.awake_count()), (2, 6, 0));
+    assert_eq!(world.body(lonely).unwrap().velocity, Vec2::ZERO);
+    let (before, contacts) = (world.state_hash(), world.contacts().count());
+    steps(&mut world, 600);
+    assert_eq!(world.state_hash(), before, "a sleeping world changes");
+    assert_eq!(world.contacts().count(), contacts, "contacts of sleeping bodies are gone");
+    assert!(world.sleep_events().is_empty() && world.wake_events().is_empty());
+    assert!(world.begin_events().is_empty() && world.end_events().is_empty());
+}
+
+/// Contract: a world with sleep off, and a body that may not sleep, stay awake; its neighbours stay awake with it.
+#[test]
+fn who_may_not_sleep_stays_awake() {
+    let (mut world, _) = with_floor(Settings { sleep: false, ..Settings::default() });
+    stack(&mut world, 0.0, 3);
+    steps(&mut world, 200);
+    assert_eq!(world.asleep_count(), 0);
+    world.set_settings(Settings::default()).unwrap();
+    let sleepless = add(&mut world, BodyDesc { sleep: false, ..crate_at(4.0, 0.0) });
+    let on_top = add(&mut world, crate_at(4.0, 0.5));
+    steps(&mut world, 200);
+    assert_eq!(world.asleep_count(), 3);
+    assert!(is_awake(&world, sleepless) && is_awake(&world, on_top));
+    world.set_sleep(sleepless, true).unwrap();
+    until_asleep(&mut world, 120);
+}
+
+/// Contract: a body has its own threshold and its own time, and the settings hold for all others.
+#[test]
+fn bodies_have_limits_of_their_own() {
+    let mut world = world(Settings { gravity: Vec2::ZERO, time_to_sleep: 1.0, ..Settings::default() });
+    let drifting = |x: f32, speed: f32| BodyDesc {
+        velocity: Vec2::new(0.0, speed),
+        ..BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(x, 0.0))
+    };
+    let plain = add(&mut world, drifting(0.0, 0.04));
+    let fast = add(&mut world, drifting(3.0, 0.06));
+    let tolerant = add(&mut world, BodyDesc { sleep_threshold: Some(0.1), ..drifting(6.0, 0.06) });
+    let quick = add(&mut world, BodyDesc { time_to_sleep: Some(0.25), ..drifting(9.0, 0.04) });
+    steps(&mut world, 40);
+    assert_eq!([plain, fast, tolerant, quick].map(|body| is_awake(&world, body)), [true, true, true, false]);
+    steps(&mut world, 80);
+    assert_eq!([plain, fast, tolerant].map(|body| is_awake(&world, body)), [false, true, false]);
+    assert_eq!(world.sleep_settings(tolerant).unwrap(), (true, Some(0.1), None));
+}
+
+/// Contract: what woke goes on as it fell asleep: no body of a tall stack moves by more than a tenth of a millimetre.
+#[test]
+fn a_stack_wakes_as_it_fell_asleep() {
+    for hard in [0, 3] {
+        // The stack has long settled when it falls asleep.
+        let (mut world, _) = with_floor(Settings { time_to_sleep: 5.0, ..Settings::default() });
+        let mut boxes = stack(&mut world, 0.0, 12);
+        for level in 0..hard {
+            boxes.push(add(&mut world, BodyDesc { mass: Some(50.0), ..crate_at(2.0, 0.5 * level as f32) }));
+        }
+        until_asleep(&mut world, 600);
+        let places: Vec<_> = boxes.iter().map(|&body| world.body(body).unwrap()).collect();
+        boxes.iter().for_each(|&body| world.wake_body(body).unwrap());
+        assert_eq!(world.asleep_count(), 0);
+        for _ in 0..20 {
+            world.step();
+            world.validate().unwrap();
+            assert!(world.begin_events().is_empty() && world.end_events().is_empty());
+            for (&body, before) in boxes.iter().zip(&places) {
+                let now = world.body(body).unwrap();
+                assert!(now.position.distance(before.position) < 1.0e-4, "{before:?} became {now:?}");
+            }
+        }
+    }
+}
+
+/// Contract: joined and linked bodies sleep together, keep what their joints bear, and wake together.
+#[test]
+fn joined_bodies_sleep_together() {
+    let mut world = world(Settings::default());
+    let ceiling = add(&mut world, BodyDesc::fixed(Shape::oriented_box(1.0, 0.1), Vec2::ZERO));
+    let mut last = (ceiling, Vec2::ZERO);
+    let mut chain = Vec::new();
+    let mut joints = Vec::new();
+    for link in 0..6 {
+        let body = add(
+            &mut world,
+            BodyDesc::dynamic(Shape::oriented_box(0.05, 0.2), Vec2::new(0.0, -0.2 - 0.4 * link as f32)),
+        );
+        let joint = JointDesc::revolute(last.0, body, last.1, Vec2::new(0.0, 0.2));
+        joints.push(world.add_joint(&joint).unwrap());
+        last = (body, Vec2::new(0.0, -0.2));
+        chain.push(body);
+    }
+    let ball = add(&mut world, BodyDesc::particle(Vec2::new(0.0, -3.0), 0.5));
+    world.add_link(&LinkDesc::distance(last.0, ball, 0.8)).unwrap();
+    until_asleep(&mut world, 2_000);
+    assert_eq!(world.island_count(), 1);
+    let force = world.joint_state(joints[0]).unwrap().force;
+    let weight: f32 = chain.iter().chain([&ball]).map(|&body| 10.0 * world.mass(body).unwrap()).sum();
+    assert!((force.length() - weight).abs() < 0.02 * weight, "{force} of {weight}");
+    let before: Vec<_> = chain.iter().map(|&body| world.body(body).unwrap().position).collect();
+    world.wake_body(ball).unwrap();
+    assert!(chain.iter().all(|&body| is_awake(&world, body)));
+    steps(&mut world, 10);
+    world.validate().unwrap();
+    for (&body, before) in chain.iter().zip(&before) {
+        assert!(world.body(body).unwrap().position.distance(*before) < 1.0e-4);
+    }
+}
+
+/// Contract: nothing that lies on a body which moves by itself sleeps, even if it does not move.
+#[test]
+fn what_is_driven_stays_awake() {
+    let (mut world, _) = with_floor(Settings::default());
+    let wheel = |x: f32| BodyDesc {
+        angular_velocity: 1.0,
+        ..BodyDesc::kinematic(Shape::circle(0.5), Vec2::new(x, 5.0))
+    };
+    let turning = [-1.0, 1.0].map(|x| add(&mut world, wheel(x)));
+    let flat = Material { static_friction: 0.0, dynamic_friction: 0.0, ..Material::default() };
+    let desc = BodyDesc::dynamic(Shape::oriented_box(2.0, 0.1), Vec2::new(0.0, 5.6));
+    let plank = add(&mut world, BodyDesc { material: flat, ..desc });
+    let aside = add(&mut world, crate_at(10.0, 0.0));
+    steps(&mut world, 200);
+    assert!(turning.iter().all(|&body| is_awake(&world, body)));
+    assert!(is_awake(&world, plank) && !is_awake(&world, aside));
+}
+
+/// Contract: sums, counts and queries see sleeping bodies as they see others.
+#[test]
+fn sleeping_bodies_are_seen() {
+    let (mut world, _) = with_floor(Settings::default());
+    let boxes = stack(&mut world, 0.0, 4);
+    let compound = add(&mut world, crate_at(3.0, 0.0));
+    world.add_part(compound, &Part::new(Shape::circle(0.25), Vec2::new(0.5, 0.0))).unwrap();
+    steps(&mut world, 25);
+    let awake = world.quality();
+    until_asleep(&mut world, 200);
+    let asleep = world.quality();
+    assert_eq!(awake.contacts, asleep.contacts);
+    assert!((awake.max_penetration - asleep.max_penetration).abs() < 2.0e-3);
+    for &body in boxes.iter().chain([&compound]) {
+        let position = world.body(body).unwrap().position;
+        let mut found = Vec::new();
+        world.query_point(position, |body| {
+            found.push(body);
+            true
+        });
+        assert!(found.contains(&body));
+        assert!(world.mass(body).unwrap().is_finite());
+    }
+}
