@@ -62,6 +62,9 @@ pub struct RunRecord {
     pub iterations: u32,
     /// `soft` or `projection`.
     pub solver: String,
+    /// Whether bodies at rest fell asleep. Absent from older records, where nothing slept.
+    #[serde(default)]
+    pub sleep: bool,
     /// Size of the thread pool.
     pub threads: usize,
     /// Number of contacts on which one instruction works at most.
@@ -78,6 +81,12 @@ pub struct RunRecord {
     pub pairs: usize,
     /// Contacts of the last step.
     pub contacts: usize,
+    /// Bodies and particles that forces move and that are awake at the end. Absent from older records.
+    #[serde(default)]
+    pub awake_bodies: usize,
+    /// Islands at the end, asleep or awake. Absent from older records.
+    #[serde(default)]
+    pub islands: usize,
     /// Mean time of a step, divided by the number of bodies and particles, ns.
     pub ns_per_body_step: f64,
     /// Quality of the final state.
@@ -120,6 +129,9 @@ pub struct Samples {
     pub contacts: Vec<f64>,
     /// [`Stage::Solver`](granule::Stage::Solver)
     pub solver: Vec<f64>,
+    /// [`Stage::Islands`](granule::Stage::Islands). Absent from older records.
+    #[serde(default)]
+    pub islands: Vec<f64>,
 }
 
 impl Samples {
@@ -133,6 +145,7 @@ impl Samples {
             narrowphase: column(),
             contacts: column(),
             solver: column(),
+            islands: column(),
         }
     }
 
@@ -151,6 +164,7 @@ impl Samples {
             &mut self.narrowphase,
             &mut self.contacts,
             &mut self.solver,
+            &mut self.islands,
         ];
         for (column, (_, ms)) in columns.into_iter().zip(phases.named()) {
             column.push(rounded(ms));
@@ -158,13 +172,14 @@ impl Samples {
     }
 
     /// Name and times of each stage, in their order.
-    pub fn named(&self) -> [(&'static str, &[f64]); 5] {
+    pub fn named(&self) -> [(&'static str, &[f64]); 6] {
         [
             ("bounds", &self.bounds),
             ("broadphase", &self.broadphase),
             ("narrowphase", &self.narrowphase),
             ("contacts", &self.contacts),
             ("solver", &self.solver),
+            ("islands", &self.islands),
         ]
     }
 }
@@ -220,6 +235,9 @@ pub struct PhaseTimes {
     pub contacts: f64,
     /// [`Stage::Solver`](granule::Stage::Solver)
     pub solver: f64,
+    /// [`Stage::Islands`](granule::Stage::Islands). Absent from older records.
+    #[serde(default)]
+    pub islands: f64,
 }
 
 impl PhaseTimes {
@@ -230,6 +248,7 @@ impl PhaseTimes {
         self.narrowphase += other.narrowphase;
         self.contacts += other.contacts;
         self.solver += other.solver;
+        self.islands += other.islands;
     }
 
     /// Returns each stage's time, divided by `by`.
@@ -241,17 +260,19 @@ impl PhaseTimes {
             narrowphase: self.narrowphase / by,
             contacts: self.contacts / by,
             solver: self.solver / by,
+            islands: self.islands / by,
         }
     }
 
     /// Name and time of each stage, in their order.
-    pub fn named(&self) -> [(&'static str, f64); 5] {
+    pub fn named(&self) -> [(&'static str, f64); 6] {
         [
             ("bounds", self.bounds),
             ("broadphase", self.broadphase),
             ("narrowphase", self.narrowphase),
             ("contacts", self.contacts),
             ("solver", self.solver),
+            ("islands", self.islands),
         ]
     }
 }
@@ -337,6 +358,7 @@ mod tests {
                 substeps: 4,
                 iterations: 1,
                 solver: "soft".to_owned(),
+                sleep: false,
                 threads: 1,
                 lanes: 8,
                 isa: "avx2".to_owned(),
@@ -345,6 +367,8 @@ mod tests {
                 phases_ms: PhaseTimes::default(),
                 pairs: 0,
                 contacts: 0,
+                awake_bodies: 0,
+                islands: 0,
                 ns_per_body_step: 0.0,
                 quality: QualityRecord::default(),
                 quarantined: 0,

@@ -98,9 +98,18 @@ pub struct SceneArgs {
     /// soft or projection; a solver other than the scene's comes with its own substeps and iterations
     #[arg(long, value_name = "SOLVER", value_parser = solver)]
     pub solver: Option<Solver>,
+    /// Whether bodies at rest fall asleep [default: the scene's]
+    #[arg(long, value_enum, value_name = "on|off")]
+    pub sleep: Option<Switch>,
     /// Seed of a built-in scene [default: 1]
     #[arg(long, value_name = "X")]
     pub seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Args, Default)]

@@ -1,6 +1,6 @@
 //! Makes a scene that can be built from the arguments, and checks them before a long run starts.
 
-use super::args::SceneArgs;
+use super::args::{SceneArgs, Switch};
 use super::{Failure, bad_file, bad_input};
 use granule::scene::{self, BUILTIN, Builtin, Scene};
 use granule::{Error, Isa, Settings, Solver, World};
@@ -120,6 +120,7 @@ fn apply(args: &SceneArgs, settings: &mut Settings) {
     }
     settings.substeps = args.substeps.unwrap_or(settings.substeps);
     settings.iterations = args.iterations.unwrap_or(settings.iterations);
+    settings.sleep = args.sleep.map_or(settings.sleep, |sleep| sleep == Switch::On);
     settings.isa = args.isa.or(args.lanes).unwrap_or(settings.isa);
 }
 

@@ -73,6 +73,10 @@ enum ByArg {
     Tile,
     /// The kind of its shape
     Shape,
+    /// Whether it sleeps
+    Sleep,
+    /// Its island: what it touches or is joined with, directly or through others
+    Island,
     /// Nothing; lines from centres to contact points show the colours in which the solver does these contacts, and joints theirs
     Colour,
 }
@@ -112,6 +116,8 @@ impl RenderArgs {
             ByArg::Speed => By::Speed,
             ByArg::Tile => By::Tile,
             ByArg::Shape => By::Shape,
+            ByArg::Sleep => By::Sleep,
+            ByArg::Island => By::Island,
             ByArg::Colour => By::Colour,
         };
         let theme = match self.theme {

@@ -156,6 +156,7 @@ fn phases(world: &World) -> PhaseTimes {
         narrowphase: 1e3 * step.narrowphase,
         contacts: 1e3 * step.contacts,
         solver: 1e3 * step.solver,
+        islands: 1e3 * step.islands,
     }
 }
 
@@ -183,6 +184,7 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
             Solver::Soft => "soft".to_owned(),
             Solver::Projection => "projection".to_owned(),
         },
+        sleep: settings.sleep,
         threads: input.threads,
         lanes: world.isa().lanes(),
         isa: world.isa().name().to_owned(),
@@ -191,6 +193,8 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
         phases_ms: measured.phases_ms.divided(steps),
         pairs: world.pair_count(),
         contacts: world.contact_count(),
+        awake_bodies: world.awake_count(),
+        islands: world.island_count(),
         ns_per_body_step: 1e6 * step_ms.mean / (world.body_count() + world.particle_count()).max(1) as f64,
         quality: QualityRecord {
             mean_penetration: quality.mean_penetration,

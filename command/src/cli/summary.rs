@@ -74,6 +74,9 @@ fn state(table: &mut Table, r: &RunRecord) {
     let quality = r.quality;
     let [px, py] = quality.momentum;
     table.row("contacts", &format!("{} ({} pairs)", r.contacts, r.pairs));
+    if r.sleep {
+        table.row("sleep", &format!("{} awake, {} islands", r.awake_bodies, r.islands));
+    }
     let (mean, max) = (quality.mean_penetration, quality.max_penetration);
     table.row("penetration", &format!("mean {mean:.5} m, max {max:.5} m"));
     if r.links > 0 {

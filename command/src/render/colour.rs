@@ -15,6 +15,10 @@ pub enum By {
     Tile,
     /// The kind of its shape.
     Shape,
+    /// Whether it sleeps.
+    Sleep,
+    /// Its island: the bodies that touch it or are joined with it, directly or through others.
+    Island,
     /// No property. Lines from the bodies' centres to their contact points show the colours in which the solver does
     /// these contacts. It does the contacts of one colour at the same time. Joints have the colours in which it does them.
     Colour,

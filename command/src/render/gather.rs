@@ -81,9 +81,15 @@ impl Gather<'_> {
         }
     }
 
-    /// Returns where the slots of each tile begin, if the look shows tiles.
+    /// Returns where the slots of each tile begin, if the look shows tiles, or the island of each slot, if it shows islands.
     fn tiles(&self) -> Vec<usize> {
-        if self.look.by == By::Tile { self.world.tile_starts().collect() } else { Vec::new() }
+        match self.look.by {
+            By::Tile => self.world.tile_starts().collect(),
+            By::Island => {
+                self.world.islands().into_iter().map(|island| island.unwrap_or(0) as usize).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn body(&self, body: &StoredBody<'_>, slot: usize, tiles: &[usize], stamps: &mut Vec<Stamp>) {
@@ -125,6 +131,11 @@ impl Gather<'_> {
                 By::Speed => self.colours.speed(body.velocity().length() / self.view.top_speed),
                 By::Shape => colour::shape(body.kind()),
                 By::Tile => colour::category(tiles.partition_point(|&start| start <= slot)),
+                By::Island => colour::category(tiles.get(slot).copied().unwrap_or(0)),
+                By::Sleep => {
+                    let awake = self.world.is_awake(body.handle()).unwrap_or(true);
+                    colour::category(usize::from(!awake))
+                }
                 By::Colour => self.colours.plain,
             },
         };

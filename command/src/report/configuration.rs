@@ -26,6 +26,8 @@ pub struct Configuration {
     pub iterations: u32,
     /// `soft` or `projection`.
     pub solver: String,
+    /// Whether bodies at rest fell asleep.
+    pub sleep: bool,
     /// Iterations over the links per substep. 0 if there are no links: then they do not matter, and older records do
     /// not give them.
     pub link_iterations: u32,
@@ -50,6 +52,7 @@ impl Configuration {
             substeps,
             iterations,
             solver: record.solver.clone(),
+            sleep: record.sleep,
             link_iterations: if record.links > 0 { record.link_iterations } else { 0 },
             seed: record.seed,
             warmup: record.warmup,
@@ -89,6 +92,9 @@ impl fmt::Display for Configuration {
         }
         if self.solver != "soft" {
             write!(f, "/solver={}", self.solver)?;
+        }
+        if self.sleep {
+            write!(f, "/sleep=on")?;
         }
         if ![0, 8].contains(&self.link_iterations) {
             write!(f, "/link_iterations={}", self.link_iterations)?;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tempfile::TempDir;
 
-const STAGES: [&str; 5] = ["bounds", "broadphase", "narrowphase", "contacts", "solver"];
+const STAGES: [&str; 6] = ["bounds", "broadphase", "narrowphase", "contacts", "solver", "islands"];
 /// A name that would be markup, or the end of the data, if it were not escaped.
 const HOSTILE: &str = "</script><b onclick=\"x\">&amp;";
 
@@ -140,12 +140,12 @@ fn record(setup: Setup, count: usize) -> Value {
     let mut sorted = step.clone();
     sorted.sort_by(f64::total_cmp);
     let mean = step.iter().sum::<f64>() / count as f64;
-    let stage: Vec<f64> = step.iter().map(|ms| ms / 5.0).collect();
+    let stage: Vec<f64> = step.iter().map(|ms| ms / 6.0).collect();
     let mut samples = json!({ "step": step });
     let mut phases = json!({});
     for name in STAGES {
         samples[name] = json!(stage);
-        phases[name] = json!(mean / 5.0);
+        phases[name] = json!(mean / 6.0);
     }
     let at = |percent: usize| sorted[(count * percent / 100).min(count - 1)];
     json!({"schema": "granule.run/1", "scene": scene, "bodies": bodies, "static_bodies": 3, "particles": 0,
@@ -257,7 +257,7 @@ fn every_chart_is_drawn() {
     };
     let newest = setups[setups.len() - 1];
     assert_eq!(page.chart("distribution"), [bins(newest), bins(setups[19])]);
-    assert_eq!(page.chart("stages"), [3; 5]);
+    assert_eq!(page.chart("stages"), [3; 6]);
     // Hostile, packed, pile; of the last there are 4,000 bodies, too.
     let mut flatness = page.chart("flatness");
     flatness.sort_unstable();
@@ -282,7 +282,7 @@ fn every_chart_is_drawn() {
 
     let page = Loaded::new(&browser, path, "check&scene=packed");
     page.assert_quiet();
-    assert_eq!(page.chart("stages"), [3; 5], "one bar a size");
+    assert_eq!(page.chart("stages"), [3; 6], "one bar a size");
     // Of the lines over bodies, that of eight lanes and two threads has three points, the others the one size.
     assert_eq!(page.chart("flatness").iter().max(), Some(&3));
     assert_eq!(page.chart("lanes"), [4]);

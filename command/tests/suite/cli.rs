@@ -77,6 +77,7 @@ fn run_record() {
         "substeps",
         "iterations",
         "solver",
+        "sleep",
         "threads",
         "lanes",
         "isa",
@@ -84,6 +85,7 @@ fn run_record() {
         "step_ms",
         "phases_ms",
         "pairs",
+        "awake_bodies",
         "ns_per_body_step",
         "quality",
         "quarantined",
@@ -99,7 +101,7 @@ fn run_record() {
     ];
     assert!(is_ordered(&run.out, &keys), "{}", run.out);
     let record: Value = serde_json::from_str(&run.out).expect("one JSON object");
-    assert_eq!(record.as_object().expect("an object").len(), keys.len() + 1, "and `contacts`");
+    assert_eq!(record.as_object().expect("an object").len(), keys.len() + 2, "and `contacts` and `islands`");
     for (key, expected) in [
         ("schema", Value::from("granule.run/1")),
         ("scene", "pile".into()),
@@ -113,6 +115,8 @@ fn run_record() {
         ("substeps", 2.into()),
         ("iterations", 3.into()),
         ("solver", "soft".into()),
+        ("sleep", false.into()),
+        ("awake_bodies", 120.into()),
         ("threads", 2.into()),
         ("lanes", 4.into()),
         ("seed", 9.into()),
@@ -531,4 +535,22 @@ fn profiles_need_their_feature() {
         crate::command::refused(dir.path(), &["run", "packed", option, "p"], &expected);
     }
     assert!(files(dir.path()).is_empty());
+}
+
+/// Contract: `--sleep` says whether bodies at rest fall asleep, the record tells, and a built-in scene has it off.
+#[test]
+fn sleep_option() {
+    let run = |options: &[&str]| {
+        let scene =
+            ["run", "packed", "--bodies", "60", "--warmup", "0", "--steps", "400", "--format", "json"];
+        json(&[&scene, options].concat())
+    };
+    let counts = |record: &Value| [record["awake_bodies"].clone(), record["sleep"].clone()];
+    assert_eq!(counts(&run(&[])), [Value::from(60), false.into()]);
+    assert_eq!(counts(&run(&["--sleep", "off"])), [Value::from(60), false.into()]);
+    let asleep = run(&["--sleep", "on"]);
+    assert_eq!(counts(&asleep), [Value::from(0), true.into()]);
+    assert_eq!(asleep["islands"], 1);
+    let wrong = granule(temporary().path(), &["run", "packed", "--sleep", "maybe"]);
+    assert!(wrong.code == 2 && wrong.err.contains("--sleep"), "{}", wrong.err);
 }

@@ -107,6 +107,8 @@ impl Cell {
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments =
             vec!["run".to_owned(), "--format=json".to_owned(), format!("--seed={}", self.seed)];
+        // A sweep measures what bodies cost that are awake.
+        arguments.push("--sleep=off".to_owned());
         let options = [
             ("bodies", self.bodies),
             ("threads", self.threads),

@@ -13,7 +13,7 @@ const root = document.documentElement;
 root.dataset.errors = '0';
 window.addEventListener('error', () => { root.dataset.errors = String(+root.dataset.errors + 1); });
 
-const STAGES = ['bounds', 'broadphase', 'narrowphase', 'contacts', 'solver'];
+const STAGES = ['bounds', 'broadphase', 'narrowphase', 'contacts', 'solver', 'islands'];
 const ENGINES = { granule: 'Granule', box2d: 'Box2D', rapier: 'Rapier' };
 const FRAME = 1000 / 60;
 const MAX_SERIES = 8;
