@@ -175,7 +175,9 @@ pub fn report(origin: &Origin, repeat: usize, threads: &[usize], quick: bool) ->
             let (a, b) = (Times::of(&ours.seconds), Times::of(&theirs.seconds));
             let engine = |times: &Times, run: &Run| {
                 let [mean, max] = [run.mean_error, run.max_error].map(|error| 1e3 * error);
-                format!("{:.3} | {:.3} | {:.3} | {mean:.2} / {max:.1}", times.p50_ms, times.mean_ms, times.p99_ms)
+                // A scene without revolute joints has no error.
+                let error = if max == 0.0 { "–".to_owned() } else { format!("{mean:.2} / {max:.1}") };
+                format!("{:.3} | {:.3} | {:.3} | {error}", times.p50_ms, times.mean_ms, times.p99_ms)
             };
             let ratios = [b.p50_ms / a.p50_ms, b.mean_ms / a.mean_ms, b.p99_ms / a.p99_ms];
             let row = format!(
