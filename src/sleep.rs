@@ -15,6 +15,8 @@ use crate::body::sleep::Rest;
 use crate::body::{Bodies, BodyHandle};
 use crate::contacts::Parked;
 use crate::joints::table::Joints;
+use crate::particles::hulls::Hulls;
+use crate::solver::hulls::ParkedHulls;
 use crate::solver::joints::ParkedJoint;
 pub(crate) use islands::{Bonds, Islands};
 use std::collections::BTreeSet;
@@ -25,6 +27,7 @@ pub(crate) struct Island {
     pub members: Vec<BodyHandle>,
     pub contacts: Vec<Parked>,
     pub joints: Vec<ParkedJoint>,
+    pub hulls: ParkedHulls,
     /// The indices of the handles of bodies that do not move and that the island rests on, or hangs from.
     pub supports: Vec<u32>,
 }
@@ -39,6 +42,8 @@ pub(crate) struct Sleep {
     /// The bodies that nothing moves, and that were added or put elsewhere since the last step: they may have come to touch a
     /// sleeping body.
     pub(crate) placed: Vec<BodyHandle>,
+    /// Those of this step, in order: hulls are looked at later in the step.
+    pub(crate) stirred: Vec<BodyHandle>,
     /// As of the end of the last step.
     pub(crate) rest: Rest,
     /// The steps that are left until islands are looked for again, and how often that was in vain.
@@ -127,13 +132,14 @@ impl Sleep {
         island.members.clear();
         island.contacts.clear();
         island.joints.clear();
+        island.hulls.clear();
         island.supports.clear();
         self.islands[number as usize] = island;
         self.free.push(number);
     }
 
     /// Checks that the islands, the sleeping bodies and their joints agree.
-    pub(crate) fn validate(&self, bodies: &Bodies, joints: &Joints) -> Result<(), String> {
+    pub(crate) fn validate(&self, bodies: &Bodies, joints: &Joints, hulls: &Hulls) -> Result<(), String> {
         let mut members = 0;
         let mut parked = std::collections::BTreeSet::new();
         for (number, island) in self.iter() {
@@ -158,6 +164,15 @@ impl Sleep {
         ensure!(counts == [members; 3], "members, sleeping bodies and their count are {counts:?}");
         let supports: usize = self.iter().map(|(_, island)| island.supports.len()).sum();
         ensure!(supports == self.supported.len(), "{supports} supports, {} noted", self.supported.len());
+        if !hulls.changed {
+            for (handle, hull) in hulls.iter() {
+                let slots = hull.points().iter().filter_map(|&point| bodies.slot_of(point).ok());
+                let mut islands =
+                    slots.filter(|&slot| bodies.is_movable(slot)).map(|slot| bodies.island(slot));
+                let first = islands.next().flatten();
+                ensure!(islands.all(|island| island == first), "a part of {handle:?} sleeps");
+            }
+        }
         for (handle, joint) in joints.iter() {
             let known = parked.contains(&handle.index());
             ensure!(joint.asleep.is_some() == known, "{handle:?} sleeps: {}", joint.asleep.is_some());

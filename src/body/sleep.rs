@@ -63,11 +63,7 @@ impl Bodies {
     pub(crate) fn is_ready(&self, slot: usize, settings: &Settings) -> bool {
         let c = &self.columns;
         let delay = if c.sleep_delay[slot] == 0.0 { settings.time_to_sleep } else { c.sleep_delay[slot] };
-        c.inv_mass[slot] > 0.0
-            && !self.is_corner(slot)
-            && delay >= 0.0
-            && c.rest[slot] > 0.0
-            && c.rest[slot] >= delay
+        c.inv_mass[slot] > 0.0 && delay >= 0.0 && c.rest[slot] > 0.0 && c.rest[slot] >= delay
     }
 
     pub(crate) fn set_sleep_limits(&mut self, slot: usize, limits: SleepLimits) {

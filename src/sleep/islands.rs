@@ -7,7 +7,7 @@ use crate::joints::desc::JointKind;
 use crate::joints::table::Joints;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
-use crate::solver::hulls::HullSolver;
+use crate::solver::hulls::{HullSolver, stand_for};
 
 /// Disjoint sets of the numbers from 0 on. The least number of a set stands for it, so the result does not depend on the order in
 /// which sets were united. (R. Tarjan, "Efficiency of a good but not linear set union algorithm", 1975, with halved paths.)
@@ -75,14 +75,11 @@ impl Bonds<'_> {
             pair(slot(link.a.index), slot(link.b.index));
         }
         for (_, hull) in self.hulls.iter() {
-            let mut points = hull.points().iter().map(|point| slot(point.index));
-            let first = points.next().flatten();
-            points.for_each(|other| pair(first, other));
+            let points = hull.points().iter().filter_map(|point| slot(point.index));
+            let first = stand_for(points.clone(), self.bodies);
+            points.for_each(|other| pair(first, Some(other)));
         }
-        for contact in self.hull_solver.contacts() {
-            let [a, b] = contact.slots();
-            pair(Some(a), Some(b));
-        }
+        self.hull_solver.visit_touching(self.bodies, &mut visit);
     }
 }
 

@@ -36,6 +36,7 @@ mod contact;
 mod impact;
 mod pairs;
 mod sides;
+mod sleep;
 mod strike;
 mod sweep;
 
@@ -55,6 +56,8 @@ use clusters::Clusters;
 use contact::State;
 use glam::Vec2;
 use impact::Impact;
+use pairs::box_of;
+pub(crate) use sleep::{ParkedHulls, Parking, stand_for};
 use std::ops::Range;
 use sweep::Blocks;
 
@@ -274,6 +277,8 @@ pub(crate) struct HullSolver {
     around: Vec<Around>,
     touches: Vec<LoopTouch>,
     contacts: Vec<Contact>,
+    /// Those of hulls that have woken since the last step.
+    woken: Vec<Contact>,
     /// Those of the last substep, in the same order.
     before: Vec<Contact>,
     blocks: Blocks,
@@ -295,6 +300,7 @@ impl HullSolver {
         self.hulls.clear();
         self.indices.clear();
         self.contacts.clear();
+        self.woken.clear();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -335,6 +341,7 @@ impl HullSolver {
         if renumbered {
             // A new hull may have the index of a removed one.
             self.contacts.clear();
+            self.woken.clear();
             self.number();
         }
         self.clusters.update(hulls, renumbered, links, relinked, bodies);
@@ -351,6 +358,7 @@ impl HullSolver {
         self.rigid.resize(count, Rigid::default());
         self.touches.clear();
         self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
+        self.claim_woken();
         self.reserve(bodies, settings);
         self.carry_over(bodies, impulse_ratio);
     }

@@ -8,6 +8,7 @@ use crate::geometry::shape::Shape;
 use crate::geometry::trig::sin_cos;
 use crate::particles::hulls::{HullHandle, check_loop};
 use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
+use crate::solver::hulls::HullSolver;
 use glam::Vec2;
 
 impl World {
@@ -141,7 +142,7 @@ impl World {
         if self.hulls.len() >= MAX_LINKS {
             return Err(Error::TooMany { kind: "hulls", max: MAX_LINKS });
         }
-        self.wake_bodies(points.iter().copied());
+        self.disturb_all(&points);
         self.list = ListState::Void;
         Ok(self.hulls.insert(&points))
     }
@@ -152,9 +153,21 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_hull(&mut self, hull: HullHandle) -> Result<(), Error> {
+        let points = self.hulls.get(hull)?.points().to_vec();
+        self.disturb_all(&points);
         self.hulls.remove(hull)?;
         self.list = ListState::Void;
         Ok(())
+    }
+
+    /// Wakes these bodies and what rests on them. What nothing moves may touch others than before.
+    fn disturb_all(&mut self, points: &[BodyHandle]) {
+        for &point in points {
+            if let Ok(slot) = self.bodies.slot_of(point) {
+                self.disturb(slot);
+                self.note_placed(slot);
+            }
+        }
     }
 
     /// Returns the particles of a hull, counter-clockwise.
@@ -184,32 +197,40 @@ impl World {
             return;
         }
         let mut solver = std::mem::take(&mut self.hull_solver);
+        let banded = self.list_elsewhere(&mut solver);
         let mut hulls = std::mem::take(&mut self.hulls);
         let links = (&self.links, relinked);
-        // A corner meets other hulls only as a part of its own, and corners may be most of the bodies. If the loners
-        // are fewer than the hulls, they are looked at one by one instead of in the bands.
-        let loners = &self.broadphase.loners;
-        let banded = loners.len() > hulls.len();
-        solver.elsewhere.clear();
-        let unlisted = self.unlisted().filter(|&slot| !self.bodies.is_corner(slot));
-        solver.elsewhere.extend(unlisted.map(|slot| slot as u32));
-        let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_collidable(slot as usize));
-        solver.elsewhere.extend(listed);
         solver.begin_step(
             &mut hulls,
             links,
             &self.bodies,
             &self.settings,
             impulse_ratio,
-            |lower, upper, visit| {
-                self.listed_bodies_near(banded, lower, upper, |slot| {
-                    visit(slot);
-                    true
-                });
-            },
+            |lower, upper, visit| self.visit_listed(banded, lower, upper, visit),
         );
         self.hull_solver = solver;
         self.hulls = hulls;
+    }
+
+    pub(super) fn visit_listed(&self, banded: bool, lower: Vec2, upper: Vec2, visit: &mut dyn FnMut(usize)) {
+        self.listed_bodies_near(banded, lower, upper, |slot| {
+            visit(slot);
+            true
+        });
+    }
+
+    /// Lists the bodies that look up the hulls. Returns true if the hulls look up the bodies in the bands.
+    pub(super) fn list_elsewhere(&self, solver: &mut HullSolver) -> bool {
+        // A corner meets other hulls only as a part of its own, and corners may be most of the bodies. If the loners
+        // are fewer than the hulls, they are looked at one by one instead of in the bands.
+        let loners = &self.broadphase.loners;
+        let banded = loners.len() > self.hulls.len();
+        solver.elsewhere.clear();
+        let unlisted = self.unlisted().filter(|&slot| !self.bodies.is_corner(slot));
+        solver.elsewhere.extend(unlisted.map(|slot| slot as u32));
+        let listed = loners.iter().filter(|&&slot| !banded && self.is_listed_collidable(slot as usize));
+        solver.elsewhere.extend(listed);
+        banded
     }
 
     /// The number of particles, pinned ones included.

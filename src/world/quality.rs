@@ -59,7 +59,8 @@ impl World {
             self.overlapping_bodies(|a, b| self.visit_pairs(a, b, &mut add));
         }
         // Hulls are measured as of the last substep.
-        for contact in self.hull_solver.contacts() {
+        let asleep = self.sleep.iter().flat_map(|(_, island)| &island.hulls.contacts);
+        for contact in self.hull_solver.contacts().iter().chain(asleep) {
             let depth = -f64::from(contact.gap);
             if depth > 0.0 {
                 quality.contacts += 1;

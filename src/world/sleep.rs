@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::view::hull_contact;
 use crate::body::BodyHandle;
 use crate::body::sleep::SleepLimits;
 use crate::crew::Crew;
@@ -9,6 +10,7 @@ use crate::error::{Error, check_range};
 use crate::geometry::shape::ShapeKind;
 use crate::joints::desc::JointDesc;
 use crate::sleep::{Bonds, Islands};
+use crate::solver::hulls::Parking;
 use glam::Vec2;
 
 /// Steps between two searches for islands. Each search that is in vain doubles the time to the next, up to [`MOST_WAIT`].
@@ -33,7 +35,7 @@ impl World {
     /// - when gravity, the rules of mixing or the settings of sleep change;
     /// - by [`World::wake_body`].
     ///
-    /// Particles of hulls do not sleep yet, and keep awake what they touch.
+    /// The particles of a hull sleep and wake as one.
     ///
     /// # Errors
     ///
@@ -56,7 +58,7 @@ impl World {
 
     /// Puts the island of a body to sleep, however fast it moves, with all bodies that touch it as of the last step or are joined with
     /// it. Does nothing for a body that sleeps, that is static or kinematic, or that belongs to an island which may not sleep:
-    /// a body of it has [`BodyDesc::sleep`](crate::BodyDesc::sleep) off, is a particle of a hull or touches a body that moves by its own
+    /// a body of it has [`BodyDesc::sleep`](crate::BodyDesc::sleep) off or touches a body that moves by its own
     /// velocity.
     ///
     /// # Errors
@@ -67,7 +69,7 @@ impl World {
         if !self.settings.sleep {
             return Err(Error::Invalid { field: "sleep", reason: "it is off in the settings" });
         }
-        let may_sleep = |slot: usize| self.bodies.sleep_limits(slot).may && !self.bodies.is_corner(slot);
+        let may_sleep = |slot: usize| self.bodies.sleep_limits(slot).may;
         let mut islands = Islands::default();
         islands.find(&self.bonds(), Some(&may_sleep));
         let own = |island: &&[[u32; 2]]| island.iter().any(|&[_, member]| member as usize == slot);
@@ -278,6 +280,7 @@ impl World {
         if let Some(points) = self.sleeping_contacts.get_mut(number as usize) {
             self.woken_contacts.append(points);
         }
+        self.hull_solver.unpark(&mut island.hulls);
         let h = self.settings.substep();
         for joint in island.joints.drain(..) {
             self.joint_solver.unpark(joint, &mut self.joints, &self.bodies, h);
@@ -312,6 +315,8 @@ impl World {
             }
             self.wake_islands(touched);
         }
+        std::mem::swap(&mut self.sleep.stirred, &mut placed);
+        self.sleep.stirred.sort_unstable();
         placed.clear();
         self.sleep.placed = placed;
     }
@@ -357,6 +362,7 @@ impl World {
             self.contacts.visit_touching(true, |a, b| {
                 touched.extend(self.bodies.island(a).or(self.bodies.island(b)));
             });
+            self.find_touched_hulls(&mut touched, crew);
             if touched.is_empty() {
                 self.sleep.touched = touched;
                 return;
@@ -368,6 +374,32 @@ impl World {
             self.fill_mirror(crew);
             self.update_contacts(crew);
         }
+    }
+
+    /// Finds the islands that hulls touch, and those of hulls that something touches.
+    fn find_touched_hulls(&mut self, touched: &mut Vec<u32>, crew: &Crew<'_>) {
+        if self.hulls.len() == 0 {
+            return;
+        }
+        let mut solver = std::mem::take(&mut self.hull_solver);
+        let banded = self.list_elsewhere(&mut solver);
+        let (c, stirred) = (&self.bodies.columns, &self.sleep.stirred);
+        let stirs = |slot: usize| {
+            c.inv_mass[slot] == 0.0
+                && ([c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
+                    || stirred.binary_search(&c.handle[slot]).is_ok())
+        };
+        solver.find_touched(
+            &self.hulls,
+            &self.bodies,
+            &self.settings,
+            &stirs,
+            &self.solver.mirror.vel,
+            (self.level, crew),
+            |lower, upper, visit| self.visit_listed(banded, lower, upper, visit),
+            touched,
+        );
+        self.hull_solver = solver;
     }
 
     /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep.
@@ -425,6 +457,7 @@ impl World {
         self.keep_points(&of_slot);
         self.park_contacts(&of_slot);
         self.park_joints(&of_slot);
+        self.park_hulls(&of_slot);
         self.note_links(&of_slot);
         for index in first..self.sleep.fallen() {
             let body = self.sleep.fallen_body(index);
@@ -459,6 +492,43 @@ impl World {
             },
         );
         self.sleeping_contacts = points;
+    }
+
+    /// Takes the contacts of hulls that fall asleep out of the solver.
+    fn park_hulls(&mut self, of_slot: &[Option<u32>]) {
+        if self.hulls.len() == 0 {
+            return;
+        }
+        let (bodies, sleep) = (&self.bodies, &mut self.sleep);
+        for (_, hull) in self.hulls.iter() {
+            let number = hull.points().iter().find_map(|&point| of_slot[bodies.slot_of(point).ok()?]);
+            let Some(number) = number else { continue };
+            for &point in hull.points() {
+                if bodies.slot_of(point).is_ok_and(|slot| of_slot[slot].is_none()) {
+                    sleep.support(number, point);
+                }
+            }
+        }
+        let solver = &self.hull_solver;
+        for contact in solver.contacts() {
+            let Some(number) = solver.keeper(contact, bodies, of_slot) else { continue };
+            for &slot in (0..2).flat_map(|side| solver.members(contact, side)) {
+                if of_slot[slot as usize].is_none() {
+                    sleep.support(number, bodies.handle(slot as usize));
+                }
+            }
+            if self.sleeping_contacts.len() <= number as usize {
+                self.sleeping_contacts.resize_with(number as usize + 1, Vec::new);
+            }
+            self.sleeping_contacts[number as usize].push(hull_contact(contact, bodies));
+        }
+        self.hull_solver.park(bodies, of_slot, |number, parked| {
+            let hulls = &mut sleep.island_mut(number).hulls;
+            match parked {
+                Parking::Contact(contact) => hulls.contacts.push(contact),
+                Parking::Touched(pair) => hulls.note_touched(pair),
+            }
+        });
     }
 
     fn park_contacts(&mut self, of_slot: &[Option<u32>]) {

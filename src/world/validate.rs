@@ -57,7 +57,7 @@ impl World {
 
     /// Checks that every sleeping body is in one island, that its joints are, too, and that nothing awake touches it.
     fn validate_sleep(&self) -> Result<(), String> {
-        self.sleep.validate(&self.bodies, &self.joints)?;
+        self.sleep.validate(&self.bodies, &self.joints, &self.hulls)?;
         ensure!(self.settings.sleep || self.bodies.asleep_count == 0, "bodies sleep, and none should");
         let mut touched = None;
         if self.is_listed() && self.list.holds() {

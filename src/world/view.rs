@@ -1,10 +1,11 @@
 //! What a host reads from a world: columns, contacts, events and counts.
 
 use super::{Quarantine, World};
-use crate::body::{BodyHandle, Kind, Motion};
+use crate::body::{Bodies, BodyHandle, Kind, Motion};
 use crate::contacts::{BLOCK, ContactEvent, SERIAL, Tile};
 use crate::geometry::shape::ShapeKind;
 use crate::narrowphase::NO_CONTACT;
+use crate::solver::hulls::Contact as HullContact;
 use crate::timing::{Span, Timings, Trace};
 use glam::Vec2;
 
@@ -50,6 +51,21 @@ pub struct Contact {
     pub normal_impulse: f32,
     /// The impulse of the last substep along (−normal.y, normal.x), N·s.
     pub tangent_impulse: f32,
+}
+
+/// What a host sees of a contact of a hull.
+pub(super) fn hull_contact(contact: &HullContact, bodies: &Bodies) -> Contact {
+    let [a, b] = contact.slots().map(|slot| bodies.handle(slot));
+    let [normal_impulse, tangent_impulse] = contact.total_impulses();
+    Contact {
+        a,
+        b,
+        normal: contact.normal,
+        separation: contact.gap,
+        point: contact.point,
+        normal_impulse,
+        tangent_impulse,
+    }
 }
 
 impl World {
@@ -106,18 +122,8 @@ impl World {
     fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
         let solid = |slot: &usize| self.bodies.columns.kind[*slot].is_collidable();
         let contacts = self.hull_solver.contacts().iter();
-        contacts.filter(move |contact| contact.slots().iter().all(solid)).map(|contact| {
-            let [a, b] = contact.slots().map(|slot| self.bodies.handle(slot));
-            let [normal_impulse, tangent_impulse] = contact.total_impulses();
-            Contact {
-                a,
-                b,
-                normal: contact.normal,
-                separation: contact.gap,
-                point: contact.point,
-                normal_impulse,
-                tangent_impulse,
-            }
+        contacts.filter_map(move |contact| {
+            contact.slots().iter().all(solid).then(|| hull_contact(contact, &self.bodies))
         })
     }
 

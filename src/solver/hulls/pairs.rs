@@ -35,8 +35,13 @@ impl HullSolver {
             // order is the same in every step.
             pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
         }
-        self.loops.clear();
-        self.loops.extend(self.pairs.iter().map(|pair| {
+        self.make_loops();
+    }
+
+    pub(super) fn make_loops(&mut self) {
+        let HullSolver { hulls, pairs, loops, .. } = self;
+        loops.clear();
+        loops.extend(pairs.iter().map(|pair| {
             let [a, b] = pair.hulls;
             LoopPair {
                 rows: pair.hulls.map(|hull| RowOffset::of(hull * OUTLINE_ROWS as u32)),

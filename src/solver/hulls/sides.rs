@@ -130,11 +130,22 @@ impl Hull {
         settings: &Settings,
         others: &mut Vec<OtherPair>,
     ) {
+        if !bodies.is_corner(slot) && !(self.fixed && bodies.columns.inv_mass[slot] == 0.0) {
+            self.meet_any(number, slot, bodies, settings, others);
+        }
+    }
+
+    /// As [`Hull::meet`], whether or not one of the two moves.
+    pub(super) fn meet_any(
+        &self,
+        number: u32,
+        slot: usize,
+        bodies: &Bodies,
+        settings: &Settings,
+        others: &mut Vec<OtherPair>,
+    ) {
         let c = &bodies.columns;
         let body = c.handle[slot].index;
-        if bodies.is_corner(slot) || (self.fixed && c.inv_mass[slot] == 0.0) {
-            return;
-        }
         // Large bodies are visited wherever they are.
         let near = if c.kind[slot].shape() == ShapeKind::HalfSpace {
             let normal = Vec2::new(c.ext_x[slot], c.ext_y[slot]);

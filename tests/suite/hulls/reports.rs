@@ -16,6 +16,7 @@ fn key(a: BodyHandle, b: BodyHandle) -> (BodyHandle, BodyHandle) {
 fn contacts_are_listed() {
     for isa in SETS {
         let mut world = world(isa, down());
+        world.set_settings(Settings { sleep: false, ..*world.settings() }).unwrap();
         floor(&mut world);
         let ground = world.handles().next().unwrap();
         let corners = soft_box(&mut world, Vec2::new(0.0, 0.5), Vec2::new(6.0, 1.0), 10.0, 1);

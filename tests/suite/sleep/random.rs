@@ -1,7 +1,7 @@
 //! Random worlds that sleep and wake all the time: one result on every instruction set, and every invariant after every step.
 
 use super::*;
-use granule::{Isa, JointDesc, LinkDesc};
+use granule::{Assembly, Isa, JointDesc, LinkDesc};
 use proptest::prelude::*;
 
 /// What a host does before a step.
@@ -17,6 +17,8 @@ enum Edit {
     Join(usize, usize),
     Link(usize, usize),
     Turn(usize, f32),
+    SoftBox { x: f32, y: f32 },
+    RemoveHull(usize),
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
@@ -31,6 +33,8 @@ fn edit() -> impl Strategy<Value = Edit> {
         2 => (0usize..64).prop_map(Edit::Sleep),
         1 => (0usize..64, 0usize..64).prop_map(|(a, b)| Edit::Join(a, b)),
         1 => (0usize..64, 0usize..64).prop_map(|(a, b)| Edit::Link(a, b)),
+        2 => (-4.0f32..4.0, 0.5f32..6.0).prop_map(|(x, y)| Edit::SoftBox { x, y }),
+        1 => (0usize..64).prop_map(Edit::RemoveHull),
         1 => (0usize..64, -2.0f32..2.0).prop_map(|(body, speed)| Edit::Turn(body, speed)),
     ]
 }
@@ -99,6 +103,17 @@ impl Run {
             Edit::Link(a, b) => {
                 let (a, b) = (self.body(a), self.body(b));
                 let _ = self.world.add_link(&LinkDesc::distance(a, b, 0.7));
+            }
+            Edit::SoftBox { x, y } => {
+                let group = world.step_count() as u32 + 1;
+                let soft = Assembly::soft_box(Vec2::new(x, y), Vec2::splat(0.8), 0.05, 1.0, 0.1);
+                self.bodies.extend(world.add_assembly(&soft.grouped(group)).unwrap());
+            }
+            Edit::RemoveHull(index) => {
+                let hulls: Vec<_> = world.hulls().map(|(hull, _)| hull).collect();
+                if !hulls.is_empty() {
+                    let _ = world.remove_hull(hulls[index % hulls.len()]);
+                }
             }
             Edit::Turn(index, speed) => {
                 let body = self.body(index);

@@ -1,0 +1,334 @@
+//! Hulls that sleep: what is kept of their contacts, and which of them something awake touches.
+//!
+//! A sleeping hull is one whose corners nothing moves. Two of them are no pair, so what their contacts knew is kept with their island,
+//! as for other bodies (`contacts/park.rs`). When the island wakes, the next substep claims it like the contacts of the last one.
+//!
+//! A hull meets others in the solver, which is too late to wake what it touches. So in a step in which something sleeps, the pairs of
+//! something that sleeps and something that moves are looked at once before: where they are at the start of the step, and how far they
+//! may come in it.
+
+use super::{Contact, Hull, HullPair, HullSolver, OUTLINE_ROWS, OtherPair, Surface, box_of};
+use crate::base::room::resize;
+use crate::body::{Bodies, BodyHandle};
+use crate::crew::Crew;
+use crate::isa::Level;
+use crate::lane::Row;
+use crate::narrowphase::hulls::{Around, LoopTouch};
+use crate::particles::hulls::Hulls;
+use crate::settings::Settings;
+use crate::solver::hulls::Rigid;
+use glam::Vec2;
+
+/// What is kept of an island's hulls.
+#[derive(Default)]
+pub(crate) struct ParkedHulls {
+    pub contacts: Vec<Contact>,
+    /// Pairs of bodies that touch.
+    touched: Vec<[BodyHandle; 2]>,
+}
+
+impl ParkedHulls {
+    pub(crate) fn clear(&mut self) {
+        self.contacts.clear();
+        self.touched.clear();
+    }
+}
+
+/// How a hull or a body takes part in waking.
+#[derive(Clone, Copy)]
+struct Role {
+    island: Option<u32>,
+    /// It moves, or was put elsewhere.
+    active: bool,
+}
+
+impl Role {
+    fn of(slots: &[u32], bodies: &Bodies, stirs: &dyn Fn(usize) -> bool) -> Role {
+        let mut slots = slots.iter().map(|&slot| slot as usize);
+        let island = slots.clone().find_map(|slot| bodies.island(slot));
+        let active = slots.any(|slot| bodies.columns.inv_mass[slot] > 0.0 || stirs(slot));
+        Role { island, active }
+    }
+
+    /// The island that wakes if these two touch.
+    fn wakes(self, other: Role) -> Option<u32> {
+        match (self.island, other.island) {
+            (Some(island), None) if other.active => Some(island),
+            (None, Some(island)) if self.active => Some(island),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the slot that stands for all of a hull: one that moves, if there is any.
+pub(crate) fn stand_for(slots: impl Iterator<Item = usize> + Clone, bodies: &Bodies) -> Option<usize> {
+    let c = &bodies.columns;
+    let moves = |slot: &usize| c.inv_mass[*slot] > 0.0;
+    let driven = |slot: &usize| [c.vel_x[*slot], c.vel_y[*slot]] != [0.0; 2];
+    let first = slots.clone().next();
+    slots.clone().find(moves).or_else(|| slots.clone().find(driven)).or(first)
+}
+
+impl HullSolver {
+    /// Returns the slots of all particles of a side's hull, or of its body, as of the last step.
+    pub(crate) fn members<'a>(&'a self, contact: &'a Contact, side: usize) -> &'a [u32] {
+        let (is_body, name) = [(false, contact.key.1), (contact.key.0 == 1, contact.key.2)][side];
+        if is_body {
+            return &contact.sides[1].slots[..1];
+        }
+        self.hulls[self.places[name as usize] as usize].slots()
+    }
+
+    /// Visits the slots of each two things that touch, each hull by one of its particles.
+    pub(crate) fn visit_touching(&self, bodies: &Bodies, mut visit: impl FnMut(usize, usize)) {
+        for contact in &self.contacts {
+            let [a, b] = [0, 1]
+                .map(|side| stand_for(self.members(contact, side).iter().map(|&slot| slot as usize), bodies));
+            if let (Some(a), Some(b)) = (a, b) {
+                visit(a, b);
+            }
+        }
+    }
+
+    /// Returns the island that keeps a contact while its bodies sleep. `None` if one of them stays awake.
+    pub(crate) fn keeper(&self, contact: &Contact, bodies: &Bodies, of_slot: &[Option<u32>]) -> Option<u32> {
+        let known =
+            contact.key.0 == 0 || bodies.slot_at(contact.key.2) == Some(contact.sides[1].slots[0] as usize);
+        let members = || (0..2).flat_map(|side| self.members(contact, side)).map(|&slot| slot as usize);
+        let stays = |slot: usize| of_slot[slot].is_none() && bodies.columns.inv_mass[slot] > 0.0;
+        let number = members().find_map(|slot| of_slot[slot]);
+        number.filter(|_| known && !members().any(stays))
+    }
+
+    /// Takes out the contacts of bodies that fall asleep, and the pairs of them that touch, and calls `island` for the place that keeps
+    /// them. No body has fallen asleep yet.
+    pub(crate) fn park<'a>(
+        &mut self,
+        bodies: &Bodies,
+        of_slot: &[Option<u32>],
+        mut keep: impl FnMut(u32, Parking),
+    ) {
+        let contacts = std::mem::take(&mut self.contacts);
+        let mut left = contacts.clone();
+        left.clear();
+        for contact in contacts {
+            match self.keeper(&contact, bodies, of_slot) {
+                Some(number) => keep(number, Parking::Contact(contact)),
+                None => left.push(contact),
+            }
+        }
+        self.contacts = left;
+        let island = |body: BodyHandle| {
+            let slot = bodies.slot_of(body).ok()?;
+            let of_hull = || {
+                let hull = *self.owners.get(body.index() as usize)?;
+                let place = *self.places.get(hull as usize)?;
+                self.hulls.get(place as usize)?.slots().iter().find_map(|&slot| of_slot[slot as usize])
+            };
+            of_slot[slot].or_else(of_hull)
+        };
+        let stays = |body: BodyHandle| {
+            bodies
+                .slot_of(body)
+                .is_ok_and(|slot| of_slot[slot].is_none() && bodies.columns.inv_mass[slot] > 0.0)
+        };
+        self.touched_before.retain(|&pair| {
+            let [a, b] = pair.map(island);
+            let number = a.or(b).filter(|_| !pair.into_iter().any(stays));
+            number.is_none_or(|number| {
+                keep(number, Parking::Touched(pair));
+                false
+            })
+        });
+    }
+
+    /// Gives back what was kept of an island that wakes.
+    pub(crate) fn unpark(&mut self, parked: &mut ParkedHulls) {
+        self.woken.append(&mut parked.contacts);
+        if !parked.touched.is_empty() {
+            self.touched_before.append(&mut parked.touched);
+            self.touched_before.sort_unstable();
+            self.touched_before.dedup();
+        }
+    }
+
+    /// Takes up the contacts of hulls that have woken.
+    pub(super) fn claim_woken(&mut self) {
+        if !self.woken.is_empty() {
+            let HullSolver { contacts, woken, .. } = self;
+            contacts.append(woken);
+            contacts.sort_by_key(|contact| contact.key);
+            contacts.dedup_by_key(|contact| contact.key);
+        }
+    }
+
+    /// Finds the islands of sleeping hulls that something awake touches, or will in this step, and of sleeping bodies that an awake hull
+    /// touches. `stirs` tells of bodies that contacts do not move whether they move by themselves or were put elsewhere. Uses the memory
+    /// of a step, before the step does.
+    #[expect(clippy::too_many_arguments, reason = "as `begin_step`")]
+    pub(crate) fn find_touched(
+        &mut self,
+        hulls: &Hulls,
+        bodies: &Bodies,
+        settings: &Settings,
+        stirs: &dyn Fn(usize) -> bool,
+        vel: &[Row],
+        (level, crew): (Level, &Crew<'_>),
+        near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
+        touched: &mut Vec<u32>,
+    ) {
+        self.hulls.clear();
+        self.indices.clear();
+        for (handle, hull) in hulls.iter() {
+            if let Some(hull) = Hull::of(hull.points(), bodies, settings) {
+                self.hulls.push(hull);
+                self.indices.push(handle.index());
+            }
+        }
+        if self.hulls.is_empty() {
+            return;
+        }
+        self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
+        let roles: Vec<Role> = self.hulls.iter().map(|hull| Role::of(hull.slots(), bodies, stirs)).collect();
+        self.place_hulls();
+        self.pair_for_waking(&roles, bodies, settings, stirs, near);
+        self.make_loops();
+        self.list_paired();
+        let count = self.hulls.len();
+        resize(&mut self.outlines, count * OUTLINE_ROWS);
+        self.around.clear();
+        self.around.resize(count, Around::default());
+        self.rigid.clear();
+        self.rigid.resize(count, Rigid::default());
+        self.touches.clear();
+        self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
+        // Nothing has moved since the start of the step.
+        let still = vec![Row::default(); vel.len()];
+        self.write_outlines(&still, vel, crew);
+        self.find_touches(&still, bodies, level, crew);
+
+        let HullSolver { hulls, pairs, others, touches, .. } = &*self;
+        for (pair, touch) in pairs.iter().zip(touches) {
+            let [a, b] = pair.hulls.map(|hull| hull as usize);
+            let island = roles[a].wakes(roles[b]);
+            let [a, b] = [&hulls[a], &hulls[b]];
+            let closing = closing(a.slots(), touch.normal, bodies, settings)
+                + closing(b.slots(), -touch.normal, bodies, settings);
+            if touch.gap() - a.thickest() - b.thickest() <= settings.slop + closing {
+                touched.extend(island);
+            }
+        }
+        for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
+            let hull = &hulls[pair.hull as usize];
+            let island = roles[pair.hull as usize].wakes(Role::of(&[pair.slot], bodies, stirs));
+            let (normal, gap) = if pair.is_plane(bodies) {
+                pair.plane_gap(hull, bodies)
+            } else {
+                (touch.normal, touch.gap() - hull.thickest())
+            };
+            let closing = closing(hull.slots(), normal, bodies, settings)
+                + closing(&[pair.slot], -normal, bodies, settings);
+            if gap <= settings.slop + closing {
+                touched.extend(island);
+            }
+        }
+    }
+
+    /// Pairs what sleeps with what may wake it.
+    fn pair_for_waking(
+        &mut self,
+        roles: &[Role],
+        bodies: &Bodies,
+        settings: &Settings,
+        stirs: &dyn Fn(usize) -> bool,
+        near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
+    ) {
+        let HullSolver { hulls, levels, pairs, others, elsewhere, .. } = self;
+        pairs.clear();
+        others.clear();
+        for ((a, &role), first) in hulls.iter().zip(roles).zip(0u32..) {
+            levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
+                let b = &hulls[second];
+                let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
+                let wakes = second > first as usize && role.wakes(roles[second]).is_some();
+                if wakes && a.filter.touches(&b.filter) && !joined() {
+                    let surface = Surface::of(bodies, settings, a.material, b.material);
+                    pairs.push(HullPair { hulls: [first, second as u32], surface });
+                }
+                true
+            });
+        }
+        let meet = |hull: usize, slot: usize, others: &mut Vec<OtherPair>| {
+            let role = Role::of(&[slot as u32], bodies, stirs);
+            if !bodies.is_corner(slot) && roles[hull].wakes(role).is_some() {
+                hulls[hull].meet_any(hull as u32, slot, bodies, settings, others);
+            }
+        };
+        for (number, hull) in hulls.iter().enumerate() {
+            near(hull.lower, hull.upper, &mut |slot| meet(number, slot, others));
+        }
+        for &slot in &*elsewhere {
+            let slot = slot as usize;
+            if bodies.columns.kind[slot].shape() == crate::geometry::shape::ShapeKind::HalfSpace {
+                (0..hulls.len()).for_each(|hull| meet(hull, slot, others));
+                continue;
+            }
+            let [lower, upper] = box_of(slot, bodies, settings);
+            levels.visit([lower.x, upper.x], [lower.y, upper.y], |hull| {
+                meet(hull, slot, others);
+                true
+            });
+        }
+    }
+}
+
+/// What [`HullSolver::park`] hands over.
+pub(crate) enum Parking {
+    Contact(Contact),
+    Touched([BodyHandle; 2]),
+}
+
+impl ParkedHulls {
+    pub(crate) fn note_touched(&mut self, pair: [BodyHandle; 2]) {
+        self.touched.push(pair);
+    }
+}
+
+/// The furthest that any of these slots gets along a direction in a step, at least 0.
+fn closing(slots: &[u32], direction: Vec2, bodies: &Bodies, settings: &Settings) -> f32 {
+    let c = &bodies.columns;
+    let dt = settings.time_step;
+    let of = |slot: usize| {
+        let pull = if c.inv_mass[slot] > 0.0 { dt * settings.gravity } else { Vec2::ZERO };
+        let turn = if c.omega[slot] == 0.0 { 0.0 } else { c.omega[slot].abs() * c.furthest[slot] };
+        (bodies.velocity(slot) + pull).dot(direction) + turn
+    };
+    dt * slots.iter().map(|&slot| of(slot as usize)).fold(0.0, f32::max)
+}
+
+impl Hull {
+    /// By how much the thickest of its discs is thicker than the thinnest.
+    fn thickest(&self) -> f32 {
+        self.more[..self.count].iter().copied().fold(0.0, f32::max)
+    }
+}
+
+impl LoopTouch {
+    /// The distance between the surfaces.
+    fn gap(&self) -> f32 {
+        self.separations[0].min(self.separations[1])
+    }
+}
+
+impl OtherPair {
+    /// The normal from a hull to a half-space, and the distance between them.
+    fn plane_gap(&self, hull: &Hull, bodies: &Bodies) -> (Vec2, f32) {
+        let c = &bodies.columns;
+        let plane = self.slot as usize;
+        let (normal, offset) = (Vec2::new(c.ext_x[plane], c.ext_y[plane]), c.ext_z[plane]);
+        let gap = |(&slot, more): (&u32, &f32)| {
+            normal.dot(bodies.position(slot as usize)) - offset - hull.radius - more
+        };
+        (-normal, hull.slots().iter().zip(&hull.more).map(gap).fold(f32::INFINITY, f32::min))
+    }
+}

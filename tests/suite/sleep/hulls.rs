@@ -1,0 +1,123 @@
+//! Hulls sleep, and wake, as bodies do.
+
+use super::*;
+use granule::{Assembly, scene};
+
+fn soft_box(world: &mut World, x: f32, height: f32, group: u32) -> Vec<BodyHandle> {
+    let soft = Assembly::soft_box(Vec2::new(x, height + 0.5), Vec2::splat(0.9), 0.05, 1.0, 0.0);
+    world.add_assembly(&soft.grouped(group)).unwrap()
+}
+
+/// Two soft boxes on each other, and one aside, all asleep.
+fn boxes() -> (World, BodyHandle, [Vec<BodyHandle>; 3]) {
+    let (mut world, floor) = with_floor(Settings::default());
+    let boxes = [
+        soft_box(&mut world, 0.0, 0.0, 1),
+        soft_box(&mut world, 0.0, 1.0, 2),
+        soft_box(&mut world, 10.0, 0.0, 3),
+    ];
+    until_asleep(&mut world, 600);
+    (world, floor, boxes)
+}
+
+fn awake(world: &World, bodies: &[BodyHandle]) -> usize {
+    bodies.iter().filter(|&&body| world.contains(body) && is_awake(world, body)).count()
+}
+
+/// Contract: hulls that lie on each other sleep as one, keep their contacts, and wake as they fell asleep: nothing moves, and no event
+/// tells of a contact that was there all the time.
+#[test]
+fn hulls_wake_as_they_fell_asleep() {
+    let (mut world, _, [low, high, aside]) = boxes();
+    assert_eq!(world.island_count(), 2);
+    let contacts = world.contacts().count();
+    assert!(contacts >= 6, "{contacts}");
+    let before = world.state_hash();
+    steps(&mut world, 600);
+    assert_eq!((world.state_hash(), world.contacts().count()), (before, contacts));
+    let places: Vec<_> = low.iter().chain(&high).map(|&body| world.body(body).unwrap().position).collect();
+    world.wake_body(high[0]).unwrap();
+    assert_eq!([&low, &high, &aside].map(|bodies| awake(&world, bodies)), [4, 4, 0]);
+    for _ in 0..20 {
+        world.step();
+        world.validate().unwrap();
+        assert!(world.begin_events().is_empty() && world.end_events().is_empty());
+    }
+    for (&body, before) in low.iter().chain(&high).zip(&places) {
+        assert!(world.body(body).unwrap().position.distance(*before) < 1.0e-3);
+    }
+}
+
+/// Contract: what falls on the middle of a sleeping hull's side, far from its corners, wakes it before it is stopped.
+#[test]
+fn a_touch_between_corners_wakes() {
+    for shape in [Shape::circle(0.1), Shape::oriented_box(0.1, 0.1), Shape::particle(0.05)] {
+        let (mut world, _, [low, high, aside]) = boxes();
+        let ball = BodyDesc::dynamic(shape, Vec2::new(0.0, 4.0));
+        let ball = add(&mut world, BodyDesc { velocity: Vec2::new(0.0, -10.0), ..ball });
+        while world.body(ball).unwrap().velocity.y < -9.0 {
+            assert_eq!(awake(&world, &low), 0);
+            world.step();
+            world.validate().unwrap();
+        }
+        assert_eq!([&low, &high, &aside].map(|bodies| awake(&world, bodies)), [4, 4, 0], "{shape:?}");
+    }
+    // A hull that falls on a sleeping body.
+    let (mut world, _, [_, _, aside]) = boxes();
+    let body = add(&mut world, crate_at(-10.0, 0.0));
+    until_asleep(&mut world, 200);
+    soft_box(&mut world, -10.0, 2.0, 9);
+    let woke = (0..60).any(|_| {
+        world.step();
+        world.wake_events().contains(&body)
+    });
+    assert!(woke && awake(&world, &aside) == 0);
+}
+
+/// Contract: what nothing moves wakes a sleeping hull that it comes to touch between its corners, and a hull wakes when it loses its
+/// support.
+#[test]
+fn walls_and_supports_wake_hulls() {
+    let wall = |x: f32| BodyDesc::fixed(Shape::oriented_box(0.2, 0.1), Vec2::new(x, 0.5));
+    let (mut world, _, [low, high, aside]) = boxes();
+    add(&mut world, wall(-0.6));
+    steps(&mut world, 1);
+    assert_eq!([&low, &high, &aside].map(|bodies| awake(&world, bodies)), [4, 4, 0]);
+
+    let (mut world, _, [low, ..]) = boxes();
+    add(
+        &mut world,
+        BodyDesc {
+            velocity: Vec2::new(1.0, 0.0),
+            ..BodyDesc::kinematic(wall(0.0).shape, Vec2::new(-2.0, 0.5))
+        },
+    );
+    steps(&mut world, 30);
+    assert_eq!(awake(&world, &low), 0);
+    steps(&mut world, 90);
+    assert!(world.body(low[0]).unwrap().position.x > 0.1 - 0.45, "{:?}", world.body(low[0]));
+
+    let (mut world, floor, [low, high, aside]) = boxes();
+    world.remove_body(floor).unwrap();
+    assert_eq!([&low, &high, &aside].map(|bodies| awake(&world, bodies)), [4; 3]);
+
+    let (mut world, _, [low, high, aside]) = boxes();
+    let hull = world.hulls().next().unwrap().0;
+    world.remove_hull(hull).unwrap();
+    assert_eq!([&low, &high, &aside].map(|bodies| awake(&world, bodies)), [4, 4, 0]);
+}
+
+/// Contract: figures of particles that have fallen down a flight of stairs sleep, and none wakes by itself in ten minutes.
+#[test]
+fn figures_sleep_for_ten_minutes() {
+    let mut world = scene::builtin("ragdolls", 260, 1).unwrap().build().unwrap();
+    world.set_settings(Settings { sleep: true, ..*world.settings() }).unwrap();
+    steps(&mut world, 3_600);
+    assert_eq!(world.awake_count(), 0);
+    let before = world.state_hash();
+    for _ in 0..36_000 {
+        world.step();
+        assert!(world.wake_events().is_empty());
+    }
+    assert_eq!(world.state_hash(), before);
+}
