@@ -122,9 +122,9 @@ impl World {
     fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
         let solid = |slot: &usize| self.bodies.columns.kind[*slot].is_collidable();
         let contacts = self.hull_solver.contacts().iter();
-        contacts.filter_map(move |contact| {
-            contact.slots().iter().all(solid).then(|| hull_contact(contact, &self.bodies))
-        })
+        contacts
+            .filter(move |contact| contact.slots().iter().all(solid))
+            .map(|contact| hull_contact(contact, &self.bodies))
     }
 
     /// The contacts of bodies, each with the colour in which it was solved. Contacts of one colour share no body that

@@ -130,7 +130,7 @@ impl Hull {
         settings: &Settings,
         others: &mut Vec<OtherPair>,
     ) {
-        if !bodies.is_corner(slot) && !(self.fixed && bodies.columns.inv_mass[slot] == 0.0) {
+        if !(bodies.is_corner(slot) || self.fixed && bodies.columns.inv_mass[slot] == 0.0) {
             self.meet_any(number, slot, bodies, settings, others);
         }
     }

@@ -102,7 +102,7 @@ impl HullSolver {
 
     /// Takes out the contacts of bodies that fall asleep, and the pairs of them that touch, and calls `island` for the place that keeps
     /// them. No body has fallen asleep yet.
-    pub(crate) fn park<'a>(
+    pub(crate) fn park(
         &mut self,
         bodies: &Bodies,
         of_slot: &[Option<u32>],
