@@ -84,6 +84,13 @@ struct Entry {
     claimed: Claimed,
 }
 
+impl Entry {
+    /// Returns true if the pair touched and is not in the new list.
+    fn is_lost(&self) -> bool {
+        self.carried.touching && !self.claimed.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A flag that the one thread that finds the pair again sets.
 #[derive(Debug, Default)]
 struct Claimed(AtomicBool);
@@ -260,6 +267,32 @@ impl Carry {
         room_for(&mut self.overflow, pairs);
     }
 
+    /// Visits the pairs that touched and that the new list has not claimed: the old lower slot and the higher one, and what was known
+    /// of them.
+    fn lost_pairs(&self) -> impl Iterator<Item = ([u32; 2], Carried, ManifoldCarried)> {
+        let one_shape = ManifoldCarried { parts: [NO_PART; 2], ..ManifoldCarried::default() };
+        let banded = self.high.iter().zip(&self.entries).enumerate().map(move |(index, (&high, entry))| {
+            (high, entry, self.manifold.get(index).copied().unwrap_or(one_shape))
+        });
+        let overflow = self.overflow.iter().map(|(high, entry, manifold)| (*high, entry, *manifold));
+        banded
+            .chain(overflow)
+            .filter(|(_, entry, _)| entry.is_lost())
+            .map(|(high, entry, manifold)| ([entry.low, high], entry.carried, manifold))
+    }
+
+    /// Moves what no pair of the last list has claimed to `woken`, if this was not yet reported. A step that wakes bodies makes a
+    /// second list, and what the first one lost has yet to end.
+    fn keep_lost(&self, woken: &mut Vec<Parked>) {
+        if self.pending {
+            woken.extend(self.lost_pairs().map(|(slots, carried, manifold)| Parked {
+                bodies: slots.map(|slot| self.handle[slot as usize]),
+                carried,
+                manifold,
+            }));
+        }
+    }
+
     /// Takes the entries out of the old blocks, and those of bodies that have woken since out of `woken`. What is left there lost a
     /// body.
     pub(super) fn take(
@@ -270,6 +303,7 @@ impl Carry {
         built: usize,
         crew: &Crew<'_>,
     ) {
+        self.keep_lost(woken);
         resize(&mut self.tile_start, tiles.len());
         let mut total = 0;
         for (start, tile) in self.tile_start.iter_mut().zip(tiles) {
@@ -379,23 +413,14 @@ impl Carry {
         if !std::mem::take(&mut self.pending) {
             return;
         }
-        let mut report = |high: u32, entry: &Entry, parts: [u8; 2]| {
-            if entry.carried.touching && !entry.claimed.0.load(Ordering::Relaxed) {
-                let [a, b] = [entry.low, high].map(|slot| self.handle[slot as usize]);
-                // A body may have become a compound since then.
-                if parts != [NO_PART; 2] || has_parts(bodies, a) || has_parts(bodies, b) {
-                    changed.push(Changed::lost(a, b));
-                } else {
-                    end.push(ContactEvent { a, b });
-                }
+        for (slots, _, manifold) in self.lost_pairs() {
+            let [a, b] = slots.map(|slot| self.handle[slot as usize]);
+            // A body may have become a compound since then.
+            if manifold.parts != [NO_PART; 2] || has_parts(bodies, a) || has_parts(bodies, b) {
+                changed.push(Changed::lost(a, b));
+            } else {
+                end.push(ContactEvent { a, b });
             }
-        };
-        for (index, (&high, entry)) in self.high.iter().zip(&self.entries).enumerate() {
-            let parts = self.manifold.get(index).map_or([NO_PART; 2], |manifold| manifold.parts);
-            report(high, entry, parts);
-        }
-        for (high, entry, manifold) in &self.overflow {
-            report(*high, entry, manifold.parts);
         }
     }
 }
