@@ -85,6 +85,8 @@ pub(crate) struct Bodies {
     pub(crate) corners: Vec<bool>,
     /// The pairs that joints keep from touching.
     pub(crate) apart: Apart,
+    /// By handle index: true for a bullet. Shorter than the handles if none of the last ones is a bullet.
+    bullets: Vec<bool>,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -150,7 +152,7 @@ impl Bodies {
             _ => 0.0,
         };
         c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
-        (c.furthest[slot], c.outline[slot]) = (0.0, NO_OUTLINE);
+        (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (0.0, 0.0, NO_OUTLINE);
         (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
@@ -169,6 +171,7 @@ impl Bodies {
             let outline = self.outlines.acquire(&desc.shape);
             c.outline[slot] = outline;
             c.furthest[slot] = self.outlines.outline(outline).reach();
+            c.thickness[slot] = self.outlines.outline(outline).thickness();
         }
         self.any_manifold |= c.kind[slot].needs_manifold();
         self.any_rough |= desc.material.is_rough();
@@ -179,6 +182,7 @@ impl Bodies {
         self.any_filter |= desc.filter != Filter::default();
         self.any_restitution |= desc.material.restitution > 0.0;
         *self.count_of(slot) += 1;
+        self.set_bullet(slot, desc.bullet);
         let body = BodyHandle { index, generation };
         if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && desc.shape.area() == 0.0 {
             self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
@@ -309,6 +313,22 @@ impl Bodies {
             && self.corners.get(self.columns.handle[slot].index as usize).copied().unwrap_or(false)
     }
 
+    /// Returns true if the body is kept from passing through bodies that move.
+    pub(crate) fn is_bullet(&self, slot: usize) -> bool {
+        self.bullets.get(self.columns.handle[slot].index as usize).is_some_and(|&bullet| bullet)
+    }
+
+    /// Makes a body a bullet, or no longer.
+    pub(crate) fn set_bullet(&mut self, slot: usize, bullet: bool) {
+        let index = self.columns.handle[slot].index as usize;
+        if bullet && self.bullets.len() <= index {
+            self.bullets.resize(index + 1, false);
+        }
+        if let Some(of_body) = self.bullets.get_mut(index) {
+            *of_body = bullet;
+        }
+    }
+
     /// Returns true if no stage has to look at filters, parts, arms or hulls. This is so in most worlds.
     pub(crate) fn is_plain(&self) -> bool {
         !self.any_manifold && !self.any_filter && self.corners.is_empty() && self.apart.is_empty()
@@ -378,12 +398,12 @@ impl Bodies {
             (self.any_force, &["force_x", "force_y", "torque"]),
             (self.any_damping, &["linear_damping", "angular_damping"]),
             (self.any_filter, &["group"]),
-            (self.any_manifold, &["furthest"]),
+            (self.any_manifold, &["furthest", "thickness"]),
             (self.any_sleep, &["kept_inv_mass", "kept_inv_inertia", "island"]),
             (self.any_rest, &["rest"]),
             (self.any_sleep_limit, &["sleep_speed", "sleep_delay"]),
         ];
-        let mut unused = [""; 13];
+        let mut unused = [""; 14];
         let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);
         names.zip(&mut unused).for_each(|(name, place)| *place = name);
         self.columns.permute(order, padded(order.len()), &unused, &mut self.spare);

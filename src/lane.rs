@@ -227,6 +227,33 @@ pub(crate) trait Lane:
     unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [Self; 2]);
 }
 
+/// The offsets of neighbouring rows, for gather and scatter.
+const NEXT: [RowOffset; MAX_WIDTH] = {
+    let mut next = [RowOffset::of(0); MAX_WIDTH];
+    let mut i = 0;
+    while i < MAX_WIDTH {
+        next[i] = RowOffset::of(i as u32);
+        i += 1;
+    }
+    next
+};
+
+/// Stores the columns as neighbouring rows.
+#[inline(always)]
+pub(crate) fn store_rows<L: Lane>(rows: &mut [Row], columns: [L; 4]) {
+    assert!(rows.len() >= L::WIDTH);
+    // SAFETY: there are enough rows, and they are borrowed for writing.
+    unsafe { L::scatter(rows.as_mut_ptr(), &NEXT, columns) }
+}
+
+/// Loads the columns of neighbouring rows.
+#[inline(always)]
+pub(crate) fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
+    assert!(rows.len() >= L::WIDTH);
+    // SAFETY: there are enough rows, and they are borrowed.
+    unsafe { L::gather(rows.as_ptr(), &NEXT) }
+}
+
 /// Runs `$body` with the type `$lane` bound to the lane type of a level.
 macro_rules! with_lanes {
     ($level:expr, $lane:ident => $body:expr) => {

@@ -63,6 +63,7 @@ mod base;
 mod body;
 mod broadphase;
 mod contacts;
+mod continuous;
 mod crew;
 mod error;
 mod formula;

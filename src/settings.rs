@@ -66,6 +66,9 @@ pub struct Settings {
     /// For how long all bodies of an island have to be at rest before it falls asleep, s. Default 0.5. A body may have another time:
     /// [`BodyDesc::time_to_sleep`](crate::BodyDesc::time_to_sleep).
     pub time_to_sleep: f32,
+    /// Whether fast bodies are stopped at static and kinematic shapes that they would pass through within a step, and bullets
+    /// ([`BodyDesc::bullet`](crate::BodyDesc::bullet)) at all shapes. Default true.
+    pub continuous: bool,
 }
 
 impl Default for Settings {
@@ -89,6 +92,7 @@ impl Default for Settings {
             sleep: true,
             sleep_threshold: 0.05,
             time_to_sleep: 0.5,
+            continuous: true,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod compare;
+mod continuous;
 mod drawing;
 mod edits;
 mod exact;
@@ -30,6 +31,7 @@ use crate::broadphase::crowd::MOST_PARTNERS;
 use crate::broadphase::sweep::Pair;
 use crate::broadphase::{Broadphase, Margins};
 use crate::contacts::{Contacts, Tile, update};
+use crate::continuous::Continuous;
 use crate::crew::{Crew, with_crew};
 use crate::error::{Error, check_range};
 use crate::geometry::trig::wrap;
@@ -120,6 +122,8 @@ pub struct World {
     quarantined: Vec<Quarantine>,
     /// The islands that sleep, and who is at rest.
     sleep: Sleep,
+    /// The walls at which fast bodies are stopped.
+    continuous: Continuous,
     /// The contact points of sleeping bodies, by island, and those of bodies that have woken since the last step.
     sleeping_contacts: Vec<Vec<Contact>>,
     woken_contacts: Vec<Contact>,
@@ -166,7 +170,7 @@ impl StepPart {
 }
 
 /// The parts of the step, in order. The comment of each function says what it reads and what it writes.
-const STEP: [StepPart; 12] = [
+const STEP: [StepPart; 13] = [
     StepPart::of(Stage::Islands, World::wake_in_time),
     StepPart::of(Stage::Broadphase, World::take_in_edits),
     StepPart::of(Stage::Contacts, World::carry_out).when(ListState::Void),
@@ -177,6 +181,7 @@ const STEP: [StepPart; 12] = [
     StepPart::of(Stage::Islands, World::wake_touched),
     StepPart::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
     StepPart::of(Stage::Solver, World::solve),
+    StepPart::of(Stage::Solver, World::stop_at_walls),
     StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
     StepPart::of(Stage::Islands, World::fall_asleep_at_rest).completes(&[Stage::Islands]),
 ];
@@ -227,6 +232,7 @@ impl World {
             step_count: 0,
             quarantined: Vec::new(),
             sleep: Sleep::default(),
+            continuous: Continuous::default(),
             sleeping_contacts: Vec::new(),
             woken_contacts: Vec::new(),
             timings: Timings::default(),

@@ -190,6 +190,9 @@ columns! {
     radius: f32,
     /// Distance from the centre to the furthest point of a shape that turns. 0 for other shapes.
     furthest: f32,
+    /// Distance from the centre to the nearest point of the edge of a shape that turns, of the thinnest part of a compound. 0 for
+    /// other shapes.
+    thickness: f32,
     /// The number of the shape in the world's outlines, or of the compound. Only for shapes that turn, and for axis-aligned
     /// boxes that may meet such shapes.
     outline: u32,

@@ -140,6 +140,12 @@ impl Compound {
         self.parts.iter().map(reach).fold(0.0, f32::max)
     }
 
+    /// The distance from the centre to the nearest edge, of the thinnest part.
+    pub(crate) fn thickness(&self) -> f32 {
+        let of = |placed: &Placed| Outline::of(&placed.part.shape).map_or(0.0, |outline| outline.thickness());
+        self.parts.iter().map(of).fold(f32::MAX, f32::min)
+    }
+
     /// Half extents about the centre of a body that is turned by (sin, cos).
     pub(crate) fn bounds(&self, turn: (f32, f32)) -> Vec2 {
         self.parts.iter().fold(Vec2::ZERO, |most, placed| {

@@ -112,6 +112,9 @@ pub struct BodyDesc {
     /// For how long it has to be at rest before it sleeps, s, in 0..=1e6. `None`, the default, means
     /// [`Settings::time_to_sleep`](crate::Settings::time_to_sleep).
     pub time_to_sleep: Option<f32>,
+    /// Whether the body is so fast that it must be kept from passing through bodies that move, too. Default false. See
+    /// [`Settings::continuous`](crate::Settings::continuous).
+    pub bullet: bool,
 }
 
 impl BodyDesc {
@@ -133,6 +136,7 @@ impl BodyDesc {
             sleep: true,
             sleep_threshold: None,
             time_to_sleep: None,
+            bullet: false,
         }
     }
 

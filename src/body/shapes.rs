@@ -32,6 +32,22 @@ impl Bodies {
         &self.compounds[self.columns.outline[slot] as usize].parts
     }
 
+    /// The number of a body's shapes.
+    pub(crate) fn shape_count(&self, slot: usize) -> u8 {
+        self.parts(slot).len().max(1) as u8
+    }
+
+    /// The filter of a body's shape: that of the part, if it has several.
+    pub(crate) fn part_filter(&self, slot: usize, part: u8) -> Filter {
+        self.parts(slot).get(usize::from(part)).map_or_else(|| self.filter(slot), |placed| placed.part.filter)
+    }
+
+    /// Distance from a body's centre to its nearest edge, of the thinnest part of a compound.
+    pub(crate) fn thickness(&self, slot: usize) -> f32 {
+        let c = &self.columns;
+        if c.furthest[slot] > 0.0 { c.thickness[slot] } else { c.ext_x[slot].min(c.ext_y[slot]) }
+    }
+
     /// The mass properties that a dynamic body has once these parts are added, in its present axes. `None` if its mass stays
     /// infinite.
     pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {
@@ -99,6 +115,7 @@ impl Bodies {
             c.radius[slot] = 1.0;
         }
         c.furthest[slot] = compound.reach();
+        c.thickness[slot] = compound.thickness();
         self.any_manifold = true;
         for part in parts {
             self.any_rough |= part.material.is_rough();

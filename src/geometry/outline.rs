@@ -67,19 +67,25 @@ impl Outline {
     }
 
     /// Outward unit normal of the edge from vertex `i` to the next. Zero for a point.
-    fn normal(&self, i: usize) -> Vec2 {
+    pub(crate) fn normal(&self, i: usize) -> Vec2 {
         let edge = (self.vertices[(i + 1) % self.count] - self.vertices[i]).as_dvec2();
         DVec2::new(edge.y, -edge.x).normalize_or_zero().as_vec2()
     }
 
     /// Half extents of the smallest axis-aligned box about the origin that holds the unrounded outline.
-    fn half_extents(&self) -> Vec2 {
+    pub(crate) fn half_extents(&self) -> Vec2 {
         self.vertices().iter().fold(Vec2::ZERO, |most, vertex| most.max(vertex.abs()))
     }
 
     /// Distance from the origin to the furthest vertex, plus the rounding radius.
     pub(crate) fn reach(&self) -> f32 {
         self.vertices().iter().fold(0.0f32, |most, vertex| most.max(vertex.length())) + self.radius
+    }
+
+    /// Distance from the origin to the nearest edge, plus the rounding radius.
+    pub(crate) fn thickness(&self) -> f32 {
+        let to_edge = |i: usize| self.normal(i).dot(self.vertices[i]);
+        (0..self.count).map(to_edge).fold(f32::MAX, f32::min).max(0.0) + self.radius
     }
 
     /// The exact area, centroid and second moment of area. The polygon is summed over triangles from one vertex. The

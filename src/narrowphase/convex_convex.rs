@@ -17,6 +17,9 @@ use super::chain::{Chain, FRONT};
 use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
+/// An edge faces another one if at least this part of it is above the other one.
+const FACING: f32 = 0.1;
+
 /// A face of one outline, and how far the other outline is from it.
 #[derive(Clone, Copy)]
 struct Face<L: Lane> {
@@ -327,7 +330,11 @@ fn clip<L: Lane, const N: usize>(
     let by_b = clipping.by_b;
     let normal = V::select(by_b, normal.neg(), normal);
     let points = [select_point(by_b, high_point, low_point), select_point(by_b, low_point, high_point)];
-    Manifold { normal, points, flat: L::select(corner.beside, one, zero).le(zero) }
+    // An edge that reaches over the face by a little of its length only, as that of a box that slides from tile to tile, need not hit
+    // it: what happens there is left to the contact when it is near, and to the cast of continuous collision.
+    let over = along.clipped_high - along.clipped_low;
+    let faces = over.gt(L::splat(FACING) * (along.incident_high - along.incident_low));
+    Manifold { normal, points, flat: L::select(corner.beside, one, zero).le(zero).and(faces) }
 }
 
 /// Lengths below this count as zero, m.

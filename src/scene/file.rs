@@ -66,6 +66,8 @@ struct SceneFile {
     sleep_threshold: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_to_sleep: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    continuous: Option<bool>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     materials: Vec<MaterialFile>,
     #[serde(default)]
@@ -166,6 +168,8 @@ struct BodyFile {
     sleep_threshold: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_to_sleep: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    bullet: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartFile>,
 }
@@ -329,6 +333,7 @@ impl SceneFile {
             sleep: self.sleep.unwrap_or(base.sleep),
             sleep_threshold: scalar("sleep_threshold", self.sleep_threshold, base.sleep_threshold)?,
             time_to_sleep: scalar("time_to_sleep", self.time_to_sleep, base.time_to_sleep)?,
+            continuous: self.continuous.unwrap_or(base.continuous),
             ..base
         };
         settings.validate()?;
@@ -400,6 +405,7 @@ impl BodyFile {
             sleep: self.sleep.unwrap_or(true),
             sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
             time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
+            bullet: self.bullet,
             ..base
         };
         desc.validate()?;

@@ -17,7 +17,9 @@ use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::{sin_cos, wrap};
 use crate::isa::Level;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, Values, lane_entry, values, with_lanes};
+use crate::lane::{
+    Lane, MAX_WIDTH, Mask, Row, Values, lane_entry, load_rows, store_rows, values, with_lanes,
+};
 use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -260,33 +262,6 @@ macro_rules! for_lanes {
             $function::<f32>($($before,)* $index $(, $after)*);
         }
     };
-}
-
-/// The offsets of neighbouring rows, for gather and scatter.
-const NEXT: [RowOffset; MAX_WIDTH] = {
-    let mut next = [RowOffset::of(0); MAX_WIDTH];
-    let mut i = 0;
-    while i < MAX_WIDTH {
-        next[i] = RowOffset::of(i as u32);
-        i += 1;
-    }
-    next
-};
-
-#[allow(unsafe_code)]
-#[inline(always)]
-fn store_rows<L: Lane>(rows: &mut [Row], columns: [L; 4]) {
-    assert!(rows.len() >= L::WIDTH);
-    // SAFETY: there are enough rows, and they are borrowed for writing.
-    unsafe { L::scatter(rows.as_mut_ptr(), &NEXT, columns) }
-}
-
-#[allow(unsafe_code)]
-#[inline(always)]
-fn load_rows<L: Lane>(rows: &[Row]) -> [L; 4] {
-    assert!(rows.len() >= L::WIDTH);
-    // SAFETY: there are enough rows, and they are borrowed.
-    unsafe { L::gather(rows.as_ptr(), &NEXT) }
 }
 
 /// The difference between particles' velocities in the columns and in the rows.

@@ -217,6 +217,7 @@ impl World {
 
     /// Notes that a body is about to be changed by hand: wakes its island or, if it is a body that nothing moves, what rests on it.
     pub(super) fn disturb(&mut self, slot: usize) {
+        self.note_wall(slot);
         if self.bodies.asleep_count == 0 {
             return;
         }
@@ -234,6 +235,7 @@ impl World {
     /// Notes that a body is elsewhere, is new, or has another shape or filter. If nothing moves it, it has no pairs with sleeping
     /// bodies that would tell that it touches them.
     pub(super) fn note_placed(&mut self, slot: usize) {
+        self.note_wall(slot);
         if self.bodies.asleep_count > 0 && self.bodies.columns.inv_mass[slot] == 0.0 {
             self.sleep.placed.push(self.bodies.handle(slot));
         }

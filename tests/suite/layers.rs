@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The layers, from the lowest up. A module uses those before it, and itself.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 23] = [
     "base",
     "error",
     "isa",
@@ -23,6 +23,7 @@ const LAYERS: [&str; 22] = [
     "contacts",
     "solver",
     "sleep",
+    "continuous",
     "world",
     "assembly",
     "scene",

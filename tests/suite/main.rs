@@ -4,6 +4,7 @@
 mod api;
 mod broadphase;
 mod common;
+mod continuous;
 mod events;
 mod fuzz_corpus;
 mod hulls;

@@ -70,6 +70,7 @@ fn all_fields() {
         sleep: false,
         sleep_threshold: 0.1,
         time_to_sleep: 2.0,
+        continuous: false,
     };
     let first = Material {
         density: 2.0,
@@ -108,6 +109,7 @@ fn all_fields() {
         sleep: false,
         sleep_threshold: Some(0.3),
         time_to_sleep: Some(4.0),
+        bullet: true,
     };
     let pin = BodyDesc { material: first, ..BodyDesc::particle(Vec2::new(0.0, 5.0), 1.5).pinned() };
     let point = BodyDesc {
@@ -120,6 +122,7 @@ fn all_fields() {
         sleep: false,
         sleep_threshold: Some(0.0),
         time_to_sleep: Some(1.0),
+        bullet: true,
         ..BodyDesc::particle(Vec2::new(0.0, 4.0), 2.0)
     };
     let rope = LinkDesc {

@@ -146,7 +146,13 @@ struct Motions<L: Lane> {
     along_normal: L,
     /// The lanes whose shapes may touch in this step.
     possible: L::Mask,
+    /// How far both bodies turn in this step, rad.
+    turned: L,
 }
+
+/// How far bodies may turn in a step, rad, for their points to count as moving straight on. What turns faster would be stopped
+/// in mid-air by a face that it turns away from; continuous collision stops it where it really meets one.
+const STRAIGHT: f32 = 0.25;
 
 /// The result of updating one point of `WIDTH` contacts.
 struct Updated<L: Lane> {
@@ -231,7 +237,12 @@ impl Update<'_> {
         normal.y.store(&mut self.block.normal_y[i..]);
         let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
         keep_impulses::<L>(&manifold, self.block, &mut self.friction.tangent_impulse, self.manifold, i);
-        let motions = Motions { vel_a, vel_b, weights, along_normal, possible };
+        let mut turned = zero;
+        if kind.is_fixed() {
+            let omega = weights.spins(&vel_a, &vel_b);
+            turned = L::splat(step.time_step) * (omega[0].abs() + omega[1].abs());
+        }
+        let motions = Motions { vel_a, vel_b, weights, along_normal, possible, turned };
         let nowhere = zero.gt(zero);
         let (mut near_any, mut touch_any) = (nowhere, nowhere);
         let (mut tangent_arms, mut nears) = ([[zero; 2]; 2], [nowhere; 2]);
@@ -262,7 +273,7 @@ impl Update<'_> {
         motions: &Motions<L>,
         i: usize,
     ) -> Updated<L> {
-        let Motions { vel_a, vel_b, weights, along_normal, possible } = motions;
+        let Motions { vel_a, vel_b, weights, along_normal, possible, .. } = motions;
         let (time_step, slop) = (L::splat(self.step.time_step), L::splat(self.step.slop));
         let (far, zero) = (L::splat(NO_CONTACT), L::splat(0.0));
         let Point { place, separation, feature } = manifold.points[p];
@@ -300,7 +311,8 @@ impl Update<'_> {
         let predicted = separation + time_step * (*along_normal + spins);
         let mut near = separation.lt(L::splat(self.step.speculative));
         if self.kind.is_fixed() {
-            near = near.or(predicted.lt(zero).and(manifold.flat).and(separation.lt(far)));
+            let ahead = predicted.lt(zero).and(manifold.flat).and(separation.lt(far));
+            near = near.or(ahead.and(motions.turned.lt(L::splat(STRAIGHT))));
         }
         L::select(near, separation, far).store(kept.separation);
         if !all::<L>(near) {
@@ -345,13 +357,19 @@ impl<L: Lane> Weights<L> {
     /// Returns an upper bound of the speed at which any point of one shape approaches the other.
     #[inline(always)]
     fn approach(&self, vel_a: &[L; 4], vel_b: &[L; 4], reach: L) -> L {
-        let omega = [vel_a[2] * self.inv_spin[0], vel_b[2] * self.inv_spin[1]];
+        let omega = self.spins(vel_a, vel_b);
         let vel = [vel_a, vel_b];
         let [of_a, of_b] = pair!(body => {
             V::new(vel[body][0], vel[body][1]).add(self.offset[body].left().scaled(omega[body]))
         });
         let relative = of_b.sub(of_a);
         relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
+    }
+
+    /// Returns both bodies' angular velocities.
+    #[inline(always)]
+    fn spins(&self, vel_a: &[L; 4], vel_b: &[L; 4]) -> [L; 2] {
+        [vel_a[2] * self.inv_spin[0], vel_b[2] * self.inv_spin[1]]
     }
 
     /// Returns the vectors from both bodies' centres to a point. `place` counts from the centre of A's shape.

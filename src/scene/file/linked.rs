@@ -43,6 +43,8 @@ pub(super) struct ParticleFile {
     sleep_threshold: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time_to_sleep: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    bullet: bool,
 }
 
 /// A link between two particles.
@@ -116,6 +118,7 @@ impl ParticleFile {
             sleep: self.sleep.unwrap_or(true),
             sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
             time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
+            bullet: self.bullet,
             ..base
         };
         desc.validate()?;
@@ -140,6 +143,7 @@ impl ParticleFile {
             sleep: file.sleep,
             sleep_threshold: file.sleep_threshold,
             time_to_sleep: file.time_to_sleep,
+            bullet: file.bullet,
         }
     }
 }

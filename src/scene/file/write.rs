@@ -38,6 +38,7 @@ impl SceneFile {
             sleep,
             sleep_threshold,
             time_to_sleep,
+            continuous,
         } = scene.settings;
         scene.settings.validate()?;
         let mut materials = MaterialTable::default();
@@ -65,6 +66,7 @@ impl SceneFile {
             sleep: Some(sleep),
             sleep_threshold: Some(decimal(sleep_threshold)),
             time_to_sleep: Some(decimal(time_to_sleep)),
+            continuous: Some(continuous),
             materials: materials.list,
             bodies,
             chains: Vec::new(),
@@ -137,6 +139,7 @@ impl BodyFile {
             sleep: (!body.sleep).then_some(false),
             sleep_threshold: body.sleep_threshold.map(decimal),
             time_to_sleep: body.time_to_sleep.map(decimal),
+            bullet: body.bullet,
             parts: Vec::new(),
         }
     }

@@ -1,0 +1,451 @@
+//! Continuous collision: fast bodies are stopped where they would pass through a wall within a step.
+//!
+//! ```text
+//! after the solver, before the bodies take their new places:
+//!     find the bodies of which a point moves further than half their thickness              (fast.rs)
+//!     for each: the walls whose boxes overlap the box of its movement                       (walls.rs)
+//!               when it first overlaps one of them by more than contacts let it             (cast.rs)
+//!               its movement ends there; with a wall that moves, it goes along from there
+//!     for each that is a bullet: the same against all other bodies
+//! ```
+//!
+//! The velocity stays. So the next step finds the body at the wall, with the speed of the blow, and its contact does the rest:
+//! bounce, friction, and what it does to others. The body loses the rest of the step's movement, and nothing else.
+//!
+//! Most fast bodies never get here with a wall before them: contacts against flat faces of fixed bodies are made ahead of time
+//! (`contacts/update.rs`), so that the solver stops the body within the step. What is left are corners, ends of thin walls, spinning
+//! bodies, walls that move, and bodies that were struck within the step.
+//!
+//! A body may overlap a wall by twice the slop before the cast counts it as a hit: what rests or slides on the ground overlaps it
+//! a little, and the next piece of ground as well, from its side.
+
+mod cast;
+mod fast;
+mod shape;
+mod walls;
+
+use crate::body::Bodies;
+use crate::crew::{CHUNK, Crew, SharedSlice};
+use crate::isa::Level;
+use crate::lane::{Row, with_lanes};
+use cast::{CASTS, CastBlock, MISS};
+use fast::{FAST, Search};
+use glam::Vec2;
+use shape::{ShapeAt, Sweep};
+use std::sync::Mutex;
+use walls::{Boxes, Wall, Walls};
+
+/// The bodies of a task.
+const GROUP: usize = 32;
+
+/// The state and memory of continuous collision. Only the walls outlive a step.
+#[derive(Default)]
+pub(crate) struct Continuous {
+    pub(crate) walls: Walls,
+    /// The slots of the bodies whose movements are cast, in order.
+    fast: Mutex<Vec<u32>>,
+    bullets: Vec<u32>,
+    bullet_boxes: Boxes,
+}
+
+/// What a body first hits.
+#[derive(Clone, Copy)]
+struct Hit {
+    time: f32,
+    /// The shape of the group's body that hits.
+    part: u8,
+    obstacle: Obstacle,
+    /// From the obstacle to the body, in the obstacle's axes.
+    axis: Vec2,
+    /// By how much the two overlap more than they may.
+    excess: f32,
+}
+
+/// A shape that is in the way, and how it moves.
+#[derive(Clone, Copy)]
+struct Obstacle {
+    slot: usize,
+    part: u8,
+    sweep: Sweep,
+}
+
+impl Hit {
+    const NONE: Hit = Hit {
+        time: MISS,
+        part: 0,
+        obstacle: Obstacle { slot: usize::MAX, part: 0, sweep: Sweep::NONE },
+        axis: Vec2::X,
+        excess: 0.0,
+    };
+}
+
+/// Casts of up to [`GROUP`] bodies, sixteen at a time.
+struct Batch<'a> {
+    bodies: &'a Bodies,
+    level: Level,
+    /// By how much shapes may overlap.
+    depth: f32,
+    block: CastBlock,
+    /// The body of the group that a lane belongs to, its part, and the obstacle.
+    lanes: [(usize, u8, Obstacle); CASTS],
+    count: usize,
+    /// By body of the group. With `gaps_wanted`, `time` is the gap.
+    hits: [Hit; GROUP],
+    gaps_wanted: bool,
+}
+
+/// A body's shape on its way.
+struct Moving<'a> {
+    slot: usize,
+    part: u8,
+    shape: &'a ShapeAt,
+    sweep: &'a Sweep,
+    /// The body has hit this before, and slides along it.
+    along: &'a Obstacle,
+    /// The part of the step that is over.
+    time: f32,
+}
+
+impl<'a> Batch<'a> {
+    fn new(bodies: &'a Bodies, level: Level, depth: f32) -> Batch<'a> {
+        Batch {
+            bodies,
+            level,
+            depth,
+            block: CastBlock::default(),
+            lanes: [(0, 0, Hit::NONE.obstacle); CASTS],
+            count: 0,
+            hits: [Hit::NONE; GROUP],
+            gaps_wanted: false,
+        }
+    }
+
+    /// Adds the cast of the group's body `number` against a shape of another one, if they may touch and it may matter.
+    fn add(&mut self, number: usize, of: &Moving<'_>, slot: usize, part: u8, other: &Sweep) {
+        let bodies = self.bodies;
+        if slot == of.slot
+            || (slot, part) == (of.along.slot, of.along.part)
+            || bodies.are_apart(of.slot, slot)
+        {
+            return;
+        }
+        if bodies.any_filter {
+            let filter = bodies.part_filter(of.slot, of.part);
+            if !filter.touches(&bodies.part_filter(slot, part)) {
+                return;
+            }
+        }
+        let way = of.sweep.way_against(other, of.shape.reach);
+        if way <= FAST * of.shape.thickness {
+            return;
+        }
+        let shape = ShapeAt::new(bodies, slot, part);
+        let reach = way + of.shape.reach + of.shape.radius;
+        if shape.is_beyond(other, of.sweep.from, reach) {
+            return;
+        }
+        if shape.faces(other, of.shape.centre_at_start(of.sweep)) {
+            self.put(number, of, &shape, Obstacle { slot, part, sweep: *other });
+        }
+    }
+
+    fn put(&mut self, number: usize, of: &Moving<'_>, shape: &ShapeAt, obstacle: Obstacle) {
+        self.block.set(self.count, (of.shape, of.sweep), (shape, &obstacle.sweep), self.depth);
+        self.lanes[self.count] = (number, of.part, obstacle);
+        self.count += 1;
+        if self.count == CASTS {
+            self.cast();
+        }
+    }
+
+    fn add_wall(&mut self, number: usize, of: &Moving<'_>, wall: Wall, moved: &Movements<'_>) {
+        if let Some(slot) = self.bodies.slot_at(wall.body) {
+            self.add(number, of, slot, wall.part, &moved.of(self.bodies, slot).after(of.time));
+        }
+    }
+
+    /// Adds casts against all shapes of a body that come into the box `swept`.
+    fn add_body(
+        &mut self,
+        number: usize,
+        of: &Moving<'_>,
+        slot: usize,
+        moved: &Movements<'_>,
+        swept: [Vec2; 2],
+    ) {
+        let other = &moved.of(self.bodies, slot).after(of.time);
+        for part in 0..self.bodies.shape_count(slot) {
+            let [lower, upper] = ShapeAt::new(self.bodies, slot, part).swept_box(other);
+            if lower.cmple(swept[1]).all() && upper.cmpge(swept[0]).all() {
+                self.add(number, of, slot, part, other);
+            }
+        }
+    }
+
+    /// Makes the casts that were added, and keeps the first hit of each body.
+    fn cast(&mut self) {
+        let (block, count) = (&mut self.block, std::mem::take(&mut self.count));
+        with_lanes!(self.level, L => cast::cast::<L>(block, count));
+        let block = &self.block;
+        let answers = if self.gaps_wanted { &block.gap } else { &block.time };
+        for (lane, &(number, part, obstacle)) in self.lanes[..count].iter().enumerate() {
+            let (time, axis) = (answers[lane], Vec2::new(block.axis[0][lane], block.axis[1][lane]));
+            if time < self.hits[number].time {
+                let excess = (-block.allowed[lane] - block.gap[lane]).clamp(0.0, self.depth);
+                self.hits[number] = Hit { time, part, obstacle, axis, excess };
+            }
+        }
+    }
+}
+
+/// What the casts of a step need besides the movements.
+pub(crate) struct Surroundings<'a> {
+    pub bodies: &'a Bodies,
+    /// Visits the slots of all bodies that may overlap a box at the start of the step.
+    pub near: &'a (dyn Fn([Vec2; 2], &mut dyn FnMut(usize)) + Sync),
+    pub level: Level,
+    /// By how much shapes may overlap, m.
+    pub depth: f32,
+}
+
+/// A body's movement, up to the first hit or on from there.
+#[derive(Clone, Copy)]
+struct Course {
+    /// The movement that is cast.
+    sweep: Sweep,
+    /// What came before it: how far the body had moved and turned, when, and what it hit then.
+    moved: Vec2,
+    turned: f32,
+    time: f32,
+    along: Obstacle,
+    hits: bool,
+}
+
+/// The movements of up to [`GROUP`] bodies.
+struct Group<'a> {
+    slots: &'a [u32],
+    courses: [Course; GROUP],
+    batch: Batch<'a>,
+}
+
+impl<'a> Group<'a> {
+    fn new(around: &Surroundings<'a>, slots: &'a [u32], moved: &Movements<'_>) -> Group<'a> {
+        let along = Hit::NONE.obstacle;
+        let start =
+            Course { sweep: Sweep::NONE, moved: Vec2::ZERO, turned: 0.0, time: 0.0, along, hits: false };
+        let mut courses = [start; GROUP];
+        for (course, &slot) in courses.iter_mut().zip(slots) {
+            course.sweep = moved.of(around.bodies, slot as usize);
+        }
+        Group { slots, courses, batch: Batch::new(around.bodies, around.level, around.depth) }
+    }
+
+    /// Ends the movements of these bodies where they hit something that `visit` adds. It is given each of their shapes, with the box
+    /// of its movement.
+    fn stop(&mut self, moved: &Movements<'_>, visit: impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2])) {
+        self.cast(&visit);
+        if self.batch.hits.iter().all(|hit| hit.time == MISS) {
+            return;
+        }
+        self.slide();
+        self.cast(&visit);
+        for (number, &slot) in self.slots.iter().enumerate() {
+            let hit = std::mem::replace(&mut self.batch.hits[number], Hit::NONE);
+            let course = &mut self.courses[number];
+            if hit.time < MISS {
+                course.advance(hit.time);
+                course.sweep = course.sweep.carried(&hit.obstacle.sweep.after(hit.time), Vec2::ZERO);
+            }
+            if course.hits {
+                course.advance(1.0);
+                moved.set(self.batch.bodies, slot as usize, course.moved, course.turned);
+            }
+        }
+    }
+
+    /// Casts the bodies: all of them at first, then those that have hit something.
+    fn cast(&mut self, visit: &impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2])) {
+        let bodies = self.batch.bodies;
+        let again = self.courses.iter().any(|course| course.hits);
+        for (number, (&slot, course)) in self.slots.iter().zip(&self.courses).enumerate() {
+            if course.hits != again {
+                continue;
+            }
+            let (slot, sweep) = (slot as usize, &course.sweep);
+            for part in 0..bodies.shape_count(slot) {
+                let shape = &ShapeAt::new(bodies, slot, part);
+                let of = Moving { slot, part, shape, sweep, along: &course.along, time: course.time };
+                visit(&mut self.batch, number, &of, shape.swept_box(sweep));
+            }
+        }
+        self.batch.cast();
+    }
+
+    /// Lets bodies that have hit something go on along it: as far as they would have gone along its surface, and with it if it moves.
+    /// But whoever would come off it by that stays where it hit: the blow is still to come.
+    fn slide(&mut self) {
+        let bodies = self.batch.bodies;
+        let hits = std::mem::replace(&mut self.batch.hits, [Hit::NONE; GROUP]);
+        self.batch.gaps_wanted = true;
+        for (number, (course, hit)) in self.courses.iter_mut().zip(&hits).enumerate() {
+            if hit.time == MISS {
+                continue;
+            }
+            course.advance(hit.time);
+            (course.hits, course.time, course.along) = (true, hit.time, hit.obstacle);
+            let other = hit.obstacle.sweep.after(hit.time);
+            course.along.sweep = other;
+            let shape = ShapeAt::new(bodies, self.slots[number] as usize, hit.part);
+            let normal = Vec2::from_angle(other.angle).rotate(hit.axis);
+            course.sweep = course.sweep.along(&other, normal, shape.reach == 0.0);
+            // Where a wall turns away from under a body that slides far in a step, each step would press it in a little deeper.
+            course.sweep.moved += hit.excess * normal;
+            let (sweep, obstacle) = (course.sweep.end(), Obstacle { sweep: other.end(), ..hit.obstacle });
+            let of = Moving {
+                slot: self.slots[number] as usize,
+                part: hit.part,
+                shape: &shape,
+                sweep: &sweep,
+                along: &Hit::NONE.obstacle,
+                time: 1.0,
+            };
+            self.batch.put(number, &of, &ShapeAt::new(bodies, obstacle.slot, obstacle.part), obstacle);
+        }
+        self.batch.cast();
+        self.batch.gaps_wanted = false;
+        let gaps = std::mem::replace(&mut self.batch.hits, [Hit::NONE; GROUP]);
+        for (course, gap) in self.courses.iter_mut().zip(&gaps).filter(|(course, _)| course.hits) {
+            if gap.time > self.batch.depth {
+                course.sweep = course.sweep.carried(&course.along.sweep, Vec2::ZERO);
+            }
+        }
+    }
+}
+
+impl Course {
+    /// Takes a part of the movement as done.
+    fn advance(&mut self, time: f32) {
+        self.moved += time * self.sweep.moved;
+        self.turned += time * self.sweep.turned;
+        self.sweep = self.sweep.after(time);
+    }
+}
+
+/// The rows of all movements, of which each task changes those of its own bodies.
+struct Movements<'a>(SharedSlice<'a, Row>);
+
+#[allow(unsafe_code)]
+impl Movements<'_> {
+    fn of(&self, bodies: &Bodies, slot: usize) -> Sweep {
+        // SAFETY: no task reads a row that another one changes: each reads those of its own bodies, and of bodies that no task of this
+        // pass has.
+        Sweep::of(bodies, slot, unsafe { &self.0.range(slot..slot + 1)[0] })
+    }
+
+    fn set(&self, bodies: &Bodies, slot: usize, moved: Vec2, turned: f32) {
+        // SAFETY: as above.
+        let row = unsafe { &mut self.0.range(slot..slot + 1)[0] };
+        *row = Row([moved.x, moved.y, turned * bodies.columns.radius[slot], row.0[3]]);
+    }
+}
+
+impl Continuous {
+    /// Ends the movements of fast bodies where they hit something. `moved` are the rows of all movements.
+    pub(crate) fn stop(&mut self, around: &Surroundings<'_>, moved: &mut [Row], crew: &Crew<'_>) {
+        self.walls.update(around.bodies, moved);
+        self.find_fast(around, moved, crew);
+        let fast = self.fast.get_mut().expect("no worker panicked");
+        if fast.is_empty() {
+            return;
+        }
+        let walls = &self.walls;
+        let movements = Movements(SharedSlice::new(moved));
+        crew.run(fast.len().div_ceil(GROUP), |number| {
+            let slots = &fast[number * GROUP..fast.len().min((number + 1) * GROUP)];
+            Group::new(around, slots, &movements).stop(&movements, |batch, number, of, swept| {
+                walls.visit(swept, |wall| batch.add_wall(number, of, wall, &movements));
+            });
+        });
+        let slots = self.fast.get_mut().expect("no worker panicked").iter();
+        self.bullets.clear();
+        self.bullets.extend(slots.copied().filter(|&slot| around.bodies.is_bullet(slot as usize)));
+        if !self.bullets.is_empty() {
+            self.stop_bullets(around, moved, crew);
+        }
+    }
+
+    /// Finds the bodies that move fast, or fast against a wall that moves.
+    fn find_fast(&mut self, around: &Surroundings<'_>, moved: &[Row], crew: &Crew<'_>) {
+        let bodies = around.bodies;
+        self.fast.get_mut().expect("no worker panicked").clear();
+        let search = Search { bodies, fast: &self.fast };
+        crew.chunks(bodies.len, CHUNK, |range| {
+            with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
+        });
+        let fast = self.fast.get_mut().expect("no worker panicked");
+        let c = &bodies.columns;
+        for (wall, number) in self.walls.moving.walls.iter().zip(0..) {
+            let Some(slot) = bodies.slot_at(wall.body) else { continue };
+            let other = Sweep::of(bodies, slot, &moved[slot]);
+            if !other.moves() {
+                continue;
+            }
+            (around.near)(self.walls.moving.boxes.get(number), &mut |slot| {
+                let way = Sweep::of(bodies, slot, &moved[slot]).way_against(&other, c.furthest[slot]);
+                if c.inv_mass[slot] > 0.0 && way > FAST * bodies.thickness(slot) {
+                    fast.push(slot as u32);
+                }
+            });
+        }
+        fast.sort_unstable();
+        fast.dedup();
+    }
+
+    /// Ends the movements of bullets where they hit bodies that move. Those of all other bodies are final; bullets come one after the
+    /// other.
+    fn stop_bullets(&mut self, around: &Surroundings<'_>, moved: &mut [Row], crew: &Crew<'_>) {
+        let bodies = around.bodies;
+        let (bullets, walls) = (&self.bullets, &self.walls);
+        // A body may have come near in this step. A slow one has not come further than its margin.
+        let most = self.fast.get_mut().expect("no worker panicked").iter().map(|&slot| {
+            let [x, y, ..] = moved[slot as usize].0;
+            if bullets.binary_search(&slot).is_ok() { 0.0 } else { Vec2::new(x, y).length() }
+        });
+        let most = Vec2::splat(most.fold(0.0, f32::max));
+        let movements = Movements(SharedSlice::new(moved));
+        crew.run(bullets.len().div_ceil(GROUP), |number| {
+            let slots = &bullets[number * GROUP..bullets.len().min((number + 1) * GROUP)];
+            Group::new(around, slots, &movements).stop(&movements, |batch, number, of, swept| {
+                walls.visit(swept, |wall| batch.add_wall(number, of, wall, &movements));
+                (around.near)([swept[0] - most, swept[1] + most], &mut |slot| {
+                    let is_wall = bodies.columns.inv_mass[slot] <= 0.0 && !bodies.is_asleep(slot);
+                    if !is_wall && bullets.binary_search(&(slot as u32)).is_err() {
+                        batch.add_body(number, of, slot, &movements, swept);
+                    }
+                });
+            });
+        });
+        self.bullet_boxes.clear(bullets.len());
+        for &slot in bullets {
+            let sweep = movements.of(bodies, slot as usize);
+            let around = Vec2::splat(
+                bodies.bounds(slot as usize).max_element().max(bodies.columns.furthest[slot as usize]),
+            );
+            let (from, to) = (sweep.from, sweep.from + sweep.moved);
+            self.bullet_boxes.push([from.min(to) - around, from.max(to) + around]);
+        }
+        self.bullet_boxes.order();
+        for number in 0..bullets.len() {
+            Group::new(around, &bullets[number..=number], &movements).stop(
+                &movements,
+                |batch, _, of, swept| {
+                    self.bullet_boxes.visit(swept, |other| {
+                        if other < number {
+                            batch.add_body(0, of, bullets[other] as usize, &movements, swept);
+                        }
+                    });
+                },
+            );
+        }
+    }
+}

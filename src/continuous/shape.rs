@@ -1,0 +1,252 @@
+//! Shapes and movements as casts need them: in the axes of their bodies.
+
+use super::cast::{CASTS, CastBlock};
+use crate::body::Bodies;
+use crate::body::compound::Compound;
+use crate::geometry::outline::{MAX_VERTICES, Outline};
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::trig::sin_cos;
+use crate::lane::Row;
+use glam::Vec2;
+
+/// How a body moves within a step: evenly, from its place at the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sweep {
+    pub from: Vec2,
+    pub moved: Vec2,
+    /// 0 for a body that does not turn.
+    pub angle: f32,
+    pub turned: f32,
+}
+
+impl Sweep {
+    /// Of nothing.
+    pub(super) const NONE: Sweep = Sweep { from: Vec2::ZERO, moved: Vec2::ZERO, angle: 0.0, turned: 0.0 };
+
+    /// The movement of a body, given its row of the solver's movements.
+    pub(super) fn of(bodies: &Bodies, slot: usize, moved: &Row) -> Sweep {
+        let [x, y, turned, _] = moved.0;
+        let radius = bodies.columns.radius[slot];
+        let turned = if radius > 0.0 { turned / radius } else { 0.0 };
+        Sweep { moved: Vec2::new(x, y), turned, ..Sweep::at_rest(bodies, slot) }
+    }
+
+    /// What is left of the movement after a part of the step.
+    pub(super) fn after(&self, time: f32) -> Sweep {
+        let left = 1.0 - time;
+        Sweep {
+            from: self.from + time * self.moved,
+            moved: left * self.moved,
+            angle: self.angle + time * self.turned,
+            turned: left * self.turned,
+        }
+    }
+
+    /// The place at the end.
+    pub(super) fn end(&self) -> Sweep {
+        Sweep { moved: Vec2::ZERO, turned: 0.0, ..self.after(1.0) }
+    }
+
+    /// The movement to where `other` carries a place that is `by` away from this one, without turning against it.
+    pub(super) fn carried(&self, other: &Sweep, by: Vec2) -> Sweep {
+        let way = self.from - other.from;
+        let mut moved = other.moved + by;
+        if other.turned != 0.0 {
+            moved = other.moved + Vec2::from_angle(other.turned).rotate(way + by) - way;
+        }
+        Sweep { moved, turned: other.turned, ..*self }
+    }
+
+    /// The movement along the surface of what moves as `other` does, with the unit normal `normal`, after a hit. A round body turns as
+    /// it did, another one with the surface.
+    pub(super) fn along(&self, other: &Sweep, normal: Vec2, round: bool) -> Sweep {
+        let way = self.from - other.from;
+        let by = self.moved - other.moved - other.turned * way.perp();
+        let along = self.carried(other, by - by.dot(normal).min(0.0) * normal);
+        Sweep { turned: if round { self.turned } else { other.turned }, ..along }
+    }
+
+    /// Whether anything moves.
+    pub(super) fn moves(&self) -> bool {
+        self.moved != Vec2::ZERO || self.turned != 0.0
+    }
+
+    pub(super) fn at_rest(bodies: &Bodies, slot: usize) -> Sweep {
+        let c = &bodies.columns;
+        let angle = if c.furthest[slot] > 0.0 { c.angle[slot] } else { 0.0 };
+        Sweep { from: bodies.position(slot), moved: Vec2::ZERO, angle, turned: 0.0 }
+    }
+
+    /// An upper bound of the way of any point within `reach` of the centre, against what moves as `other` does.
+    pub(super) fn way_against(&self, other: &Sweep, reach: f32) -> f32 {
+        let carried = other.moved + other.turned * (self.from - other.from).perp();
+        // A turn bends the way: by less than the square of the angle times the distance.
+        let distance = (self.from - other.from).length() + (self.moved - other.moved).length();
+        let bend = 0.5 * other.turned * other.turned * distance;
+        (self.moved - carried).length() + bend + (self.turned - other.turned).abs() * reach
+    }
+}
+
+/// One shape of a body, in the body's axes.
+pub(crate) struct ShapeAt {
+    pub kind: ShapeKind,
+    vertices: [Vec2; MAX_VERTICES],
+    normals: [Vec2; MAX_VERTICES],
+    pub radius: f32,
+    /// The shape's centre from the body's, and the cosine and sine of its angle against the body's.
+    centre: Vec2,
+    axis: Vec2,
+    /// Distance from the body's centre to the furthest vertex.
+    pub reach: f32,
+    /// Distance from the shape's centre to its edge.
+    pub thickness: f32,
+    /// Half extents about the shape's centre, in its own axes.
+    half: Vec2,
+    /// How far the surface of a half-space is from the origin, along its normal.
+    offset: f32,
+}
+
+impl ShapeAt {
+    /// A body's shape, or one of its parts.
+    pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeAt {
+        if let Some(placed) = bodies.parts(slot).get(usize::from(part)) {
+            let (centre, (sin, cos)) = Compound::place(placed, (0.0, 1.0));
+            let outline = bodies.outlines.outline(placed.outline);
+            return ShapeAt::placed(placed.part.shape.kind(), outline, centre, Vec2::new(cos, sin));
+        }
+        let kind = bodies.columns.kind[slot].shape();
+        let axis = Vec2::X;
+        if kind.turns() {
+            return ShapeAt::placed(
+                kind,
+                bodies.outlines.outline(bodies.columns.outline[slot]),
+                Vec2::ZERO,
+                axis,
+            );
+        }
+        match bodies.shape(slot) {
+            Shape::HalfSpace { normal, .. } => ShapeAt {
+                kind,
+                vertices: [Vec2::ZERO; MAX_VERTICES],
+                normals: [normal; MAX_VERTICES],
+                radius: 0.0,
+                centre: Vec2::ZERO,
+                axis,
+                reach: 0.0,
+                thickness: f32::MAX,
+                half: Vec2::MAX,
+                offset: bodies.columns.ext_z[slot],
+            },
+            shape => {
+                let outline = Outline::of(&shape).expect("a shape with an outline");
+                ShapeAt::placed(kind, &outline, Vec2::ZERO, axis)
+            }
+        }
+    }
+
+    fn placed(kind: ShapeKind, outline: &Outline, centre: Vec2, axis: Vec2) -> ShapeAt {
+        let around = |i: usize| if i < outline.count { i } else { 0 };
+        let (mut vertices, mut normals) = ([Vec2::ZERO; MAX_VERTICES], [Vec2::ZERO; MAX_VERTICES]);
+        for (i, (vertex, normal)) in vertices.iter_mut().zip(&mut normals).enumerate() {
+            *vertex = centre + axis.rotate(outline.vertices[around(i)]);
+            *normal = axis.rotate(outline.normal(around(i)));
+        }
+        let reach = vertices.iter().map(|vertex| vertex.length()).fold(0.0, f32::max);
+        let thickness = outline.thickness();
+        let (radius, half) = (outline.radius, outline.half_extents() + outline.radius);
+        ShapeAt { kind, vertices, normals, radius, centre, axis, reach, thickness, half, offset: 0.0 }
+    }
+
+    /// A box that holds the shape throughout a movement.
+    pub(super) fn swept_box(&self, sweep: &Sweep) -> [Vec2; 2] {
+        let (mut lower, mut upper) = (Vec2::MAX, Vec2::MIN);
+        for (centre, angle) in
+            [(sweep.from, sweep.angle), (sweep.from + sweep.moved, sweep.angle + sweep.turned)]
+        {
+            let (sin, cos) = sin_cos(angle);
+            for vertex in self.vertices {
+                let vertex = centre + Vec2::new(cos, sin).rotate(vertex);
+                (lower, upper) = (lower.min(vertex), upper.max(vertex));
+            }
+        }
+        // A vertex that turns leaves the straight line between its two ends by no more than this.
+        let bulge = self.reach * (0.125 * sweep.turned * sweep.turned).min(2.0);
+        // Coordinates are rounded.
+        let rounding = 4.0 * f32::EPSILON * lower.abs().max(upper.abs()).max_element();
+        let around = Vec2::splat(self.radius + bulge + rounding);
+        [lower - around, upper + around]
+    }
+
+    /// Whether a shape whose centre is at `point` is on the side on which a chain's segment is solid.
+    pub(super) fn faces(&self, sweep: &Sweep, point: Vec2) -> bool {
+        if self.kind != ShapeKind::ChainSegment {
+            return true;
+        }
+        let (sin, cos) = sin_cos(sweep.angle);
+        let along = Vec2::new(cos, sin).rotate(self.axis);
+        let start = sweep.from + Vec2::new(cos, sin).rotate(self.centre);
+        along.perp_dot(point - start) >= 0.0
+    }
+
+    /// Whether the shape, where it is at the start of its movement, is further than `distance` from a point.
+    pub(super) fn is_beyond(&self, sweep: &Sweep, point: Vec2, distance: f32) -> bool {
+        let (sin, cos) = sin_cos(sweep.angle);
+        let from_body = Vec2::new(cos, -sin).rotate(point - sweep.from) - self.centre;
+        let from_shape = Vec2::new(self.axis.x, -self.axis.y).rotate(from_body);
+        let outside = (from_shape.abs() - self.half).max(Vec2::ZERO);
+        outside.length_squared() > distance * distance
+    }
+
+    /// The place of the shape's centre at the start of a movement.
+    pub(super) fn centre_at_start(&self, sweep: &Sweep) -> Vec2 {
+        let (sin, cos) = sin_cos(sweep.angle);
+        sweep.from + Vec2::new(cos, sin).rotate(self.centre)
+    }
+}
+
+impl CastBlock {
+    /// Puts a cast into a lane. `depth` is by how much shapes may overlap.
+    pub(super) fn set(
+        &mut self,
+        lane: usize,
+        (body, sweep): (&ShapeAt, &Sweep),
+        (obstacle, other): (&ShapeAt, &Sweep),
+        depth: f32,
+    ) {
+        debug_assert!(lane < CASTS);
+        let is_plane = obstacle.kind == ShapeKind::HalfSpace;
+        let (mut way, moved) = (sweep.from - other.from, sweep.moved - other.moved);
+        if is_plane {
+            let normal = obstacle.normals[0];
+            way = (normal.dot(sweep.from) - obstacle.offset) * normal;
+        }
+        let put = |column: &mut [f32; CASTS], value: f32| column[lane] = value;
+        put(&mut self.way[0], way.x);
+        put(&mut self.way[1], way.y);
+        put(&mut self.moved[0], moved.x);
+        put(&mut self.moved[1], moved.y);
+        put(&mut self.angle, other.angle);
+        put(&mut self.turned, other.turned);
+        put(&mut self.relative_angle, sweep.angle - other.angle);
+        put(&mut self.relative_turned, sweep.turned - other.turned);
+        put(&mut self.reach, body.reach);
+        put(&mut self.radius, body.radius + obstacle.radius);
+        let (thinner, both) =
+            (body.thickness.min(obstacle.thickness), 0.5 * body.thickness + 0.5 * obstacle.thickness);
+        let rounding = 8.0 * f32::EPSILON * sweep.from.abs().max(other.from.abs()).max_element();
+        let allowed = depth.max(0.02 * thinner).min(both).max(rounding);
+        put(&mut self.allowed, allowed);
+        put(&mut self.slack, (0.25 * allowed).max(0.1 * depth).max(rounding));
+        put(&mut self.is_plane, f32::from(u8::from(is_plane)));
+        for (corners, values) in [
+            (&mut self.body, &body.vertices),
+            (&mut self.body_normal, &body.normals),
+            (&mut self.obstacle, &obstacle.vertices),
+            (&mut self.obstacle_normal, &obstacle.normals),
+        ] {
+            for (corner, value) in corners.iter_mut().zip(values) {
+                (corner[0][lane], corner[1][lane]) = (value.x, value.y);
+            }
+        }
+    }
+}

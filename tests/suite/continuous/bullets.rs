@@ -1,0 +1,127 @@
+//! Bullets against bodies that move.
+
+use super::*;
+use granule::Isa;
+
+/// Contract: a bullet at 400 m/s does not pass a plank of 0.1 m that moves, whatever the shape of either; one that is no bullet does.
+#[test]
+fn a_bullet_does_not_pass_what_moves() {
+    let mut passed = 0;
+    for bullet in [true, false] {
+        for number in 0..8 {
+            for velocity in [Vec2::ZERO, Vec2::new(-100.0, 0.0), Vec2::new(30.0, 50.0)] {
+                let mut world = world(weightless(Settings::default()));
+                let plank = BodyDesc {
+                    velocity,
+                    mass: Some(5.0),
+                    ..BodyDesc::dynamic(Shape::oriented_box(0.05, 10.0), Vec2::ZERO)
+                };
+                let plank = world.add_body(&plank).unwrap();
+                let shot = BodyDesc {
+                    velocity: Vec2::new(400.0, 0.0),
+                    bullet,
+                    ..small(number, Vec2::new(-7.0, 0.1))
+                };
+                let shot = world.add_body(&shot).unwrap();
+                for step in 0..20 {
+                    world.step();
+                    let (shot, plank) = (state(&world, shot), state(&world, plank));
+                    let at = Vec2::from_angle(-plank.angle).rotate(shot.position - plank.position);
+                    if bullet {
+                        assert!(
+                            at.x < 0.0 || at.y.abs() > 10.0,
+                            "shape {number}, {velocity}, step {step}: {at}"
+                        );
+                    } else if step == 19 {
+                        passed += usize::from(at.x > 0.0);
+                    }
+                }
+            }
+        }
+    }
+    assert!(passed > 12, "{passed} passed that were no bullets");
+}
+
+/// Contract: two bullets that fly at each other do not pass each other.
+#[test]
+fn bullets_do_not_pass_each_other() {
+    // Two segments without any width, on one line, have nothing to meet with.
+    for number in (0..8).filter(|number| *number != 6) {
+        for way in 0..16 {
+            let mut world = world(weightless(Settings::default()));
+            let shot = |x: f32, speed: f32| BodyDesc {
+                velocity: Vec2::new(speed, 0.0),
+                bullet: true,
+                fixed_rotation: true,
+                ..small(number, Vec2::new(x, 0.0))
+            };
+            let a = world.add_body(&shot(-10.0 - 0.4 * way as f32, 400.0)).unwrap();
+            let b = world.add_body(&shot(10.0, -350.0)).unwrap();
+            for step in 0..20 {
+                world.step();
+                let [a, b] = [a, b].map(|body| state(&world, body).position.x);
+                assert!(a < b, "shape {number}, distance {way}, step {step}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// Contract: bullets shot at stacks of boxes stay on their side of the last box, whatever the boxes do, and the whole does not gain
+/// energy; the same at every instruction set.
+#[test]
+fn bullets_strike_stacks() {
+    let run = |isa: Isa| {
+        let mut world = world(Settings { isa, ..Settings::default() });
+        world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+        world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.02, 20.0), Vec2::new(12.0, 19.0))).unwrap();
+        for column in 0..6 {
+            for row in 0..10 {
+                let at = Vec2::new(column as f32, 0.25 + 0.5 * row as f32);
+                world.add_body(&BodyDesc::dynamic(Shape::oriented_box(0.1, 0.25), at)).unwrap();
+            }
+        }
+        let mut bullets = Vec::new();
+        for number in 0..200 {
+            if number % 2 == 0 {
+                world.step();
+            }
+            let at = Vec2::new(-10.0, 0.3 + 0.02 * number as f32);
+            let filter = Filter { category: 2, mask: 1, group: 0 };
+            let shot =
+                BodyDesc { velocity: Vec2::new(400.0, 0.0), bullet: true, filter, ..small(number, at) };
+            bullets.push(world.add_body(&BodyDesc { mass: Some(0.002), ..shot }).unwrap());
+        }
+        for _ in 0..60 {
+            world.step();
+            world.validate().unwrap();
+            for &bullet in &bullets {
+                let now = state(&world, bullet);
+                assert!(now.position.x < 12.0, "{now:?}");
+                assert!(now.velocity.length() < 410.0, "{now:?}");
+            }
+        }
+        world.state_hash()
+    };
+    let hash = run(Isa::Scalar);
+    for isa in Isa::available() {
+        assert_eq!(run(isa), hash, "{isa}");
+    }
+}
+
+/// Contract: a body becomes a bullet and stops being one by a call, and the flag stays with its body when others come and go.
+#[test]
+fn bullets_are_bullets_until_told_otherwise() {
+    let mut world = world(Settings::default());
+    let plain = world.add_body(&small(0, Vec2::ZERO)).unwrap();
+    let bullet = world.add_body(&BodyDesc { bullet: true, ..small(1, Vec2::new(2.0, 0.0)) }).unwrap();
+    let is = |world: &World, body| world.is_bullet(body).unwrap();
+    assert!(!is(&world, plain) && is(&world, bullet));
+    world.step();
+    world.set_bullet(plain, true).unwrap();
+    world.remove_body(bullet).unwrap();
+    assert!(world.is_bullet(bullet).is_err() && world.set_bullet(bullet, true).is_err());
+    let next = world.add_body(&small(2, Vec2::new(4.0, 0.0))).unwrap();
+    assert!(is(&world, plain) && !is(&world, next));
+    world.set_bullet(plain, false).unwrap();
+    assert!(!is(&world, plain));
+}

@@ -1,0 +1,99 @@
+//! Random shapes, speeds and walls.
+
+use super::*;
+use granule::Isa;
+use proptest::prelude::*;
+
+/// A wall, long in comparison with all ways, and a body before it.
+#[derive(Clone, Debug)]
+struct Case {
+    shape: usize,
+    thickness: f32,
+    angle: f32,
+    /// How the wall moves: not, straight on, or turning about its middle.
+    wall: u8,
+    /// The speed of the wall.
+    wall_speed: f32,
+    distance: f32,
+    speed: f32,
+    direction: f32,
+    spin: f32,
+    restitution: f32,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let way = (
+        0.3f32..30.0,
+        0.0f32..600.0,
+        -1.5f32..1.5,
+        -150.0f32..150.0,
+        prop_oneof![Just(0.0f32), Just(1.0f32), Just(0.4f32)],
+    );
+    let wall = (0.0f32..0.3, 0.0f32..6.3, 0u8..3, -60.0f32..60.0);
+    (0usize..8, wall, way).prop_map(|(shape, (thickness, angle, wall, wall_speed), way)| {
+        let (distance, speed, direction, spin, restitution) = way;
+        Case { shape, thickness, angle, wall, wall_speed, distance, speed, direction, spin, restitution }
+    })
+}
+
+/// Runs a case. Returns where the body is at the end, and the hash.
+fn run(case: &Case, isa: Isa) -> Result<u64, TestCaseError> {
+    let mut world = world(weightless(Settings { isa, ..Settings::default() }));
+    let material = Material { restitution: case.restitution, ..Material::default() };
+    let shape = if case.thickness < 0.005 {
+        Shape::segment(3_000.0)
+    } else {
+        Shape::oriented_box(3_000.0, 0.5 * case.thickness)
+    };
+    let normal = Vec2::from_angle(case.angle).perp();
+    let desc = if case.wall == 0 {
+        BodyDesc::fixed(shape, Vec2::ZERO)
+    } else {
+        BodyDesc::kinematic(shape, Vec2::ZERO)
+    };
+    let wall = BodyDesc {
+        angle: case.angle,
+        velocity: if case.wall == 1 { case.wall_speed * normal } else { Vec2::ZERO },
+        angular_velocity: if case.wall == 2 { 0.05 * case.wall_speed } else { 0.0 },
+        material,
+        ..desc
+    };
+    let wall = world.add_body(&wall).unwrap();
+    let body = BodyDesc {
+        velocity: case.speed * Vec2::from_angle(case.direction).rotate(-normal),
+        angle: case.direction,
+        angular_velocity: case.spin,
+        material,
+        ..small(case.shape, (case.distance + 0.5 * case.thickness) * normal)
+    };
+    let body = world.add_body(&body).unwrap();
+    for step in 0..40 {
+        world.step();
+        let (wall, body) = (state(&world, wall), state(&world, body));
+        let height = Vec2::from_angle(-wall.angle).rotate(body.position - wall.position).y;
+        prop_assert!(height > 0.0, "step {step}: {height} m above the wall");
+        if case.wall == 0 {
+            let limit = case.speed + 0.2 * case.spin.abs();
+            prop_assert!(
+                body.velocity.length() <= 1.01 * limit,
+                "step {step}: {} m/s",
+                body.velocity.length()
+            );
+        }
+    }
+    Ok(world.state_hash())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Contract: a body of any shape stays on its side of a wall that stands, moves or turns, and gains no speed by one that stands;
+    /// with one result on every instruction set.
+    #[test]
+    fn a_body_stays_on_its_side(case in case()) {
+        let hash = run(&case, Isa::Scalar)?;
+        for isa in Isa::available() {
+            prop_assert_eq!(run(&case, isa)?, hash, "{}", isa);
+        }
+    }
+}
