@@ -423,7 +423,10 @@ impl Machine {
             0 => self.both(|world| world.set_filter(body, filter)),
             1 => self.both(|world| world.set_gravity_scale(body, x)),
             2 => self.both(|world| world.set_damping(body, x, y)),
-            3 => self.both(|world| world.set_sleep(body, x < y)),
+            3 => self.both(|world| {
+                world.set_bullet(body, x > 0.0)?;
+                world.set_sleep(body, x < y)
+            }),
             4 => self.both(|world| {
                 world.set_sleep_threshold(body, (y > 0.0).then_some(x))?;
                 world.set_time_to_sleep(body, (x > 0.0).then_some(y))

@@ -58,6 +58,9 @@ fn sleep(world: &World) {
     let asleep = |&body: &BodyHandle| !world.is_awake(body).expect("a body that is there");
     let sleepers: Vec<_> = world.handles().filter(asleep).collect();
     assert_eq!(sleepers.len(), world.asleep_count());
+    for body in world.handles() {
+        world.is_bullet(body).expect("a body that is there");
+    }
     for &body in &sleepers {
         let state = world.body(body).expect("a body that is there");
         assert_eq!((state.velocity, state.angular_velocity), (Vec2::ZERO, 0.0), "{body:?} sleeps and moves");

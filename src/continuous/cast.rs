@@ -28,6 +28,8 @@ use crate::narrowphase::manifold::{Turn, V};
 pub(crate) const CASTS: usize = 16;
 /// The time of a cast without a hit. The step is over at 1.
 pub(crate) const MISS: f32 = 2.0;
+/// The time of a cast whose shapes overlap too much to begin with.
+pub(crate) const INSIDE: f32 = 3.0;
 /// After so many rounds a body that turns fast is stopped where it is then, which is before the hit.
 const ROUNDS: usize = 96;
 /// Less than the gap of any two shapes.
@@ -54,9 +56,13 @@ pub(crate) struct CastBlock {
     pub reach: Casts,
     /// The radii of both roundings together.
     pub radius: Casts,
-    /// By how much the two may overlap; if they overlap by more to begin with, by how much more than then.
+    /// By how much the two may overlap; if they overlap by more to begin with, by how much more than then. What is as near to that as
+    /// `near` is a hit.
     pub allowed: Casts,
     pub slack: Casts,
+    pub near: Casts,
+    /// What overlaps by more than this to begin with is [`INSIDE`].
+    pub deepest: Casts,
     /// 1 for a half-space, which is a single vertex with a single normal.
     pub is_plane: Casts,
     /// Vertices, and normals of the edges that begin there. Places behind the last vertex repeat the first. A vertex without an edge
@@ -65,7 +71,7 @@ pub(crate) struct CastBlock {
     pub body_normal: Corners,
     pub obstacle: Corners,
     pub obstacle_normal: Corners,
-    /// The answer: when each cast hits, as a part of the step; [`MISS`] if it does not.
+    /// The answer: when each cast hits, as a part of the step; [`MISS`] if it does not; or [`INSIDE`].
     pub time: Casts,
     /// The gap at the hit, or when it was looked at last, and its axis from the obstacle to the body, in the obstacle's axes.
     pub gap: Casts,
@@ -88,6 +94,8 @@ impl Default for CastBlock {
             radius: zero,
             allowed: zero,
             slack: zero,
+            near: zero,
+            deepest: zero,
             is_plane: zero,
             body: corners,
             body_normal: corners,
@@ -249,6 +257,7 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
     let (angle, turned) = (load!(angle), load!(turned));
     let (relative_angle, relative_turned) = (load!(relative_angle), load!(relative_turned));
     let (radius, allowed, slack) = (load!(radius), load!(allowed), load!(slack));
+    let (near, deepest) = (load!(near), load!(deepest));
     let is_plane = load!(is_plane).gt(L::splat(0.5));
     let body = Outlines::<L>::load(&block.body, &block.body_normal, i);
     let obstacle = Outlines::<L>::load(&block.obstacle, &block.obstacle_normal, i);
@@ -275,9 +284,11 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
         last.axis = V::select(under_way, axis, last.axis);
         if round == 0 {
             target = (-allowed).min(gap - slack);
+            time = L::select(gap.lt(-deepest), L::splat(INSIDE), time);
+            under_way = time.lt(one);
         }
         let room = gap - target;
-        let hit = room.le(L::splat(0.25) * slack);
+        let hit = room.le(near);
         // The speed of the body's centre, as seen from the obstacle.
         let speed = axes.undo(moved.sub(way.add(moved.scaled(time)).left().scaled(turned)));
         let sooner = soonest(&placed, place, axis, speed, relative_turned, acceleration, room);

@@ -205,13 +205,14 @@ impl ShapeAt {
 }
 
 impl CastBlock {
-    /// Puts a cast into a lane. `depth` is by how much shapes may overlap.
+    /// Puts a cast into a lane. `depth` is by how much shapes may overlap, `deepest` by how much more they overlap if the body is in
+    /// the obstacle already.
     pub(super) fn set(
         &mut self,
         lane: usize,
         (body, sweep): (&ShapeAt, &Sweep),
         (obstacle, other): (&ShapeAt, &Sweep),
-        depth: f32,
+        [depth, deepest]: [f32; 2],
     ) {
         debug_assert!(lane < CASTS);
         let is_plane = obstacle.kind == ShapeKind::HalfSpace;
@@ -234,9 +235,22 @@ impl CastBlock {
         let (thinner, both) =
             (body.thickness.min(obstacle.thickness), 0.5 * body.thickness + 0.5 * obstacle.thickness);
         let rounding = 8.0 * f32::EPSILON * sweep.from.abs().max(other.from.abs()).max_element();
-        let allowed = depth.max(0.02 * thinner).min(both).max(rounding);
+        let (allowed, slack, near) = if both < 0.1 * depth {
+            // Two shapes without thickness are through each other as soon as they touch.
+            let gap = (0.5 * depth).max(4.0 * rounding);
+            (-gap, 0.0, 0.1 * gap)
+        } else {
+            let allowed = depth.max(0.02 * thinner).min(both).max(rounding);
+            let slack = (0.25 * allowed).max(0.1 * depth).max(rounding);
+            (allowed, slack, 0.25 * slack)
+        };
         put(&mut self.allowed, allowed);
-        put(&mut self.slack, (0.25 * allowed).max(0.1 * depth).max(rounding));
+        put(&mut self.slack, slack);
+        put(&mut self.near, near);
+        put(&mut self.deepest, allowed.max(0.0) + deepest);
+        put(&mut self.slack, slack);
+        put(&mut self.near, near);
+        put(&mut self.deepest, allowed.max(0.0) + deepest);
         put(&mut self.is_plane, f32::from(u8::from(is_plane)));
         for (corners, values) in [
             (&mut self.body, &body.vertices),

@@ -17,7 +17,7 @@ use super::chain::{Chain, FRONT};
 use super::manifold::{LaneOutline, Manifold, Point, V};
 use crate::lane::{Lane, Mask};
 
-/// An edge faces another one if at least this part of it is above the other one.
+/// Two edges face each other if at least this part of the shorter one is above, or below, the other.
 const FACING: f32 = 0.1;
 
 /// A face of one outline, and how far the other outline is from it.
@@ -333,7 +333,8 @@ fn clip<L: Lane, const N: usize>(
     // An edge that reaches over the face by a little of its length only, as that of a box that slides from tile to tile, need not hit
     // it: what happens there is left to the contact when it is near, and to the cast of continuous collision.
     let over = along.clipped_high - along.clipped_low;
-    let faces = over.gt(L::splat(FACING) * (along.incident_high - along.incident_low));
+    let shorter = (along.incident_high - along.incident_low).min(along.high - along.low);
+    let faces = over.gt(L::splat(FACING) * shorter);
     Manifold { normal, points, flat: L::select(corner.beside, one, zero).le(zero).and(faces) }
 }
 

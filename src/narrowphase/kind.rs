@@ -106,6 +106,19 @@ impl PairKind {
         )
     }
 
+    /// Returns true if A, in a kind with manifolds, is a circle or a particle.
+    pub(crate) const fn is_round(self) -> bool {
+        matches!(
+            self,
+            PairKind::RoundRound
+                | PairKind::RoundConvex
+                | PairKind::RoundRoundFixed
+                | PairKind::RoundConvexFixed
+                | PairKind::RoundChain
+                | PairKind::RoundPlane
+        )
+    }
+
     /// Returns true if the kind needs a manifold and either shape could be A.
     pub(crate) const fn is_symmetric(self) -> bool {
         matches!(self, PairKind::RoundRound | PairKind::ConvexConvex)

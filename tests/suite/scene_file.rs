@@ -34,6 +34,7 @@ fn all_fields() {
             "solver":"projection","mixing":{"friction":"geometric_mean","restitution":"max"},
             "contact_frequency_ratio":0.2,"damping_ratio":5,"push_out_speed":2,"slop":0.01,
             "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,"sleep":false,"sleep_threshold":0.1,"time_to_sleep":2,
+            "continuous":false,
             "materials":[{"density":2,"static_friction":0.7,"dynamic_friction":0.3,"restitution":0.1},
                          {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9}],
             "bodies":[
@@ -42,11 +43,11 @@ fn all_fields() {
              {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,4],"velocity":[1,0],
               "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,"group":5,
               "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7,
-              "sleep":false,"sleep_threshold":0.3,"time_to_sleep":4}],
+              "sleep":false,"sleep_threshold":0.3,"time_to_sleep":4,"bullet":true}],
             "particles":[
              {"position":[0,5],"mass":1.5,"pinned":true},
              {"position":[0,4],"velocity":[1,0],"mass":2,"radius":0.1,"material":1,"group":7,"damping":0.5,
-              "gravity_scale":2,"sleep":false,"sleep_threshold":0,"time_to_sleep":1}],
+              "gravity_scale":2,"sleep":false,"sleep_threshold":0,"time_to_sleep":1,"bullet":true}],
             "links":[{"a":0,"b":1},{"a":1,"b":0,"length":2,"kind":"max_distance","compliance":0.01,
               "stiffness":0.5,"break_force":100}],
             "attachments":[{"particle":1,"body":2,"anchor":[0,0.5]}]}"#,

@@ -146,7 +146,7 @@ struct Motions<L: Lane> {
     along_normal: L,
     /// The lanes whose shapes may touch in this step.
     possible: L::Mask,
-    /// How far both bodies turn in this step, rad.
+    /// How far both shapes turn against each other in this step at most, rad. Only for fixed kinds.
     turned: L,
 }
 
@@ -240,7 +240,9 @@ impl Update<'_> {
         let mut turned = zero;
         if kind.is_fixed() {
             let omega = weights.spins(&vel_a, &vel_b);
-            turned = L::splat(step.time_step) * (omega[0].abs() + omega[1].abs());
+            // The turn of a round shape moves no point of its edge towards the other.
+            let of_a = if kind.is_round() { zero } else { omega[0].abs() };
+            turned = L::splat(step.time_step) * (of_a + omega[1].abs());
         }
         let motions = Motions { vel_a, vel_b, weights, along_normal, possible, turned };
         let nowhere = zero.gt(zero);
