@@ -308,6 +308,7 @@ impl World {
             time_step: self.settings.time_step,
             slop: self.settings.slop,
             speculative: self.settings.speculative_distance(),
+            straight: if self.settings.continuous { update::STRAIGHT } else { f32::MAX },
         };
         if self.list != ListState::New {
             let list = list(&self.broadphase, &self.bodies, &self.settings);

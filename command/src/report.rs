@@ -65,6 +65,9 @@ pub struct RunRecord {
     /// Whether bodies at rest fell asleep. Absent from older records, where nothing slept.
     #[serde(default)]
     pub sleep: bool,
+    /// Whether fast bodies were stopped at walls. Absent from older records, where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continuous: Option<bool>,
     /// Size of the thread pool.
     pub threads: usize,
     /// Number of contacts on which one instruction works at most.
@@ -359,6 +362,7 @@ mod tests {
                 iterations: 1,
                 solver: "soft".to_owned(),
                 sleep: false,
+                continuous: Some(true),
                 threads: 1,
                 lanes: 8,
                 isa: "avx2".to_owned(),

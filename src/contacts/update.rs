@@ -23,6 +23,7 @@
 //! be timed or traced on its own.
 
 mod manifold;
+pub(crate) use manifold::STRAIGHT;
 mod near;
 
 use super::candidates::CANDIDATE_KINDS;
@@ -105,6 +106,8 @@ pub(crate) struct Step<'a> {
     pub time_step: f32,
     pub slop: f32,
     pub speculative: f32,
+    /// How far shapes may turn in a step, rad, for their contacts to be made ahead of time.
+    pub straight: f32,
 }
 
 lane_entry! {

@@ -297,7 +297,7 @@ fn tumbling_bodies_are_paired_anew() {
         let mut worlds = [Isa::Auto, Isa::Scalar].map(|isa| {
             let scene = granule::scene::builtin(name, bodies, 1).unwrap();
             let mut world = scene.build().unwrap();
-            world.set_isa(isa).unwrap();
+            world.set_settings(Settings { isa, continuous: false, ..*world.settings() }).unwrap();
             world
         });
         let mut lists = 0;

@@ -88,6 +88,7 @@ impl Scene {
             mixing: Mixing { friction: Mix::GeometricMean, restitution: Mix::Max },
             // No engine sleeps in the comparison.
             sleep: false,
+            continuous: false,
             ..Settings::default()
         };
         Some(Scene { settings, bodies, parts, replacing })

@@ -101,6 +101,9 @@ pub struct SceneArgs {
     /// Whether bodies at rest fall asleep [default: the scene's]
     #[arg(long, value_enum, value_name = "on|off")]
     pub sleep: Option<Switch>,
+    /// Whether fast bodies are stopped at walls, and bullets at all bodies [default: the scene's]
+    #[arg(long, value_enum, value_name = "on|off")]
+    pub continuous: Option<Switch>,
     /// Seed of a built-in scene [default: 1]
     #[arg(long, value_name = "X")]
     pub seed: Option<u64>,

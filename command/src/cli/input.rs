@@ -121,6 +121,7 @@ fn apply(args: &SceneArgs, settings: &mut Settings) {
     settings.substeps = args.substeps.unwrap_or(settings.substeps);
     settings.iterations = args.iterations.unwrap_or(settings.iterations);
     settings.sleep = args.sleep.map_or(settings.sleep, |sleep| sleep == Switch::On);
+    settings.continuous = args.continuous.map_or(settings.continuous, |continuous| continuous == Switch::On);
     settings.isa = args.isa.or(args.lanes).unwrap_or(settings.isa);
 }
 

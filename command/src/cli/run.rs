@@ -185,6 +185,7 @@ fn record(input: &Input, world: &World, measured: &mut Measured) -> RunRecord {
             Solver::Projection => "projection".to_owned(),
         },
         sleep: settings.sleep,
+        continuous: Some(settings.continuous),
         threads: input.threads,
         lanes: world.isa().lanes(),
         isa: world.isa().name().to_owned(),

@@ -28,6 +28,8 @@ pub struct Configuration {
     pub solver: String,
     /// Whether bodies at rest fell asleep.
     pub sleep: bool,
+    /// Whether continuous collision was switched off. Older records, which did not have it, are taken to be like those with it.
+    pub discrete: bool,
     /// Iterations over the links per substep. 0 if there are no links: then they do not matter, and older records do
     /// not give them.
     pub link_iterations: u32,
@@ -53,6 +55,7 @@ impl Configuration {
             iterations,
             solver: record.solver.clone(),
             sleep: record.sleep,
+            discrete: record.continuous == Some(false),
             link_iterations: if record.links > 0 { record.link_iterations } else { 0 },
             seed: record.seed,
             warmup: record.warmup,
@@ -95,6 +98,9 @@ impl fmt::Display for Configuration {
         }
         if self.sleep {
             write!(f, "/sleep=on")?;
+        }
+        if self.discrete {
+            write!(f, "/continuous=off")?;
         }
         if ![0, 8].contains(&self.link_iterations) {
             write!(f, "/link_iterations={}", self.link_iterations)?;

@@ -78,6 +78,7 @@ fn run_record() {
         "iterations",
         "solver",
         "sleep",
+        "continuous",
         "threads",
         "lanes",
         "isa",
@@ -116,6 +117,7 @@ fn run_record() {
         ("iterations", 3.into()),
         ("solver", "soft".into()),
         ("sleep", false.into()),
+        ("continuous", true.into()),
         ("awake_bodies", 120.into()),
         ("threads", 2.into()),
         ("lanes", 4.into()),
@@ -553,4 +555,26 @@ fn sleep_option() {
     assert_eq!(asleep["islands"], 1);
     let wrong = granule(temporary().path(), &["run", "packed", "--sleep", "maybe"]);
     assert!(wrong.code == 2 && wrong.err.contains("--sleep"), "{}", wrong.err);
+}
+
+/// Contract: `--continuous` says whether fast bodies are stopped at walls, and the record tells: with it off, a shot passes a wall.
+#[test]
+fn continuous_option() {
+    let dir = temporary();
+    let scene = r#"{"name":"shot","gravity":[0,0],"bodies":[
+        {"type":"static","shape":{"box":{"half_extents":[0.05,5]}}},
+        {"shape":{"circle":{"radius":0.1}},"position":[-9.95,0],"velocity":[400,0]}]}"#;
+    std::fs::write(dir.path().join("shot.json"), scene).expect("the scene is written");
+    let run = |option: &[&str]| {
+        let arguments = ["run", "shot.json", "--steps", "8", "--format", "json", "--dump", "end.csv"];
+        let done = granule(dir.path(), &[&arguments, option].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        let record: Value = serde_json::from_str(&done.out).expect("one JSON object");
+        let end = std::fs::read_to_string(dir.path().join("end.csv")).expect("a dump");
+        let x = end.lines().last().and_then(|line| line.split(',').nth(1)).expect("a place");
+        (record["continuous"].clone(), x.parse::<f64>().expect("a number") < 0.0)
+    };
+    assert_eq!(run(&[]), (true.into(), true));
+    assert_eq!(run(&["--continuous", "on"]), (true.into(), true));
+    assert_eq!(run(&["--continuous", "off"]), (false.into(), false));
 }

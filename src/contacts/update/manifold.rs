@@ -152,7 +152,7 @@ struct Motions<L: Lane> {
 
 /// How far bodies may turn in a step, rad, for their points to count as moving straight on. What turns faster would be stopped
 /// in mid-air by a face that it turns away from; continuous collision stops it where it really meets one.
-const STRAIGHT: f32 = 0.25;
+pub(crate) const STRAIGHT: f32 = 0.25;
 
 /// The result of updating one point of `WIDTH` contacts.
 struct Updated<L: Lane> {
@@ -314,7 +314,7 @@ impl Update<'_> {
         let mut near = separation.lt(L::splat(self.step.speculative));
         if self.kind.is_fixed() {
             let ahead = predicted.lt(zero).and(manifold.flat).and(separation.lt(far));
-            near = near.or(ahead.and(motions.turned.lt(L::splat(STRAIGHT))));
+            near = near.or(ahead.and(motions.turned.lt(L::splat(self.step.straight))));
         }
         L::select(near, separation, far).store(kept.separation);
         if !all::<L>(near) {

@@ -347,7 +347,9 @@ const TOLERANCE: f64 = 2e-4;
 
 /// Settings with one pass before and one after the movement.
 fn one_substep(isa: Isa, time_step: f32) -> Settings {
-    weightless(Settings { isa, time_step, substeps: 1, iterations: 1, sleep: false, ..Settings::default() })
+    // The law knows joints alone: a fast body is not stopped at the other one.
+    let discrete = Settings { sleep: false, continuous: false, ..Settings::default() };
+    weightless(Settings { isa, time_step, substeps: 1, iterations: 1, ..discrete })
 }
 
 proptest! {

@@ -21,6 +21,7 @@ const COLUMNS: &[Column] = &[
     ("iterations", |r| r.iterations.to_string()),
     ("solver", |r| r.solver.clone()),
     ("sleep", |r| r.sleep.to_string()),
+    ("continuous", |r| r.continuous.map_or_else(String::new, |on| on.to_string())),
     ("threads", |r| r.threads.to_string()),
     ("lanes", |r| r.lanes.to_string()),
     ("isa", |r| r.isa.clone()),
