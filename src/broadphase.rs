@@ -36,6 +36,7 @@ mod frames;
 mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
+mod probe;
 pub(crate) mod shapes;
 pub(crate) mod strays;
 pub(crate) mod sweep;
@@ -45,6 +46,7 @@ use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
+use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
 use bands::Bands;
@@ -55,7 +57,7 @@ pub(crate) use horizon::LastList;
 use horizon::{HORIZON_STEPS, Horizon, ONE_STEP};
 use levels::Levels;
 use loose::Allowance;
-use shapes::Turned;
+use shapes::Boxes;
 use std::ops::Range;
 use strays::Strays;
 
@@ -197,6 +199,8 @@ pub(crate) struct Bounds {
     pub front: Vec<f32>,
     /// How far around each shape others count as partners, see `Growth`.
     pub growth: Vec<f32>,
+    /// In a list of one step: the speculative distance for a body that contacts move, and infinity for others.
+    pub limit: Vec<f32>,
     /// Where the body was when the bounds were made …
     pub built_x: Vec<f32>,
     pub built_y: Vec<f32>,
@@ -295,8 +299,8 @@ pub(crate) struct Broadphase {
     fleeting: bool,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild. (The rows of the mirror are fresh in every step.)
     pub(crate) shape: Vec<Row>,
-    /// How each slot is turned as of the rebuild, where there are bodies that turn.
-    pub(crate) turn: Vec<Turned>,
+    /// The box of each slot as of the rebuild.
+    pub(crate) boxes: Boxes,
     /// The parts of compounds as of the rebuild.
     parts: shapes::PlacedParts,
     /// The slots of each tile: whole bands, in order.
@@ -338,6 +342,7 @@ impl Broadphase {
         margins: &Margins,
         last: &LastList,
         expects_bodies: bool,
+        level: Level,
         crew: &Crew<'_>,
     ) {
         bodies.prepare_outlines(crew);
@@ -389,7 +394,7 @@ impl Broadphase {
         let height = self.bands.height as f32;
         let near = if self.fleeting { motion.near(&margins) } else { 0.0 };
         self.strays.clear(bodies.len, near.max(0.25 * height));
-        self.fill_bounds(bodies, &margins, crew);
+        self.fill_bounds(bodies, &margins, level, crew);
         if !bodies.compounds.is_empty() {
             self.place_parts(bodies);
         }
@@ -429,7 +434,7 @@ impl Broadphase {
     }
 
     /// Fills the bounds, the margins and the shape rows of all slots, in the new order.
-    fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
+    fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, level: Level, crew: &Crew<'_>) {
         let enabled = self.frames.enabled;
         let bounds = &mut self.bounds;
         (bounds.age, bounds.steps) = (0.0, 0);
@@ -441,8 +446,13 @@ impl Broadphase {
         bounds.large_growth = if enabled { margins.horizon * self.frames.fastest } else { 0.0 };
         self.grow_bounds(bodies, margins, crew);
         if bodies.any_manifold {
-            self.fill_turned(bodies, crew);
+            resize(&mut self.bounds.built_angle, padded(bodies.len) + MAX_WIDTH);
+            self.bounds.built_angle[..bodies.len].copy_from_slice(&bodies.columns.angle[..bodies.len]);
         }
+        if self.fleeting {
+            self.fill_limits(bodies, margins);
+        }
+        self.boxes.fill(bodies, padded(bodies.len) + MAX_WIDTH, level, crew);
         self.fill_fronts(crew);
     }
 
@@ -503,22 +513,13 @@ impl Broadphase {
         });
     }
 
-    /// Writes how each slot is turned.
-    fn fill_turned(&mut self, bodies: &Bodies, crew: &Crew<'_>) {
-        let wanted = padded(bodies.len) + MAX_WIDTH;
-        resize(&mut self.bounds.built_angle, wanted);
-        resize(&mut self.turn, wanted);
-        let built_angle = SharedSlice::new(&mut self.bounds.built_angle);
-        let turn = SharedSlice::new(&mut self.turn);
-        crew.chunks(bodies.len, CHUNK, |range| {
-            #[allow(unsafe_code)]
-            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
-            let (angles, turns) = unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
-            angles.copy_from_slice(&bodies.columns.angle[range.clone()]);
-            for (turn, slot) in turns.iter_mut().zip(range) {
-                *turn = Turned::of(bodies, slot);
-            }
-        });
+    /// Writes the limits of a list of one step.
+    fn fill_limits(&mut self, bodies: &Bodies, margins: &Margins) {
+        let limit = &mut self.bounds.limit;
+        resize(limit, padded(bodies.len) + MAX_WIDTH);
+        for (limit, &inv_mass) in limit.iter_mut().zip(&bodies.columns.inv_mass[..bodies.len]) {
+            *limit = if inv_mass > 0.0 { margins.speculative } else { f32::INFINITY };
+        }
     }
 
     /// Writes the largest upper bound in each band up to each slot.

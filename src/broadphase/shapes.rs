@@ -5,14 +5,19 @@
 //! to be; the narrowphase finds this out by lanes.
 
 use super::Broadphase;
+use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
+use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
+use crate::isa::Level;
+use crate::lane::{Lane, for_lanes, lane_entry, with_lanes};
 use crate::narrowphase::PairKind;
 use glam::Vec2;
+use std::ops::Range;
 
 /// A mark in place of a part's number, for a body that has one shape.
 pub(crate) const NO_PART: u8 = u8::MAX;
@@ -70,34 +75,136 @@ impl ShapeRef {
 /// How a body is turned, and the box about its centre that holds its shape and turns with it. (For a compound only the
 /// turn counts, not the box.)
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Turned {
+struct Turned {
     /// Its x axis.
     axis: Vec2,
     half: Vec2,
 }
 
-impl Turned {
+/// The boxes of all slots as of the list, by column. The axes are those of [`Turned`].
+#[derive(Default)]
+pub(crate) struct Boxes {
+    /// There are bodies that turn. If not, there is just `half_x`: the radius of a round body that moves, and infinity for others,
+    /// so that they are near everything.
+    pub(super) turned: bool,
+    pub(super) axis_x: Vec<f32>,
+    pub(super) axis_y: Vec<f32>,
+    /// Half extents; [`ANY_SIZE`] for a compound.
+    pub(super) half_x: Vec<f32>,
+    pub(super) half_y: Vec<f32>,
+    /// The rounding of the slot's outline, m; 0 for a shape without an outline.
+    pub(crate) rounding: Vec<f32>,
+}
+
+/// Half extents in place of those of a body that is not a box: it is near everything. Finite, so that its products are no NaN.
+const ANY_SIZE: f32 = 1.0e18;
+
+impl Boxes {
+    /// Returns how a slot is turned, and its box.
     #[inline]
-    pub(crate) fn of(bodies: &Bodies, slot: usize) -> Turned {
-        let c = &bodies.columns;
-        let shape = c.kind[slot].shape();
-        let boxed = shape.turns() && shape != ShapeKind::Compound;
-        let half = if boxed {
-            bodies.outlines.half_extents(c.outline[slot])
-        } else {
-            Vec2::new(c.ext_x[slot], c.ext_y[slot])
-        };
-        let (sin, cos) = if c.furthest[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
+    fn of(&self, slot: usize) -> Turned {
         Turned {
-            axis: Vec2::new(if shape.turns() { cos } else { 1.0 }, if shape.turns() { sin } else { 0.0 }),
-            half,
+            axis: Vec2::new(self.axis_x[slot], self.axis_y[slot]),
+            half: Vec2::new(self.half_x[slot], self.half_y[slot]),
         }
     }
+
+    /// Fills the columns of all slots, and resizes them to `padded`.
+    pub(super) fn fill(&mut self, bodies: &Bodies, padded: usize, level: Level, crew: &Crew<'_>) {
+        self.turned = bodies.any_manifold;
+        resize(&mut self.half_x, padded);
+        if !self.turned {
+            let half_x = SharedSlice::new(&mut self.half_x);
+            let c = &bodies.columns;
+            crew.chunks(bodies.len, CHUNK, |range| {
+                #[allow(unsafe_code)]
+                // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+                let half_x = unsafe { half_x.range(range.clone()) };
+                for (half_x, slot) in half_x.iter_mut().zip(range) {
+                    let round = c.kind[slot].is_round() && c.inv_mass[slot] > 0.0;
+                    *half_x = if round { c.ext_x[slot] } else { f32::INFINITY };
+                }
+            });
+            return;
+        }
+        let columns =
+            [&mut self.axis_x, &mut self.axis_y, &mut self.half_x, &mut self.half_y, &mut self.rounding];
+        let columns = columns.map(|column| {
+            resize(column, padded);
+            SharedSlice::new(column)
+        });
+        crew.chunks(bodies.len, CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+            let [axis_x, axis_y, half_x, half_y, rounding] =
+                unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
+            with_lanes!(level, L => fill_axes::<L>(bodies, range.clone(), [axis_x, axis_y]));
+            for (i, slot) in range.enumerate() {
+                ([half_x[i], half_y[i]], rounding[i]) = box_of(bodies, slot);
+            }
+        });
+    }
+
+    /// Fills the columns of one slot.
+    pub(super) fn renew(&mut self, bodies: &Bodies, slot: usize) {
+        if !self.turned {
+            return;
+        }
+        [self.axis_x[slot], self.axis_y[slot]] = axis_lanes::<f32>(bodies, slot);
+        ([self.half_x[slot], self.half_y[slot]], self.rounding[slot]) = box_of(bodies, slot);
+    }
+}
+
+/// Returns the half extents and the rounding of a slot's shape, along the axes of its body.
+#[inline]
+fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
+    let c = &bodies.columns;
+    let shape = c.kind[slot].shape();
+    if shape == ShapeKind::Compound {
+        return ([ANY_SIZE; 2], 0.0);
+    }
+    let outline = c.outline[slot];
+    let [x, y] = [c.ext_x[slot], c.ext_y[slot]];
+    if outline == NO_OUTLINE {
+        return ([x, y], 0.0);
+    }
+    let rounding = bodies.outlines.rounding(outline).0;
+    let half = if shape.turns() { bodies.outlines.half_extents(outline).into() } else { [x, y] };
+    (half, rounding)
+}
+
+lane_entry! {
+    /// Fills the axes of a range of slots.
+    fn fill_axes[][](bodies: &Bodies, range: Range<usize>, axes: [&mut [f32]; 2]) = fill_axes_of_range;
+}
+
+#[inline(always)]
+fn fill_axes_of_range<L: Lane>(bodies: &Bodies, range: Range<usize>, axes: [&mut [f32]; 2]) {
+    let [axis_x, axis_y] = axes;
+    for_lanes!(range.len(), L, store_axes(bodies, range.start; i, axis_x, axis_y));
+}
+
+#[inline(always)]
+fn store_axes<L: Lane>(bodies: &Bodies, first: usize, i: usize, axis_x: &mut [f32], axis_y: &mut [f32]) {
+    let [x, y] = axis_lanes::<L>(bodies, first + i);
+    x.store(&mut axis_x[i..]);
+    y.store(&mut axis_y[i..]);
+}
+
+/// The x axes of `WIDTH` slots from `slot` on.
+#[inline(always)]
+fn axis_lanes<L: Lane>(bodies: &Bodies, slot: usize) -> [L; 2] {
+    let c = &bodies.columns;
+    // What does not turn has no arm, and may have an angle all the same.
+    let turns = L::load(&c.furthest[slot..]).gt(L::splat(0.0));
+    let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
+    let (sin, cos) = sin_cos(angle);
+    [cos, sin]
 }
 
 /// A box that is turned to an axis.
 #[derive(Clone, Copy, Default)]
-struct OrientedBox {
+pub(super) struct OrientedBox {
     centre: Vec2,
     turned: Turned,
 }
@@ -112,7 +219,7 @@ impl OrientedBox {
 
     /// Returns the largest gap along one of the boxes' axes, which is no more than their distance.
     #[inline]
-    fn separation(&self, other: &OrientedBox) -> f32 {
+    pub(super) fn separation(&self, other: &OrientedBox) -> f32 {
         let way = other.centre - self.centre;
         let (one, two) = (self.turned, other.turned);
         let (cos, sin) = (one.axis.dot(two.axis).abs(), one.axis.perp_dot(two.axis).abs());
@@ -214,6 +321,39 @@ impl Broadphase {
         }
     }
 
+    /// Emits the pairs of a body and its partners, which are near as boxes. If `plain` is false, something may keep two bodies from
+    /// touching.
+    #[inline(always)]
+    pub(super) fn pair_boxes(
+        &self,
+        bodies: &Bodies,
+        (slot, partners, separations): (usize, &[u32], &[f32]),
+        plain: bool,
+        mut emit: impl FnMut(Pair),
+    ) {
+        let c = &bodies.columns;
+        let of_parts = |kind: Kind| kind.shape() == ShapeKind::Compound;
+        let (own, fixed, index) = (c.kind[slot], c.inv_mass[slot] == 0.0, c.handle[slot].index);
+        for (&b, &separation) in partners.iter().zip(separations) {
+            let other = b as usize;
+            let kind = c.kind[other];
+            if !(own.needs_manifold() || kind.needs_manifold()) || of_parts(own) || of_parts(kind) {
+                self.accept(bodies, slot, other, &mut emit);
+                continue;
+            }
+            let other_fixed = c.inv_mass[other] == 0.0;
+            if (fixed && other_fixed) || (!plain && bodies.never_touch(slot, other)) {
+                continue;
+            }
+            let (kind, mut swap) = PairKind::of_manifold(own, fixed, kind, other_fixed);
+            if kind.is_symmetric() {
+                // The lower handle is A, so that the roles do not depend on the order of space.
+                swap = index > c.handle[other].index;
+            }
+            emit(Pair { a: slot as u32, b, separation, kind, swap, parts: [NO_PART; 2] });
+        }
+    }
+
     /// Emits the pairs of shapes of two bodies that may touch each other before the list is stale.
     #[inline(never)]
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
@@ -295,6 +435,6 @@ impl Broadphase {
     #[inline]
     fn place(&self, slot: usize) -> OrientedBox {
         let [x, y, ..] = self.shape[slot].0;
-        OrientedBox { centre: Vec2::new(x, y), turned: self.turn[slot] }
+        OrientedBox { centre: Vec2::new(x, y), turned: self.boxes.of(slot) }
     }
 }

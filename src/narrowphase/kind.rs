@@ -162,7 +162,9 @@ impl PairKind {
         (kind, a_fixed)
     }
 
-    fn of_manifold(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
+    /// As [`PairKind::of`], for a pair that needs a manifold.
+    #[inline]
+    pub(crate) fn of_manifold(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
         let round = |kind: Kind| matches!(kind.shape(), ShapeKind::Circle | ShapeKind::Particle);
         if !a_fixed && !b_fixed {
             return match (round(a), round(b)) {

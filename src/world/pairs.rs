@@ -94,7 +94,7 @@ impl World {
         let margins = Margins::new(&self.settings);
         let expects_bodies = self.expects_bodies();
         let last = LastList { pairs: self.contacts.pair_count(), contacts: self.contacts.contact_count() };
-        self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, crew);
+        self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, self.level, crew);
         self.contacts.find(&self.broadphase, &self.bodies, self.level, crew);
         scatter(&mut self.bodies, self.contacts.crowded());
         // The rows of parts come after those of the bodies and the padding: see `solver/mirror.rs`.
