@@ -49,7 +49,7 @@ impl Hits {
         }
     }
 
-    pub(super) fn clear(&mut self) {
+    fn clear(&mut self) {
         (self.len, self.runs) = (0, 0);
     }
 
@@ -64,16 +64,25 @@ impl Hits {
         self.runs += 1;
     }
 
-    /// Calls `visit` with each slot, its partners, and their separations.
+    /// Calls `visit` with the hits of each slot, in order, and removes all.
     #[inline(always)]
-    pub(super) fn visit(&self, mut visit: impl FnMut(usize, &[u32], &[f32])) {
+    pub(super) fn take(&mut self, mut visit: impl FnMut(NearOne<'_>)) {
         let mut start = 0;
         for &(slot, end) in &self.run[..self.runs] {
             let range = start..end as usize;
             start = end as usize;
-            visit(slot as usize, &self.partner[range.clone()], &self.separation[range]);
+            let partners = &mut self.partner[range.clone()];
+            visit(NearOne { slot: slot as usize, partners, separations: &mut self.separation[range] });
         }
+        self.clear();
     }
+}
+
+/// The partners of one slot, in order, and their separations.
+pub(super) struct NearOne<'a> {
+    pub slot: usize,
+    pub partners: &'a mut [u32],
+    pub separations: &'a mut [f32],
 }
 
 /// The columns that the lanes read. All have the same length, so one check of a place serves all of them.

@@ -5,6 +5,7 @@
 //! to be; the narrowphase finds this out by lanes.
 
 use super::Broadphase;
+use super::probe::NearOne;
 use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
@@ -15,7 +16,7 @@ use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
 use crate::lane::{Lane, for_lanes, lane_entry, with_lanes};
-use crate::narrowphase::PairKind;
+use crate::narrowphase::{PairKind, Role};
 use glam::Vec2;
 use std::ops::Range;
 
@@ -94,6 +95,7 @@ pub(crate) struct Boxes {
     pub(super) half_y: Vec<f32>,
     /// The rounding of the slot's outline, m; 0 for a shape without an outline.
     pub(crate) rounding: Vec<f32>,
+    role: Vec<Role>,
 }
 
 /// Half extents in place of those of a body that is not a box: it is near everything. Finite, so that its products are no NaN.
@@ -133,14 +135,20 @@ impl Boxes {
             resize(column, padded);
             SharedSlice::new(column)
         });
+        resize(&mut self.role, padded);
+        let role = SharedSlice::new(&mut self.role);
         crew.chunks(bodies.len, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
             let [axis_x, axis_y, half_x, half_y, rounding] =
                 unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint, as above.
+            let role = unsafe { role.range(range.clone()) };
             with_lanes!(level, L => fill_axes::<L>(bodies, range.clone(), [axis_x, axis_y]));
             for (i, slot) in range.enumerate() {
                 ([half_x[i], half_y[i]], rounding[i]) = box_of(bodies, slot);
+                role[i] = Role::of(bodies.columns.kind[slot], bodies.columns.inv_mass[slot] == 0.0);
             }
         });
     }
@@ -153,6 +161,18 @@ impl Boxes {
         [self.axis_x[slot], self.axis_y[slot]] = axis_lanes::<f32>(bodies, slot);
         ([self.half_x[slot], self.half_y[slot]], self.rounding[slot]) = box_of(bodies, slot);
     }
+}
+
+/// Moves the partners that nothing keeps from touching a body to the front, with their separations, and returns how many
+/// these are.
+fn keep_touchable(bodies: &Bodies, slot: usize, partners: &mut [u32], separations: &mut [f32]) -> usize {
+    let mut kept = 0;
+    for i in 0..partners.len() {
+        let partner = partners[i];
+        (partners[kept], separations[kept]) = (partner, separations[i]);
+        kept += usize::from(!bodies.never_touch(slot, partner as usize));
+    }
+    kept
 }
 
 /// Returns the half extents and the rounding of a slot's shape, along the axes of its body.
@@ -321,37 +341,58 @@ impl Broadphase {
         }
     }
 
-    /// Emits the pairs of a body and its partners, which are near as boxes. If `plain` is false, something may keep two bodies from
+    /// Adds the pairs of a body and its partners, which are near as boxes. If `plain` is false, something may keep two bodies from
     /// touching.
     #[inline(always)]
-    pub(super) fn pair_boxes(
+    pub(super) fn pair_boxes(&self, bodies: &Bodies, near: NearOne<'_>, plain: bool, pairs: &mut Vec<Pair>) {
+        let c = &bodies.columns;
+        let NearOne { slot, partners, separations } = near;
+        let (role, index) = (&self.boxes.role, c.handle[slot].index);
+        let own = role[slot];
+        let of_parts = |&partner: &u32| role[partner as usize] == Role::Compound;
+        let any_parts = !bodies.compounds.is_empty() && partners.iter().any(of_parts);
+        if any_parts || !own.moves() || !c.kind[slot].needs_manifold() {
+            for (&mut partner, &mut separation) in partners.iter_mut().zip(separations) {
+                self.pair_box(bodies, slot, (partner, separation), pairs);
+            }
+            return;
+        }
+        let count = if plain { partners.len() } else { keep_touchable(bodies, slot, partners, separations) };
+        let near = partners[..count].iter().zip(&separations[..count]);
+        pairs.extend(near.map(|(&b, &separation)| {
+            let (kind, swap) = PairKind::of_roles(own, role[b as usize]);
+            // The lower handle is A, so that the roles do not depend on the order of space.
+            let swap = if kind.is_symmetric() { index > c.handle[b as usize].index } else { swap };
+            Pair { a: slot as u32, b, separation, kind, swap, parts: [NO_PART; 2] }
+        }));
+    }
+
+    /// Adds the pairs of two bodies, which are near as boxes.
+    fn pair_box(
         &self,
         bodies: &Bodies,
-        (slot, partners, separations): (usize, &[u32], &[f32]),
-        plain: bool,
-        mut emit: impl FnMut(Pair),
+        slot: usize,
+        (partner, separation): (u32, f32),
+        pairs: &mut Vec<Pair>,
     ) {
         let c = &bodies.columns;
-        let of_parts = |kind: Kind| kind.shape() == ShapeKind::Compound;
-        let (own, fixed, index) = (c.kind[slot], c.inv_mass[slot] == 0.0, c.handle[slot].index);
-        for (&b, &separation) in partners.iter().zip(separations) {
-            let other = b as usize;
-            let kind = c.kind[other];
-            if !(own.needs_manifold() || kind.needs_manifold()) || of_parts(own) || of_parts(kind) {
-                self.accept(bodies, slot, other, &mut emit);
-                continue;
-            }
-            let other_fixed = c.inv_mass[other] == 0.0;
-            if (fixed && other_fixed) || (!plain && bodies.never_touch(slot, other)) {
-                continue;
-            }
-            let (kind, mut swap) = PairKind::of_manifold(own, fixed, kind, other_fixed);
-            if kind.is_symmetric() {
-                // The lower handle is A, so that the roles do not depend on the order of space.
-                swap = index > c.handle[other].index;
-            }
-            emit(Pair { a: slot as u32, b, separation, kind, swap, parts: [NO_PART; 2] });
+        let other = partner as usize;
+        let kinds = [c.kind[slot], c.kind[other]];
+        let needs_manifold = kinds[0].needs_manifold() || kinds[1].needs_manifold();
+        let of_parts = |slot: usize| self.boxes.role[slot] == Role::Compound;
+        if !needs_manifold || of_parts(slot) || of_parts(other) {
+            self.accept(bodies, slot, other, |pair| pairs.push(pair));
+            return;
         }
+        let [fixed, other_fixed] = [slot, other].map(|slot| c.inv_mass[slot] == 0.0);
+        if (fixed && other_fixed) || bodies.never_touch(slot, other) {
+            return;
+        }
+        let (kind, mut swap) = PairKind::of(kinds[0], fixed, kinds[1], other_fixed);
+        if kind.is_symmetric() {
+            swap = c.handle[slot].index > c.handle[other].index;
+        }
+        pairs.push(Pair { a: slot as u32, b: partner, separation, kind, swap, parts: [NO_PART; 2] });
     }
 
     /// Emits the pairs of shapes of two bodies that may touch each other before the list is stale.

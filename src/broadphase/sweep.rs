@@ -19,7 +19,7 @@
 
 use super::bands::Band;
 use super::crowd::{Crowd, MOST_PARTNERS, size};
-use super::probe::{Columns, Hits, Probe};
+use super::probe::{Columns, Hits, NearOne, Probe};
 use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
@@ -136,21 +136,19 @@ impl Finder<'_> {
     /// Makes pairs of the hits that pass the filters. What the lanes could not tell is tested exactly.
     #[inline(never)]
     fn look_at_hits(&mut self) {
-        let (broadphase, bodies, pairs) = (self.broadphase, self.bodies, &mut *self.pairs);
+        let Finder { broadphase, bodies, ref mut pairs, ref mut hits, .. } = *self;
         let (boxes, plain) = (broadphase.boxes.turned, bodies.may_all_touch());
-        let mut emit = |pair| pairs.push(pair);
-        self.hits.visit(|slot, partners, separations| {
+        hits.take(|near| {
             if boxes {
-                broadphase.pair_boxes(bodies, (slot, partners, separations), plain, &mut emit);
+                broadphase.pair_boxes(bodies, near, plain, pairs);
             } else if plain {
-                broadphase.pair_circles(bodies, slot, partners, separations, &mut emit);
+                broadphase.pair_circles(bodies, near, pairs);
             } else {
-                for &partner in partners {
-                    broadphase.accept(bodies, slot, partner as usize, &mut emit);
+                for &mut partner in near.partners {
+                    broadphase.accept(bodies, near.slot, partner as usize, |pair| pairs.push(pair));
                 }
             }
         });
-        self.hits.clear();
     }
 
     /// Takes body `j` of a run as a partner of `i`. Returns false if no later body of the run can be one.
@@ -421,29 +419,33 @@ impl Broadphase {
         if self.fleeting && !kind.is_fixed() { growth.min(self.margins.speculative) } else { growth }
     }
 
-    /// Emits the pairs of a body and its partners, which are near as circles, if these are circles.
+    /// Adds the pairs of a body and its partners, which are near as circles, if these are circles.
     #[inline(always)]
-    fn pair_circles(
-        &self,
-        bodies: &Bodies,
-        slot: usize,
-        partners: &[u32],
-        separations: &[f32],
-        mut emit: impl FnMut(Pair),
-    ) {
-        let (kinds, inv_mass) = (&bodies.columns.kind, &bodies.columns.inv_mass);
+    fn pair_circles(&self, bodies: &Bodies, near: NearOne<'_>, pairs: &mut Vec<Pair>) {
+        let NearOne { slot, partners, separations } = near;
+        let kinds = &bodies.columns.kind;
         let own = kinds[slot];
         let is_circle = own.shape() == ShapeKind::Circle;
         let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
-        let moves = own.is_round() && inv_mass[slot] > 0.0;
-        for (&b, &separation) in partners.iter().zip(separations) {
-            let other = b as usize;
-            // The most frequent case: two moving bodies of the same round kind.
-            if moves && kinds[other] == own && inv_mass[other] > 0.0 {
-                emit(Pair { a: slot as u32, b, separation, kind, swap: false, parts: [NO_PART; 2] });
-            } else {
-                self.accept(bodies, slot, other, &mut emit);
-            }
+        // Of one that is no round body that moves, the separation is not finite.
+        let is_like_own =
+            |(&partner, &separation): (&u32, &f32)| kinds[partner as usize] == own && separation > f32::MIN;
+        let near = partners.iter().zip(&*separations);
+        // The most frequent case: moving bodies of one round kind.
+        if own.is_round() && near.clone().all(is_like_own) {
+            let pair = |(&b, &separation): (&u32, &f32)| Pair {
+                a: slot as u32,
+                b,
+                separation,
+                kind,
+                swap: false,
+                parts: [NO_PART; 2],
+            };
+            pairs.extend(near.map(pair));
+            return;
+        }
+        for &mut partner in partners {
+            self.accept(bodies, slot, partner as usize, |pair| pairs.push(pair));
         }
     }
 

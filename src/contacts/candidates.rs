@@ -8,9 +8,9 @@
 
 use super::build::Build;
 use super::places::RowLimit;
-use super::{BLOCK, Limits, Places, Tile};
+use super::{BLOCK, Places, Tile};
 use crate::base::room::refill;
-use crate::body::{Bodies, NO_OUTLINE};
+use crate::body::Bodies;
 use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
 use crate::lane::RowOffset;
@@ -54,42 +54,44 @@ impl CandidateRuns {
     }
 }
 
-/// Returns the row of a shape, and the rounding of its outline.
+/// Returns the row of a part, and the rounding of its outline.
 #[inline]
-fn shape_of(bodies: &Bodies, slot: usize, part: u8) -> (u32, f32) {
-    let outline = if part == NO_PART {
-        bodies.columns.outline[slot]
-    } else {
-        bodies.parts(slot)[usize::from(part)].outline
-    };
-    let rounding = if outline == NO_OUTLINE { 0.0 } else { bodies.outlines.rounding(outline).0 };
-    let row = if part == NO_PART { slot as u32 } else { bodies.part_row(slot) + u32::from(part) };
-    (row, rounding)
-}
-
-/// Writes the pair with this index as a candidate to a place.
-fn write_candidate(
-    bodies: &Bodies,
-    (block, lane): (&mut CandidateBlock, usize),
-    index: u32,
-    pair: &Pair,
-    rows: &mut RowLimit,
-) {
-    let [(a, rounding_a), (b, rounding_b)] = if pair.kind.needs_manifold() {
-        let [part_a, part_b] = pair.parts;
-        [shape_of(bodies, pair.a as usize, part_a), shape_of(bodies, pair.b as usize, part_b)]
-    } else {
-        [(pair.a, 0.0), (pair.b, 0.0)]
-    };
-    let (a, b) = if pair.swap { (b, a) } else { (a, b) };
-    block.a.set(lane, a, rows);
-    block.b.set(lane, b, rows);
-    block.rounding[lane] = rounding_a + rounding_b;
-    block.pair[lane] = index;
-    block.alive |= 1 << lane;
+fn part_of(bodies: &Bodies, slot: u32, part: u8) -> (u32, f32) {
+    let slot = slot as usize;
+    let placed = &bodies.parts(slot)[usize::from(part)];
+    (bodies.part_row(slot) + u32::from(part), bodies.outlines.rounding(placed.outline).0)
 }
 
 impl Build<'_> {
+    /// Returns the row of a shape, and the rounding of its outline.
+    #[inline(always)]
+    fn shape_of(&self, slot: u32, part: u8) -> (u32, f32) {
+        if part == NO_PART { (slot, self.rounding[slot as usize]) } else { part_of(self.bodies, slot, part) }
+    }
+
+    /// Writes the pair with this index as a candidate to a place.
+    #[inline(always)]
+    fn write_candidate(
+        &self,
+        (block, lane): (&mut CandidateBlock, usize),
+        index: u32,
+        pair: &Pair,
+        rows: &mut RowLimit,
+    ) {
+        let [(a, rounding_a), (b, rounding_b)] = if pair.kind.needs_manifold() {
+            let [part_a, part_b] = pair.parts;
+            [self.shape_of(pair.a, part_a), self.shape_of(pair.b, part_b)]
+        } else {
+            [(pair.a, 0.0), (pair.b, 0.0)]
+        };
+        let (a, b) = if pair.swap { (b, a) } else { (a, b) };
+        block.a.set(lane, a, rows);
+        block.b.set(lane, b, rows);
+        block.rounding[lane] = rounding_a + rounding_b;
+        block.pair[lane] = index;
+        block.alive |= 1 << lane;
+    }
+
     /// Returns whether a pair of a new list is too far apart for a lane. (Tried and dropped: lanes for all pairs that
     /// may be near within two steps. Fewer candidates had to get lanes later, but blocks were so thin that the solver
     /// took 40 % longer.)
@@ -97,11 +99,11 @@ impl Build<'_> {
         !pair.kind.is_fixed() && pair.separation >= self.speculative
     }
 
-    /// Makes candidates of the pairs that have no lane, by kind.
-    pub(super) fn lay_out_candidates(&self, tile: &mut Tile, counts: &[u32; CANDIDATE_KINDS]) {
+    /// Makes candidates of the pairs that have no lane, by kind: of `far`, from its end on.
+    pub(super) fn lay_out_candidates(&self, tile: &mut Tile, counts: &[u32; CANDIDATE_KINDS], far: &[u32]) {
         let roomy = tile.is_roomy();
-        let Tile { candidates, candidate_runs, found, lane_of, limits, padding, runs, .. } = tile;
-        let Limits { shapes, .. } = limits;
+        let Tile { candidates, candidate_runs, found, limits, padding, runs, .. } = tile;
+        let mut rows = limits.shapes;
         let start = &mut candidate_runs.start;
         start[0] = 0;
         for (kind, count) in counts.iter().enumerate() {
@@ -111,7 +113,7 @@ impl Build<'_> {
             start[kind + 1] = start[kind] + (count + least.max(count / SPARE)).div_ceil(BLOCK as u32);
         }
         let blocks = start[CANDIDATE_KINDS] as usize;
-        let places = Places::all(*padding, shapes);
+        let places = Places::all(*padding, &mut rows);
         let none = CandidateBlock {
             a: places,
             b: places,
@@ -121,15 +123,14 @@ impl Build<'_> {
         };
         refill(candidates, blocks, none);
         let mut next: [u32; CANDIDATE_KINDS] = std::array::from_fn(|kind| start[kind] * BLOCK as u32);
-        for ((index, pair), &lane) in found.pairs.iter().enumerate().zip(&*lane_of) {
-            if lane != super::NO_LANE {
-                continue;
-            }
+        for &index in far.iter().rev() {
+            let pair = &found.pairs[index as usize];
             let place = &mut next[pair.kind as usize];
             let (block, lane) = (*place as usize / BLOCK, *place as usize % BLOCK);
             *place += 1;
-            write_candidate(self.bodies, (&mut candidates[block], lane), index as u32, pair, shapes);
+            self.write_candidate((&mut candidates[block], lane), index, pair, &mut rows);
         }
+        limits.shapes = rows;
     }
 
     /// Makes a candidate of a pair that was added to the list. Returns false if there is no place for it.
@@ -142,7 +143,7 @@ impl Build<'_> {
             lane.map(|lane| (block, lane))
         });
         let Some(place) = free.last() else { return false };
-        write_candidate(self.bodies, place, index, pair, &mut limits.shapes);
+        self.write_candidate(place, index, pair, &mut limits.shapes);
         true
     }
 
