@@ -332,7 +332,12 @@ impl Bodies {
     /// Returns true if nothing keeps two bodies from touching: no filter, no joint, no hull that has one of them as a corner. This
     /// is so in most worlds.
     pub(crate) fn may_all_touch(&self) -> bool {
-        !self.any_filter && self.corners.is_empty() && self.apart.is_empty()
+        !self.any_filter && self.only_filtered()
+    }
+
+    /// Returns true if nothing but filters keeps two bodies from touching.
+    pub(crate) fn only_filtered(&self) -> bool {
+        self.corners.is_empty() && self.apart.is_empty()
     }
 
     /// Returns true if something keeps two bodies from touching. Filters of their parts are not asked.

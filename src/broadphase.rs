@@ -116,6 +116,12 @@ impl Present {
             && c.kind[slot].shape() != ShapeKind::Compound
     }
 
+    /// Returns whether a body with this filter touches all bodies of which the same is true.
+    #[inline(always)]
+    fn is_open(&self, mask: u32, category: u32, group: u32) -> bool {
+        (mask & self.categories == self.categories) & (category != 0) & (group == 0)
+    }
+
     fn all_avoid(&self, bodies: &Bodies) -> bool {
         bodies.any_filter && (0..bodies.len).all(|slot| self.avoids(bodies, slot))
     }

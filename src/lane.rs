@@ -96,6 +96,13 @@ impl RowOffset {
         RowOffset(row << 4)
     }
 
+    /// As [`RowOffset::of`], for a row below [`RowOffset::MAX_ROWS`]: without the check.
+    #[inline(always)]
+    pub(crate) const fn of_small(row: u32) -> Self {
+        debug_assert!((row as usize) < Self::MAX_ROWS);
+        RowOffset(row << 4)
+    }
+
     /// The row's index.
     #[inline(always)]
     pub(crate) const fn row(self) -> usize {

@@ -4,8 +4,8 @@
 //! box about its centre that turns with it. A pair that passes may be a few centimetres further apart than a pair has
 //! to be; the narrowphase finds this out by lanes.
 
-use super::Broadphase;
 use super::probe::NearOne;
+use super::{Broadphase, Present};
 use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
@@ -42,33 +42,43 @@ pub(crate) struct ShapeRef {
 }
 
 impl ShapeRef {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {
+        if part != NO_PART {
+            return ShapeRef::of_part(bodies, slot, part);
+        }
         let c = &bodies.columns;
-        let parts = bodies.parts(slot);
-        let placed = parts.get(usize::from(part));
-        let kind = placed.map_or(c.kind[slot].shape(), |placed| placed.part.shape.kind());
-        let outline = placed.map_or(c.outline[slot], |placed| placed.outline);
-        let row = if placed.is_some() { bodies.part_row(slot) + u32::from(part) } else { slot as u32 };
-        let material = placed.map_or(c.material[slot], |placed| placed.material);
+        let (kind, outline, material) = (c.kind[slot].shape(), c.outline[slot], c.material[slot]);
+        let row = slot as u32;
         if outline != NO_OUTLINE {
             let outline_row = Outlines::first_row(outline);
             let (radius, vertices) = bodies.outlines.rounding(outline);
-            let reach = match placed {
-                Some(placed) => placed.reach,
-                None if kind.turns() => c.furthest[slot],
-                None => bodies.outlines.outline(outline).reach(),
-            };
-            ShapeRef { kind, row, outline_row, vertices, radius, reach, material }
-        } else {
-            let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
-            let radius = if round { c.ext_x[slot] } else { 0.0 };
-            let reach = match kind {
-                ShapeKind::HalfSpace => EVERYWHERE,
-                ShapeKind::Aabb => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
-                _ => radius,
-            };
-            ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, reach, material }
+            let reach =
+                if kind.turns() { c.furthest[slot] } else { bodies.outlines.outline(outline).reach() };
+            return ShapeRef { kind, row, outline_row, vertices, radius, reach, material };
+        }
+        let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
+        let radius = if round { c.ext_x[slot] } else { 0.0 };
+        let reach = match kind {
+            ShapeKind::HalfSpace => EVERYWHERE,
+            ShapeKind::Aabb => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
+            _ => radius,
+        };
+        ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, reach, material }
+    }
+
+    #[inline(never)]
+    fn of_part(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {
+        let placed = &bodies.parts(slot)[usize::from(part)];
+        let (radius, vertices) = bodies.outlines.rounding(placed.outline);
+        ShapeRef {
+            kind: placed.part.shape.kind(),
+            row: bodies.part_row(slot) + u32::from(part),
+            outline_row: Outlines::first_row(placed.outline),
+            vertices,
+            radius,
+            reach: placed.reach,
+            material: placed.material,
         }
     }
 }
@@ -90,7 +100,7 @@ pub(crate) struct Boxes {
     pub(super) turned: bool,
     pub(super) axis_x: Vec<f32>,
     pub(super) axis_y: Vec<f32>,
-    /// Half extents; [`ANY_SIZE`] for a compound.
+    /// Half extents; for a compound, of a box around its parts.
     pub(super) half_x: Vec<f32>,
     pub(super) half_y: Vec<f32>,
     /// The rounding of the slot's outline, m; 0 for a shape without an outline.
@@ -98,8 +108,8 @@ pub(crate) struct Boxes {
     role: Vec<Role>,
 }
 
-/// Half extents in place of those of a body that is not a box: it is near everything. Finite, so that its products are no NaN.
-const ANY_SIZE: f32 = 1.0e18;
+/// By how much the box around the parts of a compound is enlarged, so that rounding makes it no smaller than they are.
+const SLACK: f32 = 1.0e-4;
 
 impl Boxes {
     /// Returns how a slot is turned, and its box.
@@ -165,12 +175,19 @@ impl Boxes {
 
 /// Moves the partners that nothing keeps from touching a body to the front, with their separations, and returns how many
 /// these are.
-fn keep_touchable(bodies: &Bodies, slot: usize, partners: &mut [u32], separations: &mut [f32]) -> usize {
+fn keep_touchable(bodies: &Bodies, near: &mut NearOne<'_>, present: &Present) -> usize {
+    let NearOne { slot, partners, separations } = near;
+    let c = &bodies.columns;
+    let (masks, groups, categories) = (&c.mask, &c.group, &c.category);
+    // Most often just a few bodies of the world have a filter that keeps anything apart.
+    let is_open = |slot: usize| present.is_open(masks[slot], categories[slot], groups[slot]);
+    let open = bodies.only_filtered() && is_open(*slot);
     let mut kept = 0;
-    for i in 0..partners.len() {
+    for i in 0..partners.len().min(separations.len()) {
         let partner = partners[i];
         (partners[kept], separations[kept]) = (partner, separations[i]);
-        kept += usize::from(!bodies.never_touch(slot, partner as usize));
+        let touchable = open && is_open(partner as usize) || !bodies.never_touch(*slot, partner as usize);
+        kept += usize::from(touchable);
     }
     kept
 }
@@ -181,7 +198,7 @@ fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
     let c = &bodies.columns;
     let shape = c.kind[slot].shape();
     if shape == ShapeKind::Compound {
-        return ([ANY_SIZE; 2], 0.0);
+        return (box_of_parts(bodies, slot), 0.0);
     }
     let outline = c.outline[slot];
     let [x, y] = [c.ext_x[slot], c.ext_y[slot]];
@@ -191,6 +208,18 @@ fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
     let rounding = bodies.outlines.rounding(outline).0;
     let half = if shape.turns() { bodies.outlines.half_extents(outline).into() } else { [x, y] };
     (half, rounding)
+}
+
+/// Returns the half extents of a box about a compound's centre, along its axes, that holds all parts.
+fn box_of_parts(bodies: &Bodies, slot: usize) -> [f32; 2] {
+    let half = bodies.parts(slot).iter().fold(Vec2::ZERO, |most, placed| {
+        let (offset, (sin, cos)) = Compound::place(placed, (0.0, 1.0));
+        let half = bodies.outlines.half_extents(placed.outline);
+        let turned = Turned { axis: Vec2::new(cos, sin), half };
+        let part = OrientedBox { centre: offset, turned };
+        most.max(offset.abs() + Vec2::new(part.support(Vec2::X), part.support(Vec2::Y)))
+    });
+    (half * (1.0 + SLACK)).into()
 }
 
 lane_entry! {
@@ -344,21 +373,27 @@ impl Broadphase {
     /// Adds the pairs of a body and its partners, which are near as boxes. If `plain` is false, something may keep two bodies from
     /// touching.
     #[inline(always)]
-    pub(super) fn pair_boxes(&self, bodies: &Bodies, near: NearOne<'_>, plain: bool, pairs: &mut Vec<Pair>) {
+    pub(super) fn pair_boxes(
+        &self,
+        bodies: &Bodies,
+        mut near: NearOne<'_>,
+        plain: bool,
+        pairs: &mut Vec<Pair>,
+    ) {
         let c = &bodies.columns;
-        let NearOne { slot, partners, separations } = near;
+        let NearOne { slot, ref mut partners, ref mut separations } = near;
         let (role, index) = (&self.boxes.role, c.handle[slot].index);
         let own = role[slot];
         let of_parts = |&partner: &u32| role[partner as usize] == Role::Compound;
         let any_parts = !bodies.compounds.is_empty() && partners.iter().any(of_parts);
         if any_parts || !own.moves() || !c.kind[slot].needs_manifold() {
-            for (&mut partner, &mut separation) in partners.iter_mut().zip(separations) {
+            for (&partner, &separation) in partners.iter().zip(&**separations) {
                 self.pair_box(bodies, slot, (partner, separation), pairs);
             }
             return;
         }
-        let count = if plain { partners.len() } else { keep_touchable(bodies, slot, partners, separations) };
-        let near = partners[..count].iter().zip(&separations[..count]);
+        let count = if plain { partners.len() } else { keep_touchable(bodies, &mut near, &self.present) };
+        let near = near.partners[..count].iter().zip(&near.separations[..count]);
         pairs.extend(near.map(|(&b, &separation)| {
             let (kind, swap) = PairKind::of_roles(own, role[b as usize]);
             // The lower handle is A, so that the roles do not depend on the order of space.

@@ -162,7 +162,8 @@ impl Build<'_> {
         }
         self.lay_out(tile, &buckets, &mut counts, &candidates, coloured);
         self.fill(tile, &scratch, &buckets, &mut counts);
-        self.lay_out_candidates(tile, &candidates, &scratch.split[near..tile.found.pairs.len()]);
+        let far = sort_by_kind(tile, &mut scratch, near, &candidates);
+        self.lay_out_candidates(tile, &candidates, far);
         tile.scratch = scratch;
     }
 
@@ -428,6 +429,35 @@ fn split(
     }
     candidates.copy_from_slice(&counts[..CANDIDATE_KINDS]);
     near
+}
+
+/// Returns the pairs without lanes, sorted by kind, in order within a kind.
+fn sort_by_kind<'a>(
+    tile: &Tile,
+    scratch: &'a mut Scratch,
+    near: usize,
+    counts: &[u32; CANDIDATE_KINDS],
+) -> &'a [u32] {
+    let pairs = &tile.found.pairs;
+    let Scratch { split, sorted, .. } = scratch;
+    let far = &mut split[near..pairs.len()];
+    if counts.iter().filter(|&&count| count > 0).count() <= 1 {
+        far.reverse();
+        return far;
+    }
+    let mut next = [0u32; 32];
+    for (kind, &count) in counts.iter().enumerate() {
+        next[kind + 1] = next[kind] + count;
+    }
+    if sorted.len() < far.len() {
+        resize(sorted, far.len());
+    }
+    for &index in far.iter().rev() {
+        let place = &mut next[pairs[index as usize].kind as usize & 31];
+        sorted[*place as usize] = index;
+        *place += 1;
+    }
+    &sorted[..far.len()]
 }
 
 /// Returns the radius that rolls: the smaller one of two round shapes, else that of the round shape.
