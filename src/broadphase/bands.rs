@@ -280,7 +280,7 @@ impl Bands {
 
     /// Returns the number of the band that a coordinate along the cut axis is in.
     pub(crate) fn id_at(&self, coordinate: f32) -> i32 {
-        (f64::from(coordinate) / self.height).floor().clamp(-LIMIT, LIMIT) as i32
+        floor((f64::from(coordinate) / self.height).clamp(-LIMIT, LIMIT))
     }
 
     /// Chooses the axis to cut: the one along which the middle nine tenths of the bodies are spread further. Returns
@@ -365,7 +365,7 @@ fn mark(kind: Kind) -> i32 {
 /// Returns the largest whole number that is not above `value`, which is within the range of i32. (`f64::floor` is a call on
 /// processors of the plain build.)
 #[inline(always)]
-fn floor(value: f64) -> i32 {
+pub(super) fn floor(value: f64) -> i32 {
     let whole = value as i32;
     whole - i32::from(f64::from(whole) > value)
 }

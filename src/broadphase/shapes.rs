@@ -435,11 +435,11 @@ impl Broadphase {
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;
         let is_compound = |slot: usize| c.kind[slot].shape() == ShapeKind::Compound;
+        let two = self.two_bodies(bodies, [a, b]);
         if !is_compound(a) && !is_compound(b) {
             if bodies.filters_meet(a, b) {
                 let kinds = [c.kind[a], c.kind[b]];
-                let places = [&self.place(a), &self.place(b)];
-                self.accept_boxes(bodies, [a, b], kinds, places, [NO_PART; 2], emit);
+                two.accept_boxes(kinds, [&self.place(a), &self.place(b)], [NO_PART; 2], emit);
             }
             return;
         }
@@ -455,9 +455,29 @@ impl Broadphase {
             for other in of_b.iter().filter(|other| !other.is_apart(one.place.centre, one.reach + growth)) {
                 if one.may_touch(other) {
                     let (kinds, parts) = ([one.kind, other.kind], [one.part, other.part]);
-                    self.accept_boxes(bodies, [a, b], kinds, [&one.place, &other.place], parts, emit);
+                    two.accept_boxes(kinds, [&one.place, &other.place], parts, emit);
                 }
             }
+        }
+    }
+
+    /// Returns what the pairs of shapes of two bodies have in common.
+    #[inline(always)]
+    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> TwoBodies {
+        let c = &bodies.columns;
+        let fixed = slots.map(|slot| c.inv_mass[slot] == 0.0);
+        let plane = |slot: usize| {
+            (c.kind[slot].shape() == ShapeKind::HalfSpace)
+                .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
+        };
+        let [a, b] = slots;
+        TwoBodies {
+            slots,
+            fixed,
+            planes: slots.map(plane),
+            // The lower handle is A, so that the roles do not depend on the order of space.
+            swap: c.handle[a].index > c.handle[b].index,
+            largest_gap: self.largest_gap(a, b, fixed[0] || fixed[1]),
         }
     }
 
@@ -475,42 +495,46 @@ impl Broadphase {
         }
     }
 
-    /// Emits the pair of two shapes, if they may touch.
-    #[inline(always)]
-    fn accept_boxes(
-        &self,
-        bodies: &Bodies,
-        [a, b]: [usize; 2],
-        [kind_a, kind_b]: [Kind; 2],
-        [of_a, of_b]: [&OrientedBox; 2],
-        parts: [u8; 2],
-        emit: &mut dyn FnMut(Pair),
-    ) {
-        let c = &bodies.columns;
-        let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
-        let plane = |slot: usize| {
-            (c.kind[slot].shape() == ShapeKind::HalfSpace)
-                .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
-        };
-        let separation = match (plane(a), plane(b)) {
-            (Some(plane), _) => of_b.above(plane),
-            (_, Some(plane)) => of_a.above(plane),
-            _ => of_a.separation(of_b),
-        };
-        let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
-        if separation <= self.largest_gap(a, b, kind) {
-            if kind.is_symmetric() {
-                // The lower handle is A, so that the roles do not depend on the order of space.
-                swap = c.handle[a].index > c.handle[b].index;
-            }
-            emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts });
-        }
-    }
-
     /// Returns the box around a body's shape, where the shape was when the list was made.
     #[inline]
     fn place(&self, slot: usize) -> OrientedBox {
         let [x, y, ..] = self.shape[slot].0;
         OrientedBox { centre: Vec2::new(x, y), turned: self.boxes.of(slot) }
+    }
+}
+
+/// What the pairs of shapes of two bodies have in common.
+struct TwoBodies {
+    slots: [usize; 2],
+    fixed: [bool; 2],
+    /// Normal and offset of those that are half-spaces.
+    planes: [Option<(Vec2, f32)>; 2],
+    /// Of a pair of which either may be A: whether it is the second one.
+    swap: bool,
+    largest_gap: f32,
+}
+
+impl TwoBodies {
+    /// Emits the pair of two shapes, if they may touch.
+    #[inline(always)]
+    fn accept_boxes(
+        &self,
+        [kind_a, kind_b]: [Kind; 2],
+        [of_a, of_b]: [&OrientedBox; 2],
+        parts: [u8; 2],
+        emit: &mut dyn FnMut(Pair),
+    ) {
+        let separation = match self.planes {
+            [Some(plane), _] => of_b.above(plane),
+            [_, Some(plane)] => of_a.above(plane),
+            _ => of_a.separation(of_b),
+        };
+        if separation <= self.largest_gap {
+            let [a_fixed, b_fixed] = self.fixed;
+            let (kind, swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
+            let swap = if kind.is_symmetric() { self.swap } else { swap };
+            let [a, b] = self.slots.map(|slot| slot as u32);
+            emit(Pair { a, b, separation, kind, swap, parts });
+        }
     }
 }

@@ -411,12 +411,12 @@ impl Broadphase {
         crowd.tidy();
     }
 
-    /// Returns how far apart the shapes of a pair may be. In a list of one step, two bodies that move may be no further
+    /// Returns how far apart the shapes of a pair may be; `fixed` is true if contacts can move just one of the bodies. In a list of one step, two bodies that move may be no further
     /// apart than the speculative distance, as more does not count in this step.
     #[inline(always)]
-    pub(super) fn largest_gap(&self, a: usize, b: usize, kind: PairKind) -> f32 {
+    pub(super) fn largest_gap(&self, a: usize, b: usize, fixed: bool) -> f32 {
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
-        if self.fleeting && !kind.is_fixed() { growth.min(self.margins.speculative) } else { growth }
+        if self.fleeting && !fixed { growth.min(self.margins.speculative) } else { growth }
     }
 
     /// Adds the pairs of a body and its partners, which are near as circles, if these are circles.
@@ -480,7 +480,7 @@ impl Broadphase {
             } else {
                 touch_any(kind, row_a, row_b).separation
             };
-        if separation <= self.largest_gap(a, b, kind) {
+        if separation <= self.largest_gap(a, b, a_fixed || b_fixed) {
             emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts: [NO_PART; 2] });
         }
     }
