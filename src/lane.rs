@@ -96,7 +96,7 @@ impl RowOffset {
         RowOffset(row << 4)
     }
 
-    /// As [`RowOffset::of`], for a row below [`RowOffset::MAX_ROWS`]: without the check.
+    /// As [`RowOffset::of`], without the check.
     #[inline(always)]
     pub(crate) const fn of_small(row: u32) -> Self {
         debug_assert!((row as usize) < Self::MAX_ROWS);
@@ -207,10 +207,8 @@ pub(crate) trait Lane:
     /// Stores the lanes whose bits are set to the first places of `to`, in order. The other places up to `WIDTH` get any values.
     #[inline(always)]
     fn pack(self, bits: u32, to: &mut [f32]) {
-        let values = values(self);
         let mut packed = 0;
-        for (lane, &value) in values[..Self::WIDTH].iter().enumerate() {
-            // All lanes before this one may be packed, and no more than that.
+        for (lane, &value) in values(self)[..Self::WIDTH].iter().enumerate() {
             to[packed] = value;
             packed += (bits >> lane & 1) as usize;
         }

@@ -7,11 +7,16 @@
 //!     the numbers and separations of those that are left are packed, without a branch for each
 //! ```
 //!
-//! A run is contiguous in the order of space, so the shapes are read from columns, without a gather. A shape that is no box and no
-//! circle (a compound, or a round one among shapes that turn) passes, and is looked at once more on its own.
+//! A run is contiguous in the order of space, so the shapes are read from columns, without a gather. A compound is a box around its
+//! parts here. What passes is looked at once more if it needs that: a compound part by part, a round shape among shapes that turn by
+//! its distance.
 //!
-//! Before, each overlapping pair of bounds was looked up and tested alone: 170 instructions for a pair of boxes, of which half
-//! were too far apart. In lanes it is 25, for boxes.
+//! Before, each pair of overlapping bounds was looked up and tested alone, at some 170 instructions for two boxes, and half of these
+//! were too far apart. The sweep over 2,000 boxes took 7,500,000 instructions and takes 2,600,000, that over a drum of boxes
+//! 31,700,000 and takes 11,900,000.
+//!
+//! The kind of a pair comes from a table of roles ([`Role`](crate::narrowphase::Role)), and where a world has filters, most bodies
+//! are *open*: they touch all bodies of which the same is true, so no filters are compared.
 
 use super::Broadphase;
 use super::crowd::MOST_PARTNERS;

@@ -5,7 +5,7 @@
 //! to be; the narrowphase finds this out by lanes.
 
 use super::probe::NearOne;
-use super::{Broadphase, Present};
+use super::{Broadphase, Present, most};
 use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
@@ -279,7 +279,7 @@ impl OrientedBox {
             gap(two.axis, two.half.x, one.half.x * cos + one.half.y * sin),
             gap(two.axis.perp(), two.half.y, one.half.x * sin + one.half.y * cos),
         ];
-        gaps[0].max(gaps[1]).max(gaps[2].max(gaps[3]))
+        most(most(gaps[0], gaps[1]), most(gaps[2], gaps[3]))
     }
 
     fn above(&self, (normal, offset): (Vec2, f32)) -> f32 {
