@@ -329,9 +329,22 @@ impl Bodies {
         }
     }
 
-    /// Returns true if no stage has to look at filters, parts, arms or hulls. This is so in most worlds.
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.any_manifold && !self.any_filter && self.corners.is_empty() && self.apart.is_empty()
+    /// Returns true if nothing keeps two bodies from touching: no filter, no joint, no hull that has one of them as a corner. This
+    /// is so in most worlds.
+    pub(crate) fn may_all_touch(&self) -> bool {
+        !self.any_filter && self.only_filtered()
+    }
+
+    /// Returns true if nothing but filters keeps two bodies from touching.
+    pub(crate) fn only_filtered(&self) -> bool {
+        self.corners.is_empty() && self.apart.is_empty()
+    }
+
+    /// Returns true if something keeps two bodies from touching. Filters of their parts are not asked.
+    #[inline(always)]
+    pub(crate) fn never_touch(&self, a: usize, b: usize) -> bool {
+        // Corners of a hull touch as part of the hull only: see `solver/hulls.rs`.
+        self.is_corner(a) || self.is_corner(b) || self.are_apart(a, b) || !self.filters_meet(a, b)
     }
 
     /// Returns true if a joint keeps two bodies from touching.

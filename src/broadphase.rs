@@ -36,6 +36,7 @@ mod frames;
 mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
+mod probe;
 pub(crate) mod shapes;
 pub(crate) mod strays;
 pub(crate) mod sweep;
@@ -45,6 +46,7 @@ use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
+use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
 use crate::settings::Settings;
 use bands::Bands;
@@ -55,7 +57,7 @@ pub(crate) use horizon::LastList;
 use horizon::{HORIZON_STEPS, Horizon, ONE_STEP};
 use levels::Levels;
 use loose::Allowance;
-use shapes::Turned;
+use shapes::Boxes;
 use std::ops::Range;
 use strays::Strays;
 
@@ -114,6 +116,12 @@ impl Present {
             && c.kind[slot].shape() != ShapeKind::Compound
     }
 
+    /// Returns whether a body with this filter touches all bodies of which the same is true.
+    #[inline(always)]
+    fn is_open(&self, mask: u32, category: u32, group: u32) -> bool {
+        (mask & self.categories == self.categories) & (category != 0) & (group == 0)
+    }
+
     fn all_avoid(&self, bodies: &Bodies) -> bool {
         bodies.any_filter && (0..bodies.len).all(|slot| self.avoids(bodies, slot))
     }
@@ -165,13 +173,14 @@ impl Growth {
         }
         let (frame, spread, rms) = frames.at(bodies.position(slot));
         let fixed = matches!(c.kind[slot].motion(), Motion::Static | Motion::Asleep);
-        let half = c.ext_x[slot].min(c.ext_y[slot]);
-        let base = if fixed { 0.0 } else { (BASE_FRACTION * half).min(margins.base) };
+        let half = least(c.ext_x[slot], c.ext_y[slot]);
+        let base = if fixed { 0.0 } else { least(BASE_FRACTION * half, margins.base) };
         let turning = c.omega[slot].abs() * c.furthest[slot];
         let relative = (bodies.velocity(slot) - frame).length() + turning;
-        let speed = if fixed { relative } else { relative.max(LEAST_SPEED * rms).max(2.0 * spread) };
-        let limit = (margins.most * half).max(margins.time_step * speed);
-        let leeway = base + (margins.horizon * speed).min(limit);
+        let around = most(LEAST_SPEED * rms, 2.0 * spread);
+        let speed = if fixed { relative } else { most(relative, around) };
+        let limit = most(margins.most * half, margins.time_step * speed);
+        let leeway = base + least(margins.horizon * speed, limit);
         let speculative = if fixed { 0.0 } else { margins.speculative };
         let growth = leeway + speculative + margins.horizon * spread;
         let grown = Growth { leeway, growth, bounds: growth, frame };
@@ -197,6 +206,8 @@ pub(crate) struct Bounds {
     pub front: Vec<f32>,
     /// How far around each shape others count as partners, see `Growth`.
     pub growth: Vec<f32>,
+    /// In a list of one step: the speculative distance for a body that contacts move, and infinity for others.
+    pub limit: Vec<f32>,
     /// Where the body was when the bounds were made …
     pub built_x: Vec<f32>,
     pub built_y: Vec<f32>,
@@ -295,8 +306,8 @@ pub(crate) struct Broadphase {
     fleeting: bool,
     /// `[x, y, ext_x, ext_y]` of each slot as of the rebuild. (The rows of the mirror are fresh in every step.)
     pub(crate) shape: Vec<Row>,
-    /// How each slot is turned as of the rebuild, where there are bodies that turn.
-    pub(crate) turn: Vec<Turned>,
+    /// The box of each slot as of the rebuild.
+    pub(crate) boxes: Boxes,
     /// The parts of compounds as of the rebuild.
     parts: shapes::PlacedParts,
     /// The slots of each tile: whole bands, in order.
@@ -338,6 +349,7 @@ impl Broadphase {
         margins: &Margins,
         last: &LastList,
         expects_bodies: bool,
+        level: Level,
         crew: &Crew<'_>,
     ) {
         bodies.prepare_outlines(crew);
@@ -389,7 +401,7 @@ impl Broadphase {
         let height = self.bands.height as f32;
         let near = if self.fleeting { motion.near(&margins) } else { 0.0 };
         self.strays.clear(bodies.len, near.max(0.25 * height));
-        self.fill_bounds(bodies, &margins, crew);
+        self.fill_bounds(bodies, &margins, level, crew);
         if !bodies.compounds.is_empty() {
             self.place_parts(bodies);
         }
@@ -429,7 +441,7 @@ impl Broadphase {
     }
 
     /// Fills the bounds, the margins and the shape rows of all slots, in the new order.
-    fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
+    fn fill_bounds(&mut self, bodies: &Bodies, margins: &Margins, level: Level, crew: &Crew<'_>) {
         let enabled = self.frames.enabled;
         let bounds = &mut self.bounds;
         (bounds.age, bounds.steps) = (0.0, 0);
@@ -441,8 +453,13 @@ impl Broadphase {
         bounds.large_growth = if enabled { margins.horizon * self.frames.fastest } else { 0.0 };
         self.grow_bounds(bodies, margins, crew);
         if bodies.any_manifold {
-            self.fill_turned(bodies, crew);
+            resize(&mut self.bounds.built_angle, padded(bodies.len) + MAX_WIDTH);
+            self.bounds.built_angle[..bodies.len].copy_from_slice(&bodies.columns.angle[..bodies.len]);
         }
+        if self.fleeting {
+            self.fill_limits(bodies, margins);
+        }
+        self.boxes.fill(bodies, padded(bodies.len) + MAX_WIDTH, level, crew);
         self.fill_fronts(crew);
     }
 
@@ -503,22 +520,13 @@ impl Broadphase {
         });
     }
 
-    /// Writes how each slot is turned.
-    fn fill_turned(&mut self, bodies: &Bodies, crew: &Crew<'_>) {
-        let wanted = padded(bodies.len) + MAX_WIDTH;
-        resize(&mut self.bounds.built_angle, wanted);
-        resize(&mut self.turn, wanted);
-        let built_angle = SharedSlice::new(&mut self.bounds.built_angle);
-        let turn = SharedSlice::new(&mut self.turn);
-        crew.chunks(bodies.len, CHUNK, |range| {
-            #[allow(unsafe_code)]
-            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
-            let (angles, turns) = unsafe { (built_angle.range(range.clone()), turn.range(range.clone())) };
-            angles.copy_from_slice(&bodies.columns.angle[range.clone()]);
-            for (turn, slot) in turns.iter_mut().zip(range) {
-                *turn = Turned::of(bodies, slot);
-            }
-        });
+    /// Writes the limits of a list of one step.
+    fn fill_limits(&mut self, bodies: &Bodies, margins: &Margins) {
+        let limit = &mut self.bounds.limit;
+        resize(limit, padded(bodies.len) + MAX_WIDTH);
+        for (limit, &inv_mass) in limit.iter_mut().zip(&bodies.columns.inv_mass[..bodies.len]) {
+            *limit = if inv_mass > 0.0 { margins.speculative } else { f32::INFINITY };
+        }
     }
 
     /// Writes the largest upper bound in each band up to each slot.
@@ -546,6 +554,18 @@ impl Broadphase {
 fn is_mostly_turning(bodies: &Bodies) -> bool {
     let turns = |kind: &&Kind| kind.needs_manifold() && kind.is_collidable();
     bodies.any_manifold && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
+}
+
+/// The smaller of two numbers. (`f32::min` takes four instructions more, for NaN; these numbers are finite.)
+#[inline(always)]
+fn least(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+/// The larger of two numbers.
+#[inline(always)]
+fn most(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
 }
 
 #[inline]

@@ -389,8 +389,8 @@ pub(crate) struct List<'a> {
 impl<'a> List<'a> {
     fn build(&self, carry: &'a Carry, spare: &'a Mutex<Vec<carry::Kept>>) -> build::Build<'a> {
         let List { broadphase, bodies, mixing, speculative } = *self;
-        let old_slot = &broadphase.bands.order;
-        build::Build { bodies, mixing, carry, old_slot, speculative, spare }
+        let (old_slot, rounding) = (&broadphase.bands.order, &broadphase.boxes.rounding);
+        build::Build { bodies, rounding, mixing, carry, old_slot, speculative, spare }
     }
 }
 

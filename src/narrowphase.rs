@@ -19,7 +19,7 @@ pub(crate) mod manifold;
 mod round_convex;
 pub(crate) mod shapes;
 
-pub(crate) use kind::{KINDS, PairKind};
+pub(crate) use kind::{KINDS, PairKind, Role};
 pub(crate) use shapes::{ShapeRows, separation as shapes_separation};
 
 use crate::lane::Lane;

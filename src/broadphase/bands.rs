@@ -181,7 +181,7 @@ impl Bands {
             (chunk.least, chunk.most) = (i32::MAX, i32::MIN);
             for (band, slot) in band_of.iter_mut().zip(range) {
                 if *band == 0 {
-                    *band = (f64::from(lower[slot]) * per_height).floor().clamp(-LIMIT, LIMIT) as i32;
+                    *band = floor((f64::from(lower[slot]) * per_height).clamp(-LIMIT, LIMIT));
                     chunk.least = chunk.least.min(*band);
                     chunk.most = chunk.most.max(*band);
                 }
@@ -280,7 +280,7 @@ impl Bands {
 
     /// Returns the number of the band that a coordinate along the cut axis is in.
     pub(crate) fn id_at(&self, coordinate: f32) -> i32 {
-        (f64::from(coordinate) / self.height).floor().clamp(-LIMIT, LIMIT) as i32
+        floor((f64::from(coordinate) / self.height).clamp(-LIMIT, LIMIT))
     }
 
     /// Chooses the axis to cut: the one along which the middle nine tenths of the bodies are spread further. Returns
@@ -299,9 +299,8 @@ impl Bands {
                     })
                     .map(|slot| column[slot]),
             );
-            self.sample.sort_unstable_by(f32::total_cmp);
             let n = self.sample.len();
-            if n == 0 { (0.0, 0.0) } else { (self.sample[n / 20], self.sample[n - 1 - n / 20]) }
+            if n == 0 { (0.0, 0.0) } else { two_of_order(&mut self.sample, n / 20, n - 1 - n / 20) }
         };
         let (x, y) = (middle(&c.pos_x), middle(&c.pos_y));
         let (spread_x, spread_y) = (x.1 - x.0, y.1 - y.0);
@@ -331,14 +330,26 @@ impl Bands {
                         c.ext_x[slot].max(c.ext_y[slot]) + growth
                     }),
             );
-            self.sample.sort_unstable_by(f32::total_cmp);
             let n = self.sample.len();
-            (n > 0).then(|| (LARGE_MEDIAN * self.sample[n / 2]).max(LARGE_MOST * self.sample[n - 1 - n / 20]))
+            (n > 0).then(|| {
+                let (median, most) = two_of_order(&mut self.sample, n / 2, n - 1 - n / 20);
+                (LARGE_MEDIAN * median).max(LARGE_MOST * most)
+            })
         };
         sizes(|motion| matches!(motion, Motion::Dynamic | Motion::Asleep))
             .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic)))
             .unwrap_or(f32::INFINITY)
     }
+}
+
+/// Returns the values that would be at two places if the sample were sorted.
+fn two_of_order(sample: &mut [f32], low: usize, high: usize) -> (f32, f32) {
+    let (_, &mut least, above) = sample.select_nth_unstable_by(low, f32::total_cmp);
+    let most = match high.checked_sub(low + 1) {
+        Some(place) => *above.select_nth_unstable_by(place, f32::total_cmp).1,
+        None => least,
+    };
+    (least, most)
 }
 
 /// Returns the mark of a body that goes in no band, and 0 for the others.
@@ -349,6 +360,14 @@ fn mark(kind: Kind) -> i32 {
         (_, ShapeKind::HalfSpace) => LARGE,
         _ => 0,
     }
+}
+
+/// Returns the largest whole number that is not above `value`, which is within the range of i32. (`f64::floor` is a call on
+/// processors of the plain build.)
+#[inline(always)]
+pub(super) fn floor(value: f64) -> i32 {
+    let whole = value as i32;
+    whole - i32::from(f64::from(whole) > value)
 }
 
 /// Returns bits that compare as the numbers do.

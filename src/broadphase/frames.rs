@@ -123,8 +123,8 @@ impl Frames {
     #[inline]
     fn index(&self, position: Vec2) -> usize {
         let cell = (position - self.origin) * self.per_size;
-        // `as` saturates, so a position outside counts to a cell at the edge.
-        let (x, y) = (cell.x as usize, cell.y as usize);
+        // `as` saturates, so a position outside counts to a cell at the edge. (The way over `i32` is half as long as that to `usize`.)
+        let (x, y) = ((cell.x as i32).max(0) as usize, (cell.y as i32).max(0) as usize);
         y.min(self.rows - 1) * self.columns + x.min(self.columns - 1)
     }
 

@@ -18,7 +18,7 @@
 //! band: they are few, and near everything.
 
 use super::Broadphase;
-use super::bands::{Band, LIMIT, ordered_bits, sort_coherent};
+use super::bands::{Band, LIMIT, floor, ordered_bits, sort_coherent};
 use super::resize;
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
@@ -34,7 +34,7 @@ struct Level {
 
 impl Level {
     fn id_at(&self, coordinate: f32) -> i32 {
-        (f64::from(coordinate) / self.height).floor().clamp(-LIMIT, LIMIT) as i32
+        floor((f64::from(coordinate) / self.height).clamp(-LIMIT, LIMIT))
     }
 }
 

@@ -9,7 +9,6 @@
 
 use super::crowd::MOST_PARTNERS;
 use super::horizon::HORIZON_STEPS;
-use super::shapes::Turned;
 use super::{Broadphase, Growth, Margins, interval, shape_row};
 use crate::body::{Bodies, Motion};
 use crate::broadphase::sweep::Pair;
@@ -124,7 +123,7 @@ impl Broadphase {
         (bounds.built_x[slot], bounds.built_y[slot]) = (x, y);
         if bodies.any_manifold {
             bounds.built_angle[slot] = c.angle[slot];
-            self.turn[slot] = Turned::of(bodies, slot);
+            self.boxes.renew(bodies, slot);
         }
         let Growth { leeway, growth, frame, .. } = Growth::of(bodies, slot, margins, &self.frames);
         // The body may have moved into another frame. It keeps its own frame, and the margin grows by the difference.

@@ -4,15 +4,21 @@
 //! box about its centre that turns with it. A pair that passes may be a few centimetres further apart than a pair has
 //! to be; the narrowphase finds this out by lanes.
 
-use super::Broadphase;
+use super::probe::NearOne;
+use super::{Broadphase, Present, most};
+use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
+use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
-use crate::narrowphase::PairKind;
+use crate::isa::Level;
+use crate::lane::{Lane, for_lanes, lane_entry, with_lanes};
+use crate::narrowphase::{PairKind, Role};
 use glam::Vec2;
+use std::ops::Range;
 
 /// A mark in place of a part's number, for a body that has one shape.
 pub(crate) const NO_PART: u8 = u8::MAX;
@@ -36,33 +42,43 @@ pub(crate) struct ShapeRef {
 }
 
 impl ShapeRef {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {
+        if part != NO_PART {
+            return ShapeRef::of_part(bodies, slot, part);
+        }
         let c = &bodies.columns;
-        let parts = bodies.parts(slot);
-        let placed = parts.get(usize::from(part));
-        let kind = placed.map_or(c.kind[slot].shape(), |placed| placed.part.shape.kind());
-        let outline = placed.map_or(c.outline[slot], |placed| placed.outline);
-        let row = if placed.is_some() { bodies.part_row(slot) + u32::from(part) } else { slot as u32 };
-        let material = placed.map_or(c.material[slot], |placed| placed.material);
+        let (kind, outline, material) = (c.kind[slot].shape(), c.outline[slot], c.material[slot]);
+        let row = slot as u32;
         if outline != NO_OUTLINE {
             let outline_row = Outlines::first_row(outline);
             let (radius, vertices) = bodies.outlines.rounding(outline);
-            let reach = match placed {
-                Some(placed) => placed.reach,
-                None if kind.turns() => c.furthest[slot],
-                None => bodies.outlines.outline(outline).reach(),
-            };
-            ShapeRef { kind, row, outline_row, vertices, radius, reach, material }
-        } else {
-            let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
-            let radius = if round { c.ext_x[slot] } else { 0.0 };
-            let reach = match kind {
-                ShapeKind::HalfSpace => EVERYWHERE,
-                ShapeKind::Aabb => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
-                _ => radius,
-            };
-            ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, reach, material }
+            let reach =
+                if kind.turns() { c.furthest[slot] } else { bodies.outlines.outline(outline).reach() };
+            return ShapeRef { kind, row, outline_row, vertices, radius, reach, material };
+        }
+        let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
+        let radius = if round { c.ext_x[slot] } else { 0.0 };
+        let reach = match kind {
+            ShapeKind::HalfSpace => EVERYWHERE,
+            ShapeKind::Aabb => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
+            _ => radius,
+        };
+        ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, reach, material }
+    }
+
+    #[inline(never)]
+    fn of_part(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {
+        let placed = &bodies.parts(slot)[usize::from(part)];
+        let (radius, vertices) = bodies.outlines.rounding(placed.outline);
+        ShapeRef {
+            kind: placed.part.shape.kind(),
+            row: bodies.part_row(slot) + u32::from(part),
+            outline_row: Outlines::first_row(placed.outline),
+            vertices,
+            radius,
+            reach: placed.reach,
+            material: placed.material,
         }
     }
 }
@@ -70,34 +86,174 @@ impl ShapeRef {
 /// How a body is turned, and the box about its centre that holds its shape and turns with it. (For a compound only the
 /// turn counts, not the box.)
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Turned {
+struct Turned {
     /// Its x axis.
     axis: Vec2,
     half: Vec2,
 }
 
-impl Turned {
+/// The boxes of all slots as of the list, by column. The axes are those of [`Turned`].
+#[derive(Default)]
+pub(crate) struct Boxes {
+    /// There are bodies that turn. If not, there is just `half_x`: the radius of a round body that moves, and infinity for others,
+    /// so that they are near everything.
+    pub(super) turned: bool,
+    pub(super) axis_x: Vec<f32>,
+    pub(super) axis_y: Vec<f32>,
+    /// Half extents; for a compound, of a box around its parts.
+    pub(super) half_x: Vec<f32>,
+    pub(super) half_y: Vec<f32>,
+    /// The rounding of the slot's outline, m; 0 for a shape without an outline.
+    pub(crate) rounding: Vec<f32>,
+    role: Vec<Role>,
+}
+
+/// By how much the box around the parts of a compound is enlarged, so that rounding makes it no smaller than they are.
+const SLACK: f32 = 1.0e-4;
+
+impl Boxes {
+    /// Returns how a slot is turned, and its box.
     #[inline]
-    pub(crate) fn of(bodies: &Bodies, slot: usize) -> Turned {
-        let c = &bodies.columns;
-        let shape = c.kind[slot].shape();
-        let boxed = shape.turns() && shape != ShapeKind::Compound;
-        let half = if boxed {
-            bodies.outlines.half_extents(c.outline[slot])
-        } else {
-            Vec2::new(c.ext_x[slot], c.ext_y[slot])
-        };
-        let (sin, cos) = if c.furthest[slot] > 0.0 { sin_cos(c.angle[slot]) } else { (0.0, 1.0) };
+    fn of(&self, slot: usize) -> Turned {
         Turned {
-            axis: Vec2::new(if shape.turns() { cos } else { 1.0 }, if shape.turns() { sin } else { 0.0 }),
-            half,
+            axis: Vec2::new(self.axis_x[slot], self.axis_y[slot]),
+            half: Vec2::new(self.half_x[slot], self.half_y[slot]),
         }
     }
+
+    /// Fills the columns of all slots, and resizes them to `padded`.
+    pub(super) fn fill(&mut self, bodies: &Bodies, padded: usize, level: Level, crew: &Crew<'_>) {
+        self.turned = bodies.any_manifold;
+        resize(&mut self.half_x, padded);
+        if !self.turned {
+            let half_x = SharedSlice::new(&mut self.half_x);
+            let c = &bodies.columns;
+            crew.chunks(bodies.len, CHUNK, |range| {
+                #[allow(unsafe_code)]
+                // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+                let half_x = unsafe { half_x.range(range.clone()) };
+                for (half_x, slot) in half_x.iter_mut().zip(range) {
+                    let round = c.kind[slot].is_round() && c.inv_mass[slot] > 0.0;
+                    *half_x = if round { c.ext_x[slot] } else { f32::INFINITY };
+                }
+            });
+            return;
+        }
+        let columns =
+            [&mut self.axis_x, &mut self.axis_y, &mut self.half_x, &mut self.half_y, &mut self.rounding];
+        let columns = columns.map(|column| {
+            resize(column, padded);
+            SharedSlice::new(column)
+        });
+        resize(&mut self.role, padded);
+        let role = SharedSlice::new(&mut self.role);
+        crew.chunks(bodies.len, CHUNK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+            let [axis_x, axis_y, half_x, half_y, rounding] =
+                unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
+            #[allow(unsafe_code)]
+            // SAFETY: chunks are disjoint, as above.
+            let role = unsafe { role.range(range.clone()) };
+            with_lanes!(level, L => fill_axes::<L>(bodies, range.clone(), [axis_x, axis_y]));
+            for (i, slot) in range.enumerate() {
+                ([half_x[i], half_y[i]], rounding[i]) = box_of(bodies, slot);
+                role[i] = Role::of(bodies.columns.kind[slot], bodies.columns.inv_mass[slot] == 0.0);
+            }
+        });
+    }
+
+    /// Fills the columns of one slot.
+    pub(super) fn renew(&mut self, bodies: &Bodies, slot: usize) {
+        if !self.turned {
+            return;
+        }
+        [self.axis_x[slot], self.axis_y[slot]] = axis_lanes::<f32>(bodies, slot);
+        ([self.half_x[slot], self.half_y[slot]], self.rounding[slot]) = box_of(bodies, slot);
+    }
+}
+
+/// Moves the partners that nothing keeps from touching a body to the front, with their separations, and returns how many
+/// these are.
+fn keep_touchable(bodies: &Bodies, near: &mut NearOne<'_>, present: &Present) -> usize {
+    let NearOne { slot, partners, separations } = near;
+    let c = &bodies.columns;
+    let (masks, groups, categories) = (&c.mask, &c.group, &c.category);
+    // Most often just a few bodies of the world have a filter that keeps anything apart.
+    let is_open = |slot: usize| present.is_open(masks[slot], categories[slot], groups[slot]);
+    let open = bodies.only_filtered() && is_open(*slot);
+    let mut kept = 0;
+    for i in 0..partners.len().min(separations.len()) {
+        let partner = partners[i];
+        (partners[kept], separations[kept]) = (partner, separations[i]);
+        let touchable = open && is_open(partner as usize) || !bodies.never_touch(*slot, partner as usize);
+        kept += usize::from(touchable);
+    }
+    kept
+}
+
+/// Returns the half extents and the rounding of a slot's shape, along the axes of its body.
+#[inline]
+fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
+    let c = &bodies.columns;
+    let shape = c.kind[slot].shape();
+    if shape == ShapeKind::Compound {
+        return (box_of_parts(bodies, slot), 0.0);
+    }
+    let outline = c.outline[slot];
+    let [x, y] = [c.ext_x[slot], c.ext_y[slot]];
+    if outline == NO_OUTLINE {
+        return ([x, y], 0.0);
+    }
+    let rounding = bodies.outlines.rounding(outline).0;
+    let half = if shape.turns() { bodies.outlines.half_extents(outline).into() } else { [x, y] };
+    (half, rounding)
+}
+
+/// Returns the half extents of a box about a compound's centre, along its axes, that holds all parts.
+fn box_of_parts(bodies: &Bodies, slot: usize) -> [f32; 2] {
+    let half = bodies.parts(slot).iter().fold(Vec2::ZERO, |most, placed| {
+        let (offset, (sin, cos)) = Compound::place(placed, (0.0, 1.0));
+        let half = bodies.outlines.half_extents(placed.outline);
+        let turned = Turned { axis: Vec2::new(cos, sin), half };
+        let part = OrientedBox { centre: offset, turned };
+        most.max(offset.abs() + Vec2::new(part.support(Vec2::X), part.support(Vec2::Y)))
+    });
+    (half * (1.0 + SLACK)).into()
+}
+
+lane_entry! {
+    /// Fills the axes of a range of slots.
+    fn fill_axes[][](bodies: &Bodies, range: Range<usize>, axes: [&mut [f32]; 2]) = fill_axes_of_range;
+}
+
+#[inline(always)]
+fn fill_axes_of_range<L: Lane>(bodies: &Bodies, range: Range<usize>, axes: [&mut [f32]; 2]) {
+    let [axis_x, axis_y] = axes;
+    for_lanes!(range.len(), L, store_axes(bodies, range.start; i, axis_x, axis_y));
+}
+
+#[inline(always)]
+fn store_axes<L: Lane>(bodies: &Bodies, first: usize, i: usize, axis_x: &mut [f32], axis_y: &mut [f32]) {
+    let [x, y] = axis_lanes::<L>(bodies, first + i);
+    x.store(&mut axis_x[i..]);
+    y.store(&mut axis_y[i..]);
+}
+
+/// The x axes of `WIDTH` slots from `slot` on.
+#[inline(always)]
+fn axis_lanes<L: Lane>(bodies: &Bodies, slot: usize) -> [L; 2] {
+    let c = &bodies.columns;
+    // What does not turn has no arm, and may have an angle all the same.
+    let turns = L::load(&c.furthest[slot..]).gt(L::splat(0.0));
+    let angle = L::select(turns, L::load(&c.angle[slot..]), L::splat(0.0));
+    let (sin, cos) = sin_cos(angle);
+    [cos, sin]
 }
 
 /// A box that is turned to an axis.
 #[derive(Clone, Copy, Default)]
-struct OrientedBox {
+pub(super) struct OrientedBox {
     centre: Vec2,
     turned: Turned,
 }
@@ -112,7 +268,7 @@ impl OrientedBox {
 
     /// Returns the largest gap along one of the boxes' axes, which is no more than their distance.
     #[inline]
-    fn separation(&self, other: &OrientedBox) -> f32 {
+    pub(super) fn separation(&self, other: &OrientedBox) -> f32 {
         let way = other.centre - self.centre;
         let (one, two) = (self.turned, other.turned);
         let (cos, sin) = (one.axis.dot(two.axis).abs(), one.axis.perp_dot(two.axis).abs());
@@ -123,7 +279,7 @@ impl OrientedBox {
             gap(two.axis, two.half.x, one.half.x * cos + one.half.y * sin),
             gap(two.axis.perp(), two.half.y, one.half.x * sin + one.half.y * cos),
         ];
-        gaps[0].max(gaps[1]).max(gaps[2].max(gaps[3]))
+        most(most(gaps[0], gaps[1]), most(gaps[2], gaps[3]))
     }
 
     fn above(&self, (normal, offset): (Vec2, f32)) -> f32 {
@@ -214,16 +370,76 @@ impl Broadphase {
         }
     }
 
+    /// Adds the pairs of a body and its partners, which are near as boxes. If `plain` is false, something may keep two bodies from
+    /// touching.
+    #[inline(always)]
+    pub(super) fn pair_boxes(
+        &self,
+        bodies: &Bodies,
+        mut near: NearOne<'_>,
+        plain: bool,
+        pairs: &mut Vec<Pair>,
+    ) {
+        let c = &bodies.columns;
+        let NearOne { slot, ref mut partners, ref mut separations } = near;
+        let (role, index) = (&self.boxes.role, c.handle[slot].index);
+        let own = role[slot];
+        let of_parts = |&partner: &u32| role[partner as usize] == Role::Compound;
+        let any_parts = !bodies.compounds.is_empty() && partners.iter().any(of_parts);
+        if any_parts || !own.moves() || !c.kind[slot].needs_manifold() {
+            for (&partner, &separation) in partners.iter().zip(&**separations) {
+                self.pair_box(bodies, slot, (partner, separation), pairs);
+            }
+            return;
+        }
+        let count = if plain { partners.len() } else { keep_touchable(bodies, &mut near, &self.present) };
+        let near = near.partners[..count].iter().zip(&near.separations[..count]);
+        pairs.extend(near.map(|(&b, &separation)| {
+            let (kind, swap) = PairKind::of_roles(own, role[b as usize]);
+            // The lower handle is A, so that the roles do not depend on the order of space.
+            let swap = if kind.is_symmetric() { index > c.handle[b as usize].index } else { swap };
+            Pair { a: slot as u32, b, separation, kind, swap, parts: [NO_PART; 2] }
+        }));
+    }
+
+    /// Adds the pairs of two bodies, which are near as boxes.
+    fn pair_box(
+        &self,
+        bodies: &Bodies,
+        slot: usize,
+        (partner, separation): (u32, f32),
+        pairs: &mut Vec<Pair>,
+    ) {
+        let c = &bodies.columns;
+        let other = partner as usize;
+        let kinds = [c.kind[slot], c.kind[other]];
+        let needs_manifold = kinds[0].needs_manifold() || kinds[1].needs_manifold();
+        let of_parts = |slot: usize| self.boxes.role[slot] == Role::Compound;
+        if !needs_manifold || of_parts(slot) || of_parts(other) {
+            self.accept(bodies, slot, other, |pair| pairs.push(pair));
+            return;
+        }
+        let [fixed, other_fixed] = [slot, other].map(|slot| c.inv_mass[slot] == 0.0);
+        if (fixed && other_fixed) || bodies.never_touch(slot, other) {
+            return;
+        }
+        let (kind, mut swap) = PairKind::of(kinds[0], fixed, kinds[1], other_fixed);
+        if kind.is_symmetric() {
+            swap = c.handle[slot].index > c.handle[other].index;
+        }
+        pairs.push(Pair { a: slot as u32, b: partner, separation, kind, swap, parts: [NO_PART; 2] });
+    }
+
     /// Emits the pairs of shapes of two bodies that may touch each other before the list is stale.
     #[inline(never)]
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;
         let is_compound = |slot: usize| c.kind[slot].shape() == ShapeKind::Compound;
+        let two = self.two_bodies(bodies, [a, b]);
         if !is_compound(a) && !is_compound(b) {
             if bodies.filters_meet(a, b) {
                 let kinds = [c.kind[a], c.kind[b]];
-                let places = [&self.place(a), &self.place(b)];
-                self.accept_boxes(bodies, [a, b], kinds, places, [NO_PART; 2], emit);
+                two.accept_boxes(kinds, [&self.place(a), &self.place(b)], [NO_PART; 2], emit);
             }
             return;
         }
@@ -239,9 +455,29 @@ impl Broadphase {
             for other in of_b.iter().filter(|other| !other.is_apart(one.place.centre, one.reach + growth)) {
                 if one.may_touch(other) {
                     let (kinds, parts) = ([one.kind, other.kind], [one.part, other.part]);
-                    self.accept_boxes(bodies, [a, b], kinds, [&one.place, &other.place], parts, emit);
+                    two.accept_boxes(kinds, [&one.place, &other.place], parts, emit);
                 }
             }
+        }
+    }
+
+    /// Returns what the pairs of shapes of two bodies have in common.
+    #[inline(always)]
+    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> TwoBodies {
+        let c = &bodies.columns;
+        let fixed = slots.map(|slot| c.inv_mass[slot] == 0.0);
+        let plane = |slot: usize| {
+            (c.kind[slot].shape() == ShapeKind::HalfSpace)
+                .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
+        };
+        let [a, b] = slots;
+        TwoBodies {
+            slots,
+            fixed,
+            planes: slots.map(plane),
+            // The lower handle is A, so that the roles do not depend on the order of space.
+            swap: c.handle[a].index > c.handle[b].index,
+            largest_gap: self.largest_gap(a, b, fixed[0] || fixed[1]),
         }
     }
 
@@ -259,42 +495,46 @@ impl Broadphase {
         }
     }
 
+    /// Returns the box around a body's shape, where the shape was when the list was made.
+    #[inline]
+    fn place(&self, slot: usize) -> OrientedBox {
+        let [x, y, ..] = self.shape[slot].0;
+        OrientedBox { centre: Vec2::new(x, y), turned: self.boxes.of(slot) }
+    }
+}
+
+/// What the pairs of shapes of two bodies have in common.
+struct TwoBodies {
+    slots: [usize; 2],
+    fixed: [bool; 2],
+    /// Normal and offset of those that are half-spaces.
+    planes: [Option<(Vec2, f32)>; 2],
+    /// Of a pair of which either may be A: whether it is the second one.
+    swap: bool,
+    largest_gap: f32,
+}
+
+impl TwoBodies {
     /// Emits the pair of two shapes, if they may touch.
     #[inline(always)]
     fn accept_boxes(
         &self,
-        bodies: &Bodies,
-        [a, b]: [usize; 2],
         [kind_a, kind_b]: [Kind; 2],
         [of_a, of_b]: [&OrientedBox; 2],
         parts: [u8; 2],
         emit: &mut dyn FnMut(Pair),
     ) {
-        let c = &bodies.columns;
-        let (a_fixed, b_fixed) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
-        let plane = |slot: usize| {
-            (c.kind[slot].shape() == ShapeKind::HalfSpace)
-                .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
-        };
-        let separation = match (plane(a), plane(b)) {
-            (Some(plane), _) => of_b.above(plane),
-            (_, Some(plane)) => of_a.above(plane),
+        let separation = match self.planes {
+            [Some(plane), _] => of_b.above(plane),
+            [_, Some(plane)] => of_a.above(plane),
             _ => of_a.separation(of_b),
         };
-        let (kind, mut swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
-        if separation <= self.largest_gap(a, b, kind) {
-            if kind.is_symmetric() {
-                // The lower handle is A, so that the roles do not depend on the order of space.
-                swap = c.handle[a].index > c.handle[b].index;
-            }
-            emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts });
+        if separation <= self.largest_gap {
+            let [a_fixed, b_fixed] = self.fixed;
+            let (kind, swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
+            let swap = if kind.is_symmetric() { self.swap } else { swap };
+            let [a, b] = self.slots.map(|slot| slot as u32);
+            emit(Pair { a, b, separation, kind, swap, parts });
         }
-    }
-
-    /// Returns the box around a body's shape, where the shape was when the list was made.
-    #[inline]
-    fn place(&self, slot: usize) -> OrientedBox {
-        let [x, y, ..] = self.shape[slot].0;
-        OrientedBox { centre: Vec2::new(x, y), turned: self.turn[slot] }
     }
 }

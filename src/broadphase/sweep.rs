@@ -12,18 +12,19 @@
 //! body of the band looks up the run (terrain, a comb). Two bodies that nothing moves are no pair, and no list that
 //! grows holds them.
 //!
-//! The tests on a run of bodies are done by lanes. Hits come out in slot order at any width, and are noted without a
-//! branch for each (which was mispredicted twice a body). A hit then passes the filters and an exact test of distance:
-//! in a random pile, a fifth of all circles whose bounds overlap are too far apart to matter, and each would cost time
-//! in every solver pass.
+//! The tests on a run of bodies are done by lanes (`probe.rs`), of bounds first and then of shapes: in a random pile, a
+//! fifth of all circles whose bounds overlap are too far apart to matter, and half of all boxes that turn, and each would
+//! cost time in every step. Hits come out in slot order at any width, and are noted without a branch for each (which was
+//! mispredicted twice a body).
 
 use super::bands::Band;
 use super::crowd::{Crowd, MOST_PARTNERS, size};
+use super::probe::{Columns, Hits, NearOne, Probe};
 use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
-use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry};
+use crate::lane::{Lane, Mask, lane_entry};
 use crate::narrowphase::{PairKind, Touch, touch_one};
 use std::ops::Range;
 
@@ -56,32 +57,6 @@ pub(crate) struct Found {
     hits: Hits,
     /// How many bounds were tested, including those that the last lanes of a vector test needlessly.
     pub tests: u64,
-}
-
-/// Pairs of bodies whose bounds overlap, before the filters and the exact test.
-#[derive(Default)]
-struct Hits {
-    /// The first `len` entries are hits, as slots `[i, j]`.
-    list: Vec<[u32; 2]>,
-    len: usize,
-    /// When there are so many hits, they are tested exactly.
-    many: usize,
-}
-
-/// The largest number of hits that are kept before they are tested exactly.
-const MANY_HITS: usize = 1024;
-
-impl Hits {
-    /// Removes all hits, and makes room for the hits of a world of so many bodies, at most `MANY_HITS`, for those that two scans of a
-    /// body add, and for the lanes that a scan writes past its hits.
-    fn prepare(&mut self, bodies: usize) {
-        self.len = 0;
-        self.many = (8 * bodies).clamp(MAX_WIDTH, MANY_HITS);
-        let room = self.many + 2 * MOST_PARTNERS + 3 * MAX_WIDTH;
-        if self.list.len() < room {
-            self.list.resize(room, [0; 2]);
-        }
-    }
 }
 
 impl Found {
@@ -145,14 +120,12 @@ impl Finder<'_> {
         run: &Range<usize>,
         smallest: &mut Option<f32>,
     ) -> u64 {
-        let known = self.hits.len;
-        if let Some(tests) = probe.note(i, from..run.end, self.hits) {
-            if self.hits.len >= self.hits.many {
+        if let Some(tests) = probe.note(from..run.end, self.hits) {
+            if self.hits.is_full() {
                 self.look_at_hits();
             }
             return tests;
         }
-        self.hits.len = known;
         self.look_at_hits();
         (self.partners, self.smallest) = (0, *smallest);
         let tests = probe.scan(from..run.end, |j| self.take(i, j, run));
@@ -160,34 +133,22 @@ impl Finder<'_> {
         tests
     }
 
-    /// Makes pairs of the hits that pass the filters and the exact test.
+    /// Makes pairs of the hits that pass the filters. What the lanes could not tell is tested exactly.
+    #[inline(never)]
     fn look_at_hits(&mut self) {
-        let (broadphase, bodies, pairs) = (self.broadphase, self.bodies, &mut *self.pairs);
-        let hits = &self.hits.list[..std::mem::take(&mut self.hits.len)];
-        if !bodies.is_plain() {
-            for &[i, j] in hits {
-                broadphase.accept(bodies, i as usize, j as usize, |pair| pairs.push(pair));
+        let Finder { broadphase, bodies, ref mut pairs, ref mut hits, .. } = *self;
+        let (boxes, plain) = (broadphase.boxes.turned, bodies.may_all_touch());
+        hits.take(|near| {
+            if boxes {
+                broadphase.pair_boxes(bodies, near, plain, pairs);
+            } else if plain {
+                broadphase.pair_circles(bodies, near, pairs);
+            } else {
+                for &mut partner in near.partners {
+                    broadphase.accept(bodies, near.slot, partner as usize, |pair| pairs.push(pair));
+                }
             }
-            return;
-        }
-        let kinds = &bodies.columns.kind;
-        let inv_mass = &bodies.columns.inv_mass;
-        for &[a, b] in hits {
-            let (i, j) = (a as usize, b as usize);
-            // The most frequent case: two moving bodies of the same round kind.
-            let same = kinds[i] == kinds[j] && kinds[i].is_round() && inv_mass[i].min(inv_mass[j]) > 0.0;
-            if !same {
-                broadphase.accept(bodies, i, j, |pair| pairs.push(pair));
-                continue;
-            }
-            let rows = [broadphase.shape[i].0, broadphase.shape[j].0];
-            let separation = touch_one(PairKind::CircleCircle, rows[0], rows[1]).separation;
-            let is_circle = kinds[i].shape() == ShapeKind::Circle;
-            let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
-            if separation <= broadphase.largest_gap(i, j, kind) {
-                pairs.push(Pair { a, b, separation, kind, swap: false, parts: [NO_PART; 2] });
-            }
-        }
+        });
     }
 
     /// Takes body `j` of a run as a partner of `i`. Returns false if no later body of the run can be one.
@@ -224,92 +185,6 @@ impl Finder<'_> {
     }
 }
 
-/// Tests which bodies of a run overlap body `i`: its bounds, in all lanes.
-struct Probe<'a, L: Lane> {
-    broadphase: &'a Broadphase,
-    min_s: L,
-    max_s: L,
-    min_b: L,
-    max_b: L,
-}
-
-impl<'a, L: Lane> Probe<'a, L> {
-    #[inline(always)]
-    fn new(broadphase: &'a Broadphase, i: usize) -> Self {
-        let bounds = &broadphase.bounds;
-        Probe {
-            broadphase,
-            min_s: L::splat(bounds.min_s[i]),
-            max_s: L::splat(bounds.max_s[i]),
-            min_b: L::splat(bounds.min_b[i]),
-            max_b: L::splat(bounds.max_b[i]),
-        }
-    }
-
-    /// Returns the lanes from `j` on that overlap, and the lanes that start no later than the body ends, as bits.
-    #[inline(always)]
-    fn overlap(&self, j: usize, end: usize) -> (u32, u32) {
-        let bounds = &self.broadphase.bounds;
-        let starts_before = L::load(&bounds.min_s[j..]).le(self.max_s);
-        let overlap = starts_before
-            .and(L::load(&bounds.max_s[j..]).ge(self.min_s))
-            .and(L::load(&bounds.min_b[j..]).le(self.max_b))
-            .and(L::load(&bounds.max_b[j..]).ge(self.min_b));
-        let within = if end - j < L::WIDTH { (1 << (end - j)) - 1 } else { u32::MAX };
-        (overlap.bits() & within, starts_before.bits())
-    }
-
-    /// Notes the overlapping bodies of `run`, which is in sweep order, as hits of `i`. Returns how many bounds were
-    /// tested, or `None` if there are more hits than a body may have partners.
-    #[inline(always)]
-    fn note(&self, i: usize, run: Range<usize>, hits: &mut Hits) -> Option<u64> {
-        let most = hits.len + MOST_PARTNERS;
-        let mut j = run.start;
-        while j < run.end {
-            let (bits, starts_before) = self.overlap(j, run.end);
-            let out: &mut [[u32; 2]; MAX_WIDTH] =
-                (&mut hits.list[hits.len..hits.len + MAX_WIDTH]).try_into().expect("as long");
-            let mut found = 0;
-            for lane in 0..L::WIDTH {
-                out[found & (MAX_WIDTH - 1)] = [i as u32, (j + lane) as u32];
-                found += (bits >> lane & 1) as usize;
-            }
-            hits.len += found;
-            if hits.len > most {
-                return None;
-            }
-            j += L::WIDTH;
-            // Lower bounds ascend: when the last lane starts too late, all later bodies do.
-            if starts_before >> (L::WIDTH - 1) == 0 {
-                break;
-            }
-        }
-        Some((j - run.start) as u64)
-    }
-
-    /// Visits the overlapping bodies of `run`, which is in sweep order, until `hit` returns false. Returns how many
-    /// bounds were tested.
-    #[inline(always)]
-    fn scan(&self, run: Range<usize>, mut hit: impl FnMut(usize) -> bool) -> u64 {
-        let mut j = run.start;
-        while j < run.end {
-            let (mut bits, starts_before) = self.overlap(j, run.end);
-            while bits != 0 {
-                if !hit(j + bits.trailing_zeros() as usize) {
-                    return (j + L::WIDTH - run.start) as u64;
-                }
-                bits &= bits - 1;
-            }
-            j += L::WIDTH;
-            // Lower bounds ascend: when the last lane starts too late, all later bodies do.
-            if starts_before >> (L::WIDTH - 1) == 0 {
-                break;
-            }
-        }
-        (j - run.start) as u64
-    }
-}
-
 lane_entry! {
     /// Finds the pairs of one tile.
     pub(crate) fn sweep[][](broadphase: &Broadphase, bodies: &Bodies, tile: &TileBands, found: &mut Found) = sweep_lanes;
@@ -328,6 +203,7 @@ impl Broadphase {
         let Found { pairs, overflow, large, crowd, hits, tests, .. } = found;
         hits.prepare(bodies.len);
         let first = tile.slots.start;
+        let columns = &Columns::of(self);
         let mut finder = Finder {
             broadphase: self,
             bodies,
@@ -347,7 +223,7 @@ impl Broadphase {
             let mut reaching = next.map_or(0, |next| next.slots.start);
             smallest = [smallest[1], None];
             for i in band.slots.clone() {
-                let probe = Probe::<L>::new(self, i);
+                let probe = Probe::<L>::new(columns, i);
                 // A body that touches nothing needs no search. (`peers --scenes joint-grid`, 10,000 particles in a
                 // heap, 2 threads: the p95 of a step went from 7 to 2 ms.)
                 let touches = !self.present.avoids(bodies, i);
@@ -419,6 +295,7 @@ impl Broadphase {
     #[inline(always)]
     fn near_band<L: Lane>(&self, band: &Band, hit: &mut impl FnMut(usize, usize)) -> u64 {
         let (bounds, slots) = (&self.bounds, &band.slots);
+        let columns = &Columns::of(self);
         let least = |least: f32, &value: &f32| if value < least { value } else { least };
         let most = |most: f32, &value: &f32| if value > most { value } else { most };
         let range_s = [bounds.min_s[slots.start], bounds.front[slots.end - 1]];
@@ -446,7 +323,7 @@ impl Broadphase {
                 if bounds.min_b[large] <= range_b[1] && bounds.max_b[large] >= range_b[0] {
                     let front = &bounds.front[slots.clone()];
                     let first = front.partition_point(|&front| front < bounds.min_s[large]);
-                    let probe = Probe::<L>::new(self, large);
+                    let probe = Probe::<L>::new(columns, large);
                     tests += probe.scan(slots.start + first..slots.end, |i| {
                         hit(i, large);
                         true
@@ -534,12 +411,42 @@ impl Broadphase {
         crowd.tidy();
     }
 
-    /// Returns how far apart the shapes of a pair may be. In a list of one step, two bodies that move may be no further
+    /// Returns how far apart the shapes of a pair may be; `fixed` is true if contacts can move just one of the bodies. In a list of one step, two bodies that move may be no further
     /// apart than the speculative distance, as more does not count in this step.
     #[inline(always)]
-    pub(super) fn largest_gap(&self, a: usize, b: usize, kind: PairKind) -> f32 {
+    pub(super) fn largest_gap(&self, a: usize, b: usize, fixed: bool) -> f32 {
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
-        if self.fleeting && !kind.is_fixed() { growth.min(self.margins.speculative) } else { growth }
+        if self.fleeting && !fixed { growth.min(self.margins.speculative) } else { growth }
+    }
+
+    /// Adds the pairs of a body and its partners, which are near as circles, if these are circles.
+    #[inline(always)]
+    fn pair_circles(&self, bodies: &Bodies, near: NearOne<'_>, pairs: &mut Vec<Pair>) {
+        let NearOne { slot, partners, separations } = near;
+        let kinds = &bodies.columns.kind;
+        let own = kinds[slot];
+        let is_circle = own.shape() == ShapeKind::Circle;
+        let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
+        // Of one that is no round body that moves, the separation is not finite.
+        let is_like_own =
+            |(&partner, &separation): (&u32, &f32)| kinds[partner as usize] == own && separation > f32::MIN;
+        let near = partners.iter().zip(&*separations);
+        // The most frequent case: moving bodies of one round kind.
+        if own.is_round() && near.clone().all(is_like_own) {
+            let pair = |(&b, &separation): (&u32, &f32)| Pair {
+                a: slot as u32,
+                b,
+                separation,
+                kind,
+                swap: false,
+                parts: [NO_PART; 2],
+            };
+            pairs.extend(near.map(pair));
+            return;
+        }
+        for &mut partner in partners {
+            self.accept(bodies, slot, partner as usize, |pair| pairs.push(pair));
+        }
     }
 
     /// Emits the pair of two bodies if they may touch each other before the list is stale; for compounds, the pairs of
@@ -573,7 +480,7 @@ impl Broadphase {
             } else {
                 touch_any(kind, row_a, row_b).separation
             };
-        if separation <= self.largest_gap(a, b, kind) {
+        if separation <= self.largest_gap(a, b, a_fixed || b_fixed) {
             emit(Pair { a: a as u32, b: b as u32, separation, kind, swap, parts: [NO_PART; 2] });
         }
     }

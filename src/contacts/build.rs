@@ -65,7 +65,9 @@ const CLASSES: usize = 2 * KINDS;
 pub(super) struct Scratch {
     /// Colours that each body of the tile and the next one has, as bits.
     taken: Vec<u32>,
-    /// Pairs by class; or where each pair went when some were dropped or added.
+    /// The pairs with lanes, in order, from the front; the others from the back.
+    split: Vec<u32>,
+    /// Pairs with lanes by class; or where each pair went when some were dropped or added.
     pub(super) sorted: Vec<u32>,
     /// Colour of each pair in `sorted`.
     colour: Vec<u8>,
@@ -78,6 +80,7 @@ pub(super) struct Scratch {
 impl Scratch {
     pub(super) fn holds(&self, bodies: usize, lanes: usize, pairs: usize) -> bool {
         self.taken.capacity() >= bodies
+            && self.split.capacity() >= pairs
             && self.sorted.capacity() >= pairs
             && self.colour.capacity() >= lanes
             && self.born.capacity() >= lanes / 4
@@ -86,6 +89,7 @@ impl Scratch {
 
     pub(super) fn reserve(&mut self, bodies: usize, lanes: usize, pairs: usize) {
         at_least(&mut self.taken, bodies);
+        at_least(&mut self.split, pairs);
         at_least(&mut self.sorted, pairs);
         at_least(&mut self.colour, lanes);
         at_least(&mut self.born, lanes / 4);
@@ -96,6 +100,8 @@ impl Scratch {
 /// The data that building reads, the same for all tiles.
 pub(super) struct Build<'a> {
     pub bodies: &'a Bodies,
+    /// The roundings of outlines by slot; empty where no pair needs a manifold.
+    pub rounding: &'a [f32],
     pub mixing: Mixing,
     pub carry: &'a Carry,
     /// Old slot of each new slot.
@@ -111,12 +117,8 @@ impl Build<'_> {
     /// Builds a tile's blocks and candidates. If `coloured` is false, all lanes are serial, and there are no
     /// candidates.
     pub(super) fn tile(&self, tile: &mut Tile, coloured: bool) {
-        let Tile { lane_of, found, .. } = tile;
-        resize(lane_of, found.pairs.len());
-        for (lane, pair) in lane_of.iter_mut().zip(&found.pairs) {
-            *lane = if coloured && self.is_candidate(pair) { NO_LANE } else { 0 };
-        }
-        self.lay_out_pairs(tile, coloured);
+        resize(&mut tile.lane_of, tile.found.pairs.len());
+        self.lay_out_pairs(tile, coloured, |pair, _| !coloured || !self.is_candidate(pair));
     }
 
     /// Lays a tile's blocks out anew. Pairs keep their values. Those in `born` get lanes: candidates that have come
@@ -128,16 +130,17 @@ impl Build<'_> {
         for &pair in born {
             tile.lane_of[pair as usize] = 0;
         }
-        self.lay_out_pairs(tile, coloured);
+        self.lay_out_pairs(tile, coloured, |_, lane| lane != NO_LANE);
         kept.give_back(tile);
         self.spare.lock().expect("no worker panicked").push(kept);
     }
 
-    /// Gives each pair that has a lane a new one.
-    fn lay_out_pairs(&self, tile: &mut Tile, coloured: bool) {
+    /// Gives a new lane to each pair that is to have one, by what it is and the lane that it had.
+    fn lay_out_pairs(&self, tile: &mut Tile, coloured: bool, has_lane: impl Fn(&Pair, u32) -> bool) {
         let mut scratch = std::mem::take(&mut tile.scratch);
         let mut candidates = [0; CANDIDATE_KINDS];
-        let buckets = self.sort_by_class(tile, &mut scratch, coloured, &mut candidates);
+        let near = split(tile, &mut scratch, &mut candidates, has_lane);
+        let buckets = self.sort_by_class(tile, &mut scratch, near, coloured);
         let mut counts = [[0u32; COLOURS + 1]; CLASSES];
         scratch.taken.clear();
         if coloured {
@@ -159,43 +162,40 @@ impl Build<'_> {
         }
         self.lay_out(tile, &buckets, &mut counts, &candidates, coloured);
         self.fill(tile, &scratch, &buckets, &mut counts);
-        self.lay_out_candidates(tile, &candidates);
+        let far = sort_by_kind(tile, &mut scratch, near, &candidates);
+        self.lay_out_candidates(tile, &candidates, far);
         tile.scratch = scratch;
     }
 
-    /// Fills `sorted` with the pairs that have lanes, and returns where each class starts in it; counts the others.
+    /// Fills `sorted` with the pairs that have lanes, the first `near` of `split`, and returns where each class starts in it.
     fn sort_by_class(
         &self,
         tile: &Tile,
         scratch: &mut Scratch,
+        near: usize,
         coloured: bool,
-        candidates: &mut [u32; CANDIDATE_KINDS],
     ) -> [u32; CLASSES + 1] {
         let pairs = &tile.found.pairs;
-        let class = |pair: &Pair| {
+        let Scratch { split, sorted, .. } = scratch;
+        let class = |index: u32| {
+            let pair = &pairs[index as usize];
             // A pair of two moving bodies that has a lane is near.
             let far = (!coloured || pair.kind.is_fixed()) && pair.separation >= self.speculative;
             2 * pair.kind as usize + usize::from(far)
         };
         let mut start = [0u32; CLASSES + 1];
-        for (pair, &lane) in pairs.iter().zip(&tile.lane_of) {
-            if lane == NO_LANE {
-                candidates[pair.kind as usize] += 1;
-            } else {
-                start[class(pair) + 1] += 1;
-            }
+        for &index in &split[..near] {
+            start[class(index) + 1] += 1;
         }
         for i in 0..CLASSES {
             start[i + 1] += start[i];
         }
         let classes = start;
-        resize(&mut scratch.sorted, classes[CLASSES] as usize);
-        for ((pair, &lane), index) in pairs.iter().zip(&tile.lane_of).zip(0u32..) {
-            if lane != NO_LANE {
-                let place = &mut start[class(pair)];
-                scratch.sorted[*place as usize] = index;
-                *place += 1;
-            }
+        resize(sorted, near);
+        for &index in &split[..near] {
+            let place = &mut start[class(index)];
+            sorted[*place as usize] = index;
+            *place += 1;
         }
         classes
     }
@@ -398,6 +398,66 @@ impl Build<'_> {
             rough.rolling_impulse[lane] = manifold_carried.rolling_impulse;
         }
     }
+}
+
+/// Splits the pairs into those that are to have lanes, which `split` begins with, and the others, which it ends with, from back to
+/// front. Marks both in `lane_of`, counts the others by kind, and returns the number of the first. (Most pairs are candidates, so each
+/// further look at a pair would cost more than what is done for all lanes.)
+fn split(
+    tile: &mut Tile,
+    scratch: &mut Scratch,
+    candidates: &mut [u32; CANDIDATE_KINDS],
+    has_lane: impl Fn(&Pair, u32) -> bool,
+) -> usize {
+    let Tile { lane_of, found, .. } = tile;
+    let len = found.pairs.len();
+    if scratch.split.len() < len {
+        resize(&mut scratch.split, len);
+    }
+    let split = &mut scratch.split[..len];
+    let mut counts = [0u32; 32];
+    let mut near = 0;
+    for ((index, pair), lane) in (0u32..).zip(&found.pairs).zip(lane_of) {
+        let has = has_lane(pair, *lane);
+        *lane = if has { 0 } else { NO_LANE };
+        // Without a branch: what is written to the wrong end is written again.
+        let far = index as usize - near;
+        split[near] = index;
+        split[len - 1 - far] = index;
+        near += usize::from(has);
+        counts[pair.kind as usize & 31] += u32::from(!has);
+    }
+    candidates.copy_from_slice(&counts[..CANDIDATE_KINDS]);
+    near
+}
+
+/// Returns the pairs without lanes, sorted by kind, in order within a kind.
+fn sort_by_kind<'a>(
+    tile: &Tile,
+    scratch: &'a mut Scratch,
+    near: usize,
+    counts: &[u32; CANDIDATE_KINDS],
+) -> &'a [u32] {
+    let pairs = &tile.found.pairs;
+    let Scratch { split, sorted, .. } = scratch;
+    let far = &mut split[near..pairs.len()];
+    if counts.iter().filter(|&&count| count > 0).count() <= 1 {
+        far.reverse();
+        return far;
+    }
+    let mut next = [0u32; 32];
+    for (kind, &count) in counts.iter().enumerate() {
+        next[kind + 1] = next[kind] + count;
+    }
+    if sorted.len() < far.len() {
+        resize(sorted, far.len());
+    }
+    for &index in far.iter().rev() {
+        let place = &mut next[pairs[index as usize].kind as usize & 31];
+        sorted[*place as usize] = index;
+        *place += 1;
+    }
+    &sorted[..far.len()]
 }
 
 /// Returns the radius that rolls: the smaller one of two round shapes, else that of the round shape.

@@ -20,6 +20,16 @@ impl Places {
         Places([RowOffset::of(row); BLOCK])
     }
 
+    /// Names these rows.
+    #[inline(always)]
+    pub(super) fn of(rows: &[u32; BLOCK], limit: &mut RowLimit) -> Places {
+        let highest = rows.iter().fold(0, |highest, &row| if row > highest { row } else { highest });
+        limit.note(highest);
+        // The highest one shows whether all have an offset.
+        let _ = RowOffset::of(highest);
+        Places(rows.map(RowOffset::of_small))
+    }
+
     pub(super) fn set(&mut self, lane: usize, row: u32, limit: &mut RowLimit) {
         limit.note(row);
         self.0[lane] = RowOffset::of(row);

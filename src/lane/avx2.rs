@@ -1,6 +1,6 @@
 //! The AVX2 level: eight lanes.
 
-use super::{HalfRow, Lane, Mask, Row, RowOffset};
+use super::{HalfRow, Lane, Mask, Row, RowOffset, SET_BITS};
 use crate::isa::Isa;
 use core::arch::x86_64::*;
 
@@ -100,6 +100,16 @@ impl Lane for Avx2 {
     fn select(mask: Mask8, yes: Self, no: Self) -> Self {
         // SAFETY: see `Avx2`.
         Avx2(unsafe { _mm256_blendv_ps(no.0, yes.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn pack(self, bits: u32, to: &mut [f32]) {
+        let lanes = &SET_BITS[(bits & 255) as usize];
+        // SAFETY: see `Avx2`; the table's entries are eight bytes long, and the slice eight numbers.
+        unsafe {
+            let order = _mm256_cvtepu8_epi32(_mm_loadl_epi64(lanes.as_ptr().cast()));
+            _mm256_storeu_ps(to[..8].as_mut_ptr(), _mm256_permutevar8x32_ps(self.0, order));
+        }
     }
 
     // Row i is in the low half of a register, row i + 4 in the high half, so that a 4×4 transpose in each half puts

@@ -176,31 +176,77 @@ impl PairKind {
     }
 
     fn of_manifold(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
-        let round = |kind: Kind| matches!(kind.shape(), ShapeKind::Circle | ShapeKind::Particle);
-        if !a_fixed && !b_fixed {
-            return match (round(a), round(b)) {
-                (true, true) => (PairKind::RoundRound, false),
-                (true, false) => (PairKind::RoundConvex, false),
-                (false, true) => (PairKind::RoundConvex, true),
-                (false, false) => (PairKind::ConvexConvex, false),
-            };
-        }
-        let (moving, fixed) = if a_fixed { (b, a) } else { (a, b) };
-        let kind = match (round(moving), fixed.shape()) {
-            (true, ShapeKind::Circle | ShapeKind::Particle) => PairKind::RoundRoundFixed,
-            (true, ShapeKind::HalfSpace) => PairKind::RoundPlane,
-            (true, ShapeKind::ChainSegment) => PairKind::RoundChain,
-            (true, _) => PairKind::RoundConvexFixed,
-            (false, ShapeKind::Circle | ShapeKind::Particle) => PairKind::ConvexRoundFixed,
-            (false, ShapeKind::HalfSpace) => PairKind::ConvexPlane,
-            (false, ShapeKind::ChainSegment) => PairKind::ConvexChain,
-            (false, _) => PairKind::ConvexConvexFixed,
-        };
-        (kind, a_fixed)
+        let (a, b) = (Role::of(a, a_fixed), Role::of(b, b_fixed));
+        if a_fixed { (Self::of_roles(b, a).0, true) } else { Self::of_roles(a, b) }
+    }
+
+    /// As [`PairKind::of`], for a pair that needs a manifold, of a body that moves and any other.
+    #[inline(always)]
+    pub(crate) fn of_roles(a: Role, b: Role) -> (PairKind, bool) {
+        const OF_ROUND: [(PairKind, bool); 8] = [
+            (PairKind::RoundRound, false),
+            (PairKind::RoundConvex, false),
+            (PairKind::RoundRoundFixed, false),
+            (PairKind::RoundConvexFixed, false),
+            (PairKind::RoundChain, false),
+            (PairKind::RoundPlane, false),
+            NONE,
+            NONE,
+        ];
+        const OF_CONVEX: [(PairKind, bool); 8] = [
+            (PairKind::RoundConvex, true),
+            (PairKind::ConvexConvex, false),
+            (PairKind::ConvexRoundFixed, false),
+            (PairKind::ConvexConvexFixed, false),
+            (PairKind::ConvexChain, false),
+            (PairKind::ConvexPlane, false),
+            NONE,
+            NONE,
+        ];
+        /// In the places without a role.
+        const NONE: (PairKind, bool) = (PairKind::ConvexConvex, false);
+        debug_assert!(a.moves() && b != Role::Compound);
+        let of_a = if a == Role::Round { &OF_ROUND } else { &OF_CONVEX };
+        of_a[b as usize & 7]
     }
 
     /// Returns true if B has no inverse mass.
     pub(crate) const fn is_fixed(self) -> bool {
         self as u8 >= PairKind::CircleCircleFixed as u8
+    }
+}
+
+/// What a body is to a pair with a manifold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Role {
+    #[default]
+    Round = 0,
+    Convex = 1,
+    FixedRound = 2,
+    FixedConvex = 3,
+    FixedChain = 4,
+    FixedPlane = 5,
+    /// Each of its parts has a role of its own.
+    Compound = 6,
+}
+
+impl Role {
+    #[inline]
+    pub(crate) fn of(kind: Kind, fixed: bool) -> Role {
+        match (kind.shape(), fixed) {
+            (ShapeKind::Compound, _) => Role::Compound,
+            (ShapeKind::Circle | ShapeKind::Particle, false) => Role::Round,
+            (ShapeKind::Circle | ShapeKind::Particle, true) => Role::FixedRound,
+            (_, false) => Role::Convex,
+            (ShapeKind::ChainSegment, true) => Role::FixedChain,
+            (ShapeKind::HalfSpace, true) => Role::FixedPlane,
+            (_, true) => Role::FixedConvex,
+        }
+    }
+
+    /// Returns true if it is a single shape of a body that has an inverse mass.
+    pub(crate) fn moves(self) -> bool {
+        matches!(self, Role::Round | Role::Convex)
     }
 }

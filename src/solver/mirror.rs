@@ -18,7 +18,7 @@ use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::{sin_cos, wrap};
 use crate::isa::Level;
 use crate::lane::{
-    Lane, MAX_WIDTH, Mask, Row, Values, lane_entry, load_rows, store_rows, values, with_lanes,
+    Lane, MAX_WIDTH, Mask, Row, Values, for_lanes, lane_entry, load_rows, store_rows, values, with_lanes,
 };
 use crate::settings::Settings;
 use std::ops::Range;
@@ -243,25 +243,6 @@ impl Mirror {
         bad.sort_unstable();
         bad
     }
-}
-
-/// Calls a function over lanes for each index below `$len`: of whole vectors of `$lane` first, then of narrow ones, then of
-/// single numbers.
-macro_rules! for_lanes {
-    ($len:expr, $lane:ty, $function:ident($($before:expr),*; $index:ident $(, $after:expr)*)) => {
-        let len: usize = $len;
-        let whole = len - len % <$lane>::WIDTH;
-        for $index in (0..whole).step_by(<$lane>::WIDTH) {
-            $function::<$lane>($($before,)* $index $(, $after)*);
-        }
-        let narrow = len - (len - whole) % <$lane as Lane>::Narrow::WIDTH;
-        for $index in (whole..narrow).step_by(<$lane as Lane>::Narrow::WIDTH) {
-            $function::<<$lane as Lane>::Narrow>($($before,)* $index $(, $after)*);
-        }
-        for $index in narrow..len {
-            $function::<f32>($($before,)* $index $(, $after)*);
-        }
-    };
 }
 
 /// The difference between particles' velocities in the columns and in the rows.
