@@ -7,8 +7,8 @@
 //! among the threads, and the contacts follow.
 //!
 //! The mathematics is that of the soft step, as for contacts: E. Catto, "Soft Constraints" (2011) and "Solver2D" (2024). Each kind is
-//! made of three things: two points that are held together (`pivot.rs`), a point that is held on an axis (`slide.rs`), and one free
-//! motion with a spring, a motor and limits (`drive.rs`).
+//! made of four things: two points that are held together (`pivot.rs`), two points and an angle (`weld.rs`), a point that is held on an
+//! axis (`slide.rs`), and one free motion with a spring, a motor and limits (`drive.rs`).
 
 mod begin;
 mod drive;
@@ -18,12 +18,14 @@ mod layout;
 mod line;
 mod park;
 mod pivot;
+mod point;
 mod report;
 mod run;
 mod slide;
 mod store;
 mod sweep;
 mod validate;
+mod weld;
 
 use crate::base::colours::pick;
 use crate::body::{Bodies, BodyHandle};
@@ -42,6 +44,7 @@ pub(crate) use store::SERIAL;
 use store::{COLOURS, STORES, Store, block_and_lane, with_store};
 use sweep::Block;
 pub(crate) use sweep::JointPass;
+use weld::WeldBlock;
 
 /// All joints, as the solver has them.
 #[derive(Default)]
@@ -51,6 +54,7 @@ pub(crate) struct JointSolver {
     wheels: Store<WheelBlock>,
     lines: Store<LineBlock>,
     gears: Store<GearBlock>,
+    welds: Store<WeldBlock>,
     /// By handle index of the body: the colours of its joints.
     taken: Vec<u64>,
     /// The bodies (handle indices, or [`WORLD`]) that stand-ins are for; and the numbers that are free.
@@ -74,14 +78,12 @@ const GEARS: u8 = 4;
 /// The number of the store of a kind.
 fn store_of(kind: &JointKind) -> Option<u8> {
     match kind {
-        JointKind::Revolute(_)
-        | JointKind::Weld { .. }
-        | JointKind::Motor { .. }
-        | JointKind::Target { .. } => Some(0),
+        JointKind::Revolute(_) | JointKind::Motor { .. } | JointKind::Target { .. } => Some(0),
         JointKind::Prismatic(_) => Some(1),
         JointKind::Wheel(_) => Some(2),
         JointKind::Distance { .. } => Some(3),
         JointKind::Gear { .. } => Some(GEARS),
+        JointKind::Weld { .. } => Some(5),
         JointKind::Filter => None,
     }
 }

@@ -189,6 +189,19 @@ fn hinges_break() {
     assert!((5..all / 2).contains(&broken), "{broken} of {all}");
 }
 
+/// Contract: the curtains of `hinges` come to rest after the blows: all sleep within 60 s.
+#[test]
+fn hinges_come_to_rest() {
+    let (_, mut world, mut player) = start("hinges", 220);
+    let mut step = 0;
+    while world.awake_count() > 0 {
+        assert!(step < 3_600, "{} bodies are awake after {step} steps", world.awake_count());
+        player.step(&mut world);
+        step += 1;
+    }
+    println!("`hinges` of 220 bodies sleeps after {step} steps");
+}
+
 /// Contract: a figure that falls on a floor comes to rest: it lies, and does not jitter.
 #[test]
 fn figures_come_to_rest() {

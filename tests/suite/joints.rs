@@ -5,6 +5,7 @@ mod drives;
 mod edits;
 mod forces;
 mod gears;
+mod hubs;
 mod law;
 mod momentum;
 mod pendulum;

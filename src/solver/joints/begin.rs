@@ -96,7 +96,9 @@ impl JointSolver {
         self.stand_in_slots.extend(slots);
         let map = RowMap { bodies: self.rows[0], base: self.rows[1] };
         let stand_ins = self.stand_ins.len();
+        let taken = &self.taken;
         each_store!([&mut self], number, store => store.look_up(number, bodies, map, stand_ins));
+        each_store!([&mut self], _, store => store.note_counts(taken));
     }
 
     /// Notes the angles between bodies, for the joints that look at them.
@@ -112,6 +114,24 @@ impl<B: Block> Store<B> {
                 let used = colour.used_of(block);
                 for motion in 0..B::MOTIONS {
                     colour.blocks[block].ends_of(motion).look_up(used, number, bodies, map, stand_ins);
+                }
+            }
+        }
+    }
+
+    /// Notes how many joints the bodies have. `taken` has the colours of each.
+    fn note_counts(&mut self, taken: &[u64]) {
+        for colour in self.all_mut() {
+            for block in 0..colour.blocks.len() {
+                for lane in 0..colour.used_of(block) {
+                    let Ends { bodies, stand_ins, .. } = colour.blocks[block].ends_of(0);
+                    let counts = [0, 1].map(|side| match stand_ins[side][lane] {
+                        OWN_ROW => {
+                            taken.get(bodies[side][lane] as usize).map_or(0, |taken| taken.count_ones())
+                        }
+                        _ => 0,
+                    });
+                    colour.blocks[block].note_counts(lane, counts);
                 }
             }
         }

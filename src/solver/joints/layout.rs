@@ -6,6 +6,7 @@ use super::gear::GearBlock;
 use super::line::LineBlock;
 use super::pivot::PivotBlock;
 use super::slide::{SlideBlock, WheelBlock};
+use super::weld::WeldBlock;
 use crate::formula::Softness;
 use crate::joints::desc::{JointDesc, JointDrive, JointFrame, JointKind, JointMotor, Spring};
 use crate::settings::Settings;
@@ -98,12 +99,6 @@ impl Write for PivotBlock {
                 let needs_angle = features & (feature::SPRING | feature::LIMIT) != 0;
                 features | if needs_angle { feature::ANGLE } else { 0 }
             }
-            JointKind::Weld { linear, angular } => {
-                soft = spring_or_rigid(linear, stiffness, h);
-                let range = [f32::NEG_INFINITY, f32::INFINITY];
-                self.drive.set_spring(lane, spring_or_rigid(angular, stiffness, h), 0.0, range);
-                feature::SPRING | feature::ANGLE | feature::WRAPPED
-            }
             JointKind::Motor { linear_velocity, angular_velocity, offset, angle, max_force, max_torque } => {
                 a += rotated(frame_a, offset.unwrap_or(Vec2::ZERO));
                 velocity = rotated(frame_a, linear_velocity);
@@ -130,6 +125,17 @@ impl Write for PivotBlock {
         self.most[lane] = most;
         self.drive.forget_unused(lane, features);
         features
+    }
+}
+
+impl Write for WeldBlock {
+    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32 {
+        let JointKind::Weld { linear, angular } = joint.kind else { return 0 };
+        let of = |given| spring_or_rigid(given, joint.stiffness, h);
+        self.ends.set_points(lane, joint.frame_a.position, joint.frame_b.position);
+        self.set_soft(lane, of(linear), of(angular));
+        let gives = if linear.is_some() || angular.is_some() { feature::GIVES } else { 0 };
+        feature::ANGLE | feature::WRAPPED | gives
     }
 }
 

@@ -54,8 +54,8 @@ impl TwoBodies for LineBlock {
         &mut self.ends
     }
 
-    fn motor(&mut self) -> &mut Motor {
-        &mut self.drive.motor
+    fn motor(&mut self) -> Option<&mut Motor> {
+        Some(&mut self.drive.motor)
     }
 
     fn set_start_angle(&mut self, _: usize, _: f64, _: bool) {}

@@ -7,6 +7,7 @@ use super::pivot::PivotBlock;
 use super::slide::{SlideBlock, WheelBlock};
 use super::store::{Colour, STORES, Store, each_store, with_store};
 use super::sweep::{BEGIN, Block, Constants, JointPass, RELAX, SOLVE, TURN, sweep};
+use super::weld::WeldBlock;
 use crate::contacts::BLOCK;
 use crate::crew::{Crew, SharedSlice};
 use crate::isa::Level;
@@ -90,17 +91,19 @@ struct SharedColour<'a> {
     wheels: Shared<'a, WheelBlock>,
     lines: Shared<'a, LineBlock>,
     gears: Shared<'a, GearBlock>,
+    welds: Shared<'a, WeldBlock>,
 }
 
 impl<'a> SharedColour<'a> {
     fn of(solver: &'a mut JointSolver, colour: usize) -> Self {
-        let JointSolver { pivots, slides, wheels, lines, gears, .. } = solver;
+        let JointSolver { pivots, slides, wheels, lines, gears, welds, .. } = solver;
         SharedColour {
             pivots: Shared::of(pivots, colour),
             slides: Shared::of(slides, colour),
             wheels: Shared::of(wheels, colour),
             lines: Shared::of(lines, colour),
             gears: Shared::of(gears, colour),
+            welds: Shared::of(welds, colour),
         }
     }
 }

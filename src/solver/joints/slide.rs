@@ -194,9 +194,9 @@ macro_rules! slides {
                 &mut $inner.ends
             }
 
-            fn motor(&mut self) -> &mut Motor {
+            fn motor(&mut self) -> Option<&mut Motor> {
                 let $slide = self;
-                if $wheel { &mut $inner.turn_motor } else { &mut $inner.drive.motor }
+                Some(if $wheel { &mut $inner.turn_motor } else { &mut $inner.drive.motor })
             }
 
             fn set_start_angle(&mut self, lane: usize, angle: f64, _: bool) {

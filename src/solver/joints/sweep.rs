@@ -12,7 +12,7 @@
 //! the next `Solve` adds it before it does anything else: as if each joint were warm started on its own, which would be one more pass
 //! in each substep. (`Turn` could take it out of `accum` at once, but would have to gather and scatter those rows, too.)
 
-use super::drive::Motor;
+use super::drive::{Motor, feature};
 use super::ends::{Column, Ends, Geometry, load2, store2};
 use crate::contacts::BLOCK;
 use crate::lane::{Lane, Row, RowOffset, lane_entry};
@@ -92,6 +92,10 @@ pub(super) trait Block: Pod {
     /// The motor, if joints of this kind may have one.
     fn any_motor(&mut self) -> Option<&mut Motor>;
     fn impulse_on_b(&self, lane: usize) -> Impulse;
+    /// The largest impulse and angular impulse of a joint that may break, in a substep of this step.
+    fn peaks(&self, lane: usize) -> [f32; 2];
+    /// Notes how many joints the bodies of a joint have: see [`TwoBodies::set_counts`].
+    fn note_counts(&mut self, _lane: usize, _counts: [u32; 2]) {}
     /// Does a pass over the lanes from `i` on.
     ///
     /// # Safety
@@ -111,7 +115,10 @@ pub(super) trait Block: Pod {
 pub(super) trait TwoBodies: Pod {
     fn ends(&self) -> &Ends;
     fn ends_mut(&mut self) -> &mut Ends;
-    fn motor(&mut self) -> &mut Motor;
+    /// The motor, if joints of this kind may have one.
+    fn motor(&mut self) -> Option<&mut Motor>;
+    /// Notes how many joints the bodies have that impulses move; 0 for others.
+    fn set_counts(&mut self, _lane: usize, _counts: [u32; 2]) {}
     /// Notes the angle between the frames at the start of the step: as it is, or, for a joint that holds it, without whole turns.
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
     /// Notes where the ends are at the start of the step.
@@ -137,6 +144,12 @@ pub(super) trait TwoBodies: Pod {
         vel: &mut Velocities<L>,
         constants: &Constants,
     );
+}
+
+/// The largest of what a joint bore in the last substep and in those before.
+pub(super) fn with_last([force, torque]: &[Column; 2], lane: usize, last: Impulse) -> [f32; 2] {
+    let ([x, y], turn) = last;
+    [force[lane].max((x * x + y * y).sqrt()), torque[lane].max(turn.abs())]
 }
 
 /// Loads the rows of A and B.
@@ -178,11 +191,19 @@ impl<B: TwoBodies> Block for B {
     }
 
     fn any_motor(&mut self) -> Option<&mut Motor> {
-        Some(self.motor())
+        self.motor()
+    }
+
+    fn note_counts(&mut self, lane: usize, counts: [u32; 2]) {
+        self.set_counts(lane, counts);
     }
 
     fn impulse_on_b(&self, lane: usize) -> Impulse {
         (self.wrench::<f32>(lane, 0).force, self.torque::<f32>(lane))
+    }
+
+    fn peaks(&self, lane: usize) -> [f32; 2] {
+        with_last(&self.ends().peaks, lane, self.impulse_on_b(lane))
     }
 
     #[allow(unsafe_code)]
@@ -204,6 +225,9 @@ impl<B: TwoBodies> Block for B {
                     let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
                     let at = self.ends_mut().begin(i, place.a, place.b);
                     self.begin(i, features, &at);
+                    if features & feature::BREAKS != 0 {
+                        self.ends_mut().clear_peaks::<L>(i);
+                    }
                     if constants.ratio != 1.0 {
                         self.scale(i, features, L::splat(constants.ratio));
                     }
@@ -218,6 +242,10 @@ impl<B: TwoBodies> Block for B {
                 }
                 SOLVE => {
                     if constants.first {
+                        if features & feature::BREAKS != 0 {
+                            let (force, torque) = (self.wrench::<L>(i, features).force, self.torque::<L>(i));
+                            self.ends_mut().note_peaks(i, force, torque);
+                        }
                         let Wrench { force, turn } = self.shift(i);
                         push::<L, false>(&mut vel, force, turn);
                     }
