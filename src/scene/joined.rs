@@ -224,8 +224,8 @@ pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
     const RADIUS: f32 = 0.3;
     const FORCE: f32 = 150.0;
     const TORQUE: f32 = 4.0;
-    /// N·m. The weight of one plank has 0.15 N·m at its end.
-    const FRICTION: f32 = 0.01;
+    /// N·m for each plank that hangs on a hinge. The weight of one plank has 0.15 N·m about its end.
+    const FRICTION: f32 = 0.02;
     let material = Material::new(1.0, 0.5, 0.1);
     let count = (bodies / (PLANKS + 1)).max(1);
     let length = count.min(STRIPS);
@@ -250,12 +250,13 @@ pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
                 // The plank's x axis points down.
                 scene.bodies.push(BodyDesc { angle: -FRAC_PI_2, ..body(shape, place, material) });
                 let (upper, lower) = (Vec2::new(-HALF.x, 0.0), Vec2::new(HALF.x, 0.0));
+                let friction = FRICTION * (PLANKS - plank) as f32;
                 let mut joint: Joint = match plank {
                     0 => {
-                        JointDesc::revolute(beam, here, Vec2::new(x, -0.11), upper).with_motor(0.0, FRICTION)
+                        JointDesc::revolute(beam, here, Vec2::new(x, -0.11), upper).with_motor(0.0, friction)
                     }
                     _ if plank % 2 == 0 => {
-                        JointDesc::revolute(here - 1, here, lower, upper).with_motor(0.0, FRICTION)
+                        JointDesc::revolute(here - 1, here, lower, upper).with_motor(0.0, friction)
                     }
                     _ => JointDesc::weld(here - 1, here, lower, upper),
                 };

@@ -35,7 +35,7 @@ pub(crate) use begin::angle_of;
 use drive::feature;
 use ends::{Ends, OWN_ROW, WORLD};
 use gear::GearBlock;
-use layout::Write;
+use layout::{Substep, Write};
 use line::LineBlock;
 pub(crate) use park::ParkedJoint;
 use pivot::PivotBlock;
@@ -64,8 +64,8 @@ pub(crate) struct JointSolver {
     stand_in_slots: Vec<u32>,
     /// The number of joints that are solved.
     count: usize,
-    /// The length of the substep that the blocks were written for, s.
-    step: f32,
+    /// The substep that the blocks were written for.
+    step: Substep,
     /// The slots have changed, or joints came or went, since the rows were looked up.
     pub(crate) slots_moved: bool,
     /// The numbers of rows when they were looked up: of bodies, of bodies and padding, and of all.
@@ -145,7 +145,7 @@ impl JointSolver {
         let Some((_, &joint)) = joints.at(index) else { return };
         let Some(number) = store_of(&joint.desc.kind).filter(|_| joint.desc.enabled) else { return };
         if self.count == 0 {
-            self.step = h;
+            self.step = Substep::after(h, h);
         }
         let ends = ends_of_any(&joint, joints);
         let colour = self.pick_colour(&ends, bodies);
@@ -164,7 +164,7 @@ impl JointSolver {
         if let Some(joint) = joints.at_mut(index) {
             joint.place = Some(place);
         }
-        self.write(index, joints, h);
+        self.write(index, joints);
     }
 
     /// Gives the bodies that a joint moves a colour that none of them has; [`SERIAL`], and nothing to the bodies, if there is none.
@@ -198,7 +198,8 @@ impl JointSolver {
     }
 
     /// Writes the parameters of a joint, which is in the solver, into its lane.
-    pub(crate) fn write(&mut self, index: u32, joints: &Joints, h: f32) {
+    pub(crate) fn write(&mut self, index: u32, joints: &Joints) {
+        let step = self.step;
         let Some((_, joint)) = joints.at(index) else { return };
         let Some(Place { store, colour, lane }) = joint.place else { return };
         let (block, at) = block_and_lane(lane);
@@ -212,7 +213,7 @@ impl JointSolver {
         with_store!([&mut self], store, store => {
             let colour = store.colour_mut(colour);
             let breaks = if joint.may_break() { feature::BREAKS } else { 0 };
-            let features = colour.blocks[block].write(at, &joint.desc, h) | breaks;
+            let features = colour.blocks[block].write(at, &joint.desc, step) | breaks;
             colour.set_features(lane, features);
         });
     }

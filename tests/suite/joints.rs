@@ -1,5 +1,6 @@
 //! Contract: joints follow mechanics. Scenes with a closed form are checked on the scalar path and on the best instruction set.
 
+mod blows;
 mod contacts;
 mod drives;
 mod edits;

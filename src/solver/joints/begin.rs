@@ -2,6 +2,7 @@
 
 use super::drive::feature;
 use super::ends::{Ends, OWN_ROW, WORLD};
+use super::layout::Substep;
 use super::store::{STORES, Store, each_store};
 use super::sweep::Block;
 use super::{JointSolver, ends_of};
@@ -55,21 +56,22 @@ impl Ends {
 }
 
 impl JointSolver {
-    /// Brings everything up to date at the start of a step. `vel` and `accum` are the rows of all bodies, followed by padding, and by
+    /// Brings everything up to date at the start of a step, whose substeps and those of the step before have these lengths. `vel` and `accum` are the rows of all bodies, followed by padding, and by
     /// the rows that the joints asked for.
     pub(crate) fn begin_step(
         &mut self,
         joints: &Joints,
         bodies: &Bodies,
-        h: f32,
+        [last_substep, substep]: [f32; 2],
         [vel, accum]: [&mut [Row]; 2],
     ) {
         if self.is_empty() {
             return;
         }
-        if self.step != h {
-            self.step = h;
-            (0..joints.capacity() as u32).for_each(|index| self.write(index, joints, h));
+        let step = Substep::after(last_substep, substep);
+        if self.step != step {
+            self.step = step;
+            (0..joints.capacity() as u32).for_each(|index| self.write(index, joints));
         }
         let total = vel.len();
         let base = total - self.extra_rows();

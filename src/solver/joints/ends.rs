@@ -127,6 +127,15 @@ impl Ends {
         store2(&mut self.peaks, i, of);
     }
 
+    /// Notes what joints that may break bear in a blow.
+    #[inline(always)]
+    pub(super) fn note_blow<L: Lane>(&mut self, i: usize, struck: L::Mask, [x, y]: [L; 2], torque: L) {
+        let now = [(x * x + y * y).sqrt(), torque.abs()];
+        let peaks: [L; 2] = load2(&self.peaks, i);
+        let of = pair!(part => L::select(struck, peaks[part].max(now[part]), peaks[part]));
+        store2(&mut self.peaks, i, of);
+    }
+
     /// The rows that say where A and B are at the start of the step.
     #[inline(always)]
     pub(super) fn places(&self, i: usize) -> [&[RowOffset]; 2] {

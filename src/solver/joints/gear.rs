@@ -6,7 +6,7 @@
 
 use super::drive::{Motor, Soft, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
-use super::sweep::{BEGIN, Block, Constants, Impulse, SOLVE, TURN, with_last};
+use super::sweep::{BEGIN, Block, Constants, Impulse, SOLVE, TURN, TURN_STRUCK, with_last};
 use crate::formula::soft_change;
 use crate::lane::{Lane, Row, pair};
 use crate::solver::rows::Rows;
@@ -207,7 +207,7 @@ impl Block for GearBlock {
         i: usize,
         features: u32,
         rows: &Rows<'_>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let zero = L::splat(0.0);
         // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
@@ -250,7 +250,7 @@ impl Block for GearBlock {
                     }
                     self.solve::<L, false>(i, &mut vel);
                 }
-                TURN => {
+                TURN | TURN_STRUCK => {
                     let before = self.jacobian::<L>(i);
                     let mut turns = [zero; 2];
                     for (member, turn) in self.members.iter_mut().zip(&mut turns) {

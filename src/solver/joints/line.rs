@@ -112,7 +112,7 @@ impl TwoBodies for LineBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let along = Along { direction: load2(&self.axis, i), arms: load2(&self.along, i) };
         let stiffness = self.soft.load::<L, RELAX>(i, false);

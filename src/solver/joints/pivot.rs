@@ -3,7 +3,7 @@
 use super::drive::{About, Drive, Motor, Soft, bounded, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
 use super::point::Held;
-use super::sweep::{Constants, TwoBodies, Wrench};
+use super::sweep::{Blow, Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
 use crate::lane::Lane;
 use crate::solver::impulse::Velocities;
@@ -48,10 +48,7 @@ impl PivotBlock {
         let determinant = one + alpha + beta + part_a * part_b * (area * area);
         let mass = inv_sum / determinant;
 
-        let mut speed = [
-            (vel.b[0] - vel.a[0]) + (vel.b[2] * b[0] - vel.a[2] * a[0]),
-            (vel.b[1] - vel.a[1]) + (vel.b[2] * b[1] - vel.a[2] * a[1]),
-        ];
+        let mut speed = Held::speed([a, b], vel);
         if features & feature::DRIVEN != 0 {
             let wanted: [L; 2] = load2(&self.speed, i);
             speed = [speed[0] - wanted[0], speed[1] - wanted[1]];
@@ -72,6 +69,25 @@ impl PivotBlock {
         let change = [new[0] - old[0], new[1] - old[1]];
         let turn = [change[0] * a[0] + change[1] * a[1], change[0] * b[0] + change[1] * b[1]];
         push::<L, false>(vel, change, turn);
+    }
+}
+
+impl PivotBlock {
+    /// Solves what drives the angle, and its limits.
+    #[inline(always)]
+    fn drive_angle<L: Lane, const RELAX: bool>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants<'_>,
+    ) {
+        if features & feature::TORQUE != 0 {
+            let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
+            // The limits are as stiff as the points are held.
+            let stiffness = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
+            self.drive.solve::<L, _, RELAX>(i, features, stiffness, &about, vel, constants.inv_step);
+        }
     }
 }
 
@@ -163,14 +179,28 @@ impl TwoBodies for PivotBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
-        if features & feature::TORQUE != 0 {
-            let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
-            // The limits are as stiff as the points are held.
-            let stiffness = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
-            self.drive.solve::<L, _, RELAX>(i, features, stiffness, &about, vel, constants.inv_step);
-        }
+        self.drive_angle::<L, RELAX>(i, features, vel, constants);
         self.hold::<L, RELAX>(i, features, vel);
+    }
+
+    #[inline(always)]
+    fn strike<L: Lane>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants<'_>,
+    ) -> Option<Blow<L>> {
+        self.drive_angle::<L, true>(i, features, vel, constants);
+        let (before, impulse): (Velocities<L>, [L; 2]) = (*vel, load2(&self.point.impulse, i));
+        self.hold::<L, true>(i, features, vel);
+        if features & (feature::DRIVEN | feature::GIVES) != 0 {
+            return None;
+        }
+        let struck = self.point.is_struck(i, &before, constants.threshold);
+        let change = self.point.take_back(i, struck, impulse);
+        Blow::of(struck, constants.strike, &before, vel, (change, L::splat(0.0)))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::ends::{Column, Geometry, load2, store2};
 use super::sweep::Wrench;
-use crate::lane::Lane;
+use crate::lane::{Lane, pair};
+use crate::solver::impulse::Velocities;
 use bytemuck::{Pod, Zeroable};
 
 /// The points of sixteen joints that hold a point of B at one of A.
@@ -34,6 +35,28 @@ impl Held {
         store2(&mut self.turns[0], i, [-a[1] * spin_a, a[0] * spin_a]);
         store2(&mut self.turns[1], i, [-b[1] * spin_b, b[0] * spin_b]);
         store2(&mut self.error, i, at.gap);
+    }
+
+    /// The speed between the points.
+    #[inline(always)]
+    pub(super) fn speed<L: Lane>([a, b]: [[L; 2]; 2], vel: &Velocities<L>) -> [L; 2] {
+        pair!(axis => (vel.b[axis] - vel.a[axis]) + (vel.b[2] * b[axis] - vel.a[2] * a[axis]))
+    }
+
+    /// Tells whether the points meet faster than a threshold.
+    #[inline(always)]
+    pub(super) fn is_struck<L: Lane>(&self, i: usize, vel: &Velocities<L>, threshold: f32) -> L::Mask {
+        let [x, y] = Held::speed(self.turns::<L>(i), vel);
+        (x * x + y * y).gt(L::splat(threshold * threshold))
+    }
+
+    /// Sets the impulses of some lanes back to what they were. Returns by how much they had changed.
+    #[inline(always)]
+    pub(super) fn take_back<L: Lane>(&mut self, i: usize, lanes: L::Mask, before: [L; 2]) -> [L; 2] {
+        let now: [L; 2] = load2(&self.impulse, i);
+        let kept = pair!(axis => L::select(lanes, before[axis], now[axis]));
+        store2(&mut self.impulse, i, kept);
+        pair!(axis => now[axis] - before[axis])
     }
 
     /// By how much the impulses turn A and B.

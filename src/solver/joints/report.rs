@@ -19,14 +19,14 @@ impl JointSolver {
     }
 
     fn per_second(&self, (linear, angular): Impulse) -> (Vec2, f32) {
-        let per_step = 1.0 / self.step;
+        let per_step = 1.0 / self.step.length;
         (per_step * Vec2::from(linear), per_step * angular)
     }
 
     /// Calls `broken` with each joint that bore more than it can in one of the step's substeps, with the largest force and the largest
     /// torque. The order is that of stores, colours and lanes.
     pub(crate) fn find_broken(&self, joints: &Joints, mut broken: impl FnMut(u32, f32, f32)) {
-        let per_step = 1.0 / self.step;
+        let per_step = 1.0 / self.step.length;
         let mut visit = |index: u32, peaks: [f32; 2]| {
             let Some((_, joint)) = joints.at(index) else { return };
             let [force, torque] = peaks.map(|peak| per_step * peak);

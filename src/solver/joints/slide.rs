@@ -65,7 +65,7 @@ impl SlideBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let axis: [L; 2] = load2(&self.axis, i);
         let along = Along { direction: axis, arms: load2(&self.along, i) };
@@ -258,7 +258,7 @@ macro_rules! slides {
                 i: usize,
                 features: u32,
                 vel: &mut Velocities<L>,
-                constants: &Constants,
+                constants: &Constants<'_>,
             ) {
                 let $slide = self;
                 $inner.solve_slide::<L, RELAX, $wheel>(i, features, vel, constants);

@@ -52,7 +52,7 @@
 use super::drive::{Give, Motor, Soft, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2};
 use super::point::Held;
-use super::sweep::{Constants, TwoBodies, Wrench};
+use super::sweep::{Blow, Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
 use crate::lane::{Lane, pair};
 use crate::solver::impulse::Velocities;
@@ -284,8 +284,29 @@ impl TwoBodies for WeldBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        _: &Constants,
+        _: &Constants<'_>,
     ) {
         self.hold::<L, RELAX>(i, features, vel);
+    }
+
+    #[inline(always)]
+    fn strike<L: Lane>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants<'_>,
+    ) -> Option<Blow<L>> {
+        let (before, impulse): (Velocities<L>, [L; 2]) = (*vel, load2(&self.point.impulse, i));
+        let torque = L::load(&self.torque[i..]);
+        self.hold::<L, true>(i, features, vel);
+        if features & feature::GIVES != 0 {
+            return None;
+        }
+        let struck = self.point.is_struck(i, &before, constants.threshold);
+        let change = self.point.take_back(i, struck, impulse);
+        let now = L::load(&self.torque[i..]);
+        L::select(struck, torque, now).store(&mut self.torque[i..]);
+        Blow::of(struck, constants.strike, &before, vel, (change, now - torque))
     }
 }
