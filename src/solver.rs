@@ -51,6 +51,9 @@ use schedule::Schedule;
 use std::ops::Range;
 use verlet::Verlet;
 
+/// How many times joints pass blows on, and contacts bounce again, in a substep. A row of ten bodies of equal mass takes ten.
+const BLOWS: usize = 16;
+
 /// What a task does to its two tiles' bodies before its contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Integrate {
@@ -231,6 +234,9 @@ impl ImpulseSolver {
             // For its memory: the first contact must not make it allocate.
             self.schedule.plan(1, contacts.tiles().iter().map(Tile::work), false, crew.threads());
         }
+        // A contact is in an impact, and joints may pass it on: see `joints/sweep.rs`.
+        let may_strike = extras.joints && load.any_restitution && !skip_contacts;
+        let mut struck = false;
         let mut first = 0;
         for &Segment { end, integrate, links: with_links } in segments {
             if integrate != Integrate::Nothing {
@@ -245,12 +251,26 @@ impl ImpulseSolver {
                 }
             }
             if extras.joints {
-                joints.pass(passes.passes[first].joints, &rows, level, crew);
+                let pass = passes.passes[first].joints;
+                joints.pass(if struck { pass.struck() } else { pass }, &rows, level, crew);
             }
-            if !skip_contacts {
+            let mut run = |contacts: &mut Contacts| {
                 let work = contacts.tiles().iter().map(Tile::work);
                 self.schedule.plan(end - first, work, load.has_overflow, crew.threads());
                 passes.run(first, &self.schedule, contacts, crew);
+            };
+            if !skip_contacts {
+                run(contacts);
+            }
+            if may_strike {
+                struck = contacts.all().any(|tile| tile.info.iter().any(|info| info.bounced));
+                let bounces = struck && passes.passes[first].pass == Pass::Bounce;
+                let blows = if bounces { BLOWS } else { 0 };
+                let mut strike = |_: &usize| joints.pass(JointPass::Strike, &rows, level, crew);
+                let passed_on = (0..blows).take_while(&mut strike).map(|_| run(contacts)).count();
+                if passed_on > 0 {
+                    joints.pass(JointPass::Settle, &rows, level, crew);
+                }
             }
             first = end;
         }

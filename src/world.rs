@@ -331,8 +331,8 @@ impl World {
     /// Reads contacts, links, hulls and joints. Writes their impulses, and the solver's rows.
     fn solve(&mut self, crew: &Crew<'_>) {
         let substep = self.settings.substep();
-        let impulse_ratio = substep / self.last_substep;
-        self.last_substep = substep;
+        let last_substep = std::mem::replace(&mut self.last_substep, substep);
+        let impulse_ratio = substep / last_substep;
         let load = StepLoad {
             impulse_ratio,
             any_restitution: self.bodies.any_restitution,
@@ -344,7 +344,7 @@ impl World {
         self.begin_hulls(relinked, impulse_ratio);
         let mirror = &mut self.solver.mirror;
         let rows = [&mut mirror.vel[..], &mut mirror.accum[..]];
-        self.joint_solver.begin_step(&self.joints, &self.bodies, substep, rows);
+        self.joint_solver.begin_step(&self.joints, &self.bodies, [last_substep, substep], rows);
         let parts = Parts {
             links: &mut self.verlet,
             hulls: &mut self.hull_solver,

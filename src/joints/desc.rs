@@ -284,9 +284,10 @@ pub struct JointDesc<B = BodyHandle, J = JointHandle> {
     /// scene `ball_and_chain` does (16 substeps and 240 Hz: a ball of 1,000 times the mass of each of 40 links; its joints give way by less
     /// than 0.06 m, as the test `joined::joints_of_scenes_hold` checks).
     pub stiffness: Spring,
-    /// The force that breaks the joint, N. Default: infinite.
+    /// The force that breaks the joint, N: the largest one at the end of a substep, or the impulse of a blow over the length of a substep. Default:
+    /// infinite.
     pub break_force: f32,
-    /// The torque that breaks the joint, N·m. Default: infinite.
+    /// The torque that breaks the joint, N·m, as for the force. Default: infinite.
     pub break_torque: f32,
     /// A joint that is not enabled holds nothing. (Its bodies still do not touch, unless `collide_connected`.) Default: true.
     pub enabled: bool,

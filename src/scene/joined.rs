@@ -214,7 +214,8 @@ pub(super) fn walkers(bodies: usize, random: &mut Random) -> Pieces {
 }
 
 /// Curtains of strips of ten planks, hinged and welded in turn. Balls fly into them from the left, one for each strip. Hinges and welds
-/// break under the blows.
+/// break under the blows. Hinges have friction, and planks a little damping, so that what is left comes to rest. (With friction alone a strip whose
+/// hinges hold sways on its welds by a centimetre for minutes.)
 pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
     const PLANKS: usize = 10;
     const HALF: Vec2 = Vec2::new(0.25, 0.06);
@@ -224,6 +225,10 @@ pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
     const RADIUS: f32 = 0.3;
     const FORCE: f32 = 150.0;
     const TORQUE: f32 = 4.0;
+    /// N·m for each plank that hangs on a hinge. The weight of one plank has 0.15 N·m about its end.
+    const FRICTION: f32 = 0.02;
+    /// 1/s.
+    const DAMPING: f32 = 0.3;
     let material = Material::new(1.0, 0.5, 0.1);
     let count = (bodies / (PLANKS + 1)).max(1);
     let length = count.min(STRIPS);
@@ -246,11 +251,18 @@ pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
                 let here = scene.bodies.len();
                 let shape = Shape::oriented_box(HALF.x, HALF.y);
                 // The plank's x axis points down.
-                scene.bodies.push(BodyDesc { angle: -FRAC_PI_2, ..body(shape, place, material) });
+                let desc =
+                    BodyDesc { angle: -FRAC_PI_2, angular_damping: DAMPING, ..body(shape, place, material) };
+                scene.bodies.push(desc);
                 let (upper, lower) = (Vec2::new(-HALF.x, 0.0), Vec2::new(HALF.x, 0.0));
+                let friction = FRICTION * (PLANKS - plank) as f32;
                 let mut joint: Joint = match plank {
-                    0 => JointDesc::revolute(beam, here, Vec2::new(x, -0.11), upper),
-                    _ if plank % 2 == 0 => JointDesc::revolute(here - 1, here, lower, upper),
+                    0 => {
+                        JointDesc::revolute(beam, here, Vec2::new(x, -0.11), upper).with_motor(0.0, friction)
+                    }
+                    _ if plank % 2 == 0 => {
+                        JointDesc::revolute(here - 1, here, lower, upper).with_motor(0.0, friction)
+                    }
                     _ => JointDesc::weld(here - 1, here, lower, upper),
                 };
                 (joint.break_force, joint.break_torque) = (FORCE, TORQUE);

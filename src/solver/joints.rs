@@ -7,8 +7,8 @@
 //! among the threads, and the contacts follow.
 //!
 //! The mathematics is that of the soft step, as for contacts: E. Catto, "Soft Constraints" (2011) and "Solver2D" (2024). Each kind is
-//! made of three things: two points that are held together (`pivot.rs`), a point that is held on an axis (`slide.rs`), and one free
-//! motion with a spring, a motor and limits (`drive.rs`).
+//! made of four things: two points that are held together (`pivot.rs`), two points and an angle (`weld.rs`), a point that is held on an
+//! axis (`slide.rs`), and one free motion with a spring, a motor and limits (`drive.rs`).
 
 mod begin;
 mod drive;
@@ -18,12 +18,14 @@ mod layout;
 mod line;
 mod park;
 mod pivot;
+mod point;
 mod report;
 mod run;
 mod slide;
 mod store;
 mod sweep;
 mod validate;
+mod weld;
 
 use crate::base::colours::pick;
 use crate::body::{Bodies, BodyHandle};
@@ -33,7 +35,7 @@ pub(crate) use begin::angle_of;
 use drive::feature;
 use ends::{Ends, OWN_ROW, WORLD};
 use gear::GearBlock;
-use layout::Write;
+use layout::{Substep, Write};
 use line::LineBlock;
 pub(crate) use park::ParkedJoint;
 use pivot::PivotBlock;
@@ -42,6 +44,7 @@ pub(crate) use store::SERIAL;
 use store::{COLOURS, STORES, Store, block_and_lane, with_store};
 use sweep::Block;
 pub(crate) use sweep::JointPass;
+use weld::WeldBlock;
 
 /// All joints, as the solver has them.
 #[derive(Default)]
@@ -51,6 +54,7 @@ pub(crate) struct JointSolver {
     wheels: Store<WheelBlock>,
     lines: Store<LineBlock>,
     gears: Store<GearBlock>,
+    welds: Store<WeldBlock>,
     /// By handle index of the body: the colours of its joints.
     taken: Vec<u64>,
     /// The bodies (handle indices, or [`WORLD`]) that stand-ins are for; and the numbers that are free.
@@ -60,8 +64,8 @@ pub(crate) struct JointSolver {
     stand_in_slots: Vec<u32>,
     /// The number of joints that are solved.
     count: usize,
-    /// The length of the substep that the blocks were written for, s.
-    step: f32,
+    /// The substep that the blocks were written for.
+    step: Substep,
     /// The slots have changed, or joints came or went, since the rows were looked up.
     pub(crate) slots_moved: bool,
     /// The numbers of rows when they were looked up: of bodies, of bodies and padding, and of all.
@@ -74,14 +78,12 @@ const GEARS: u8 = 4;
 /// The number of the store of a kind.
 fn store_of(kind: &JointKind) -> Option<u8> {
     match kind {
-        JointKind::Revolute(_)
-        | JointKind::Weld { .. }
-        | JointKind::Motor { .. }
-        | JointKind::Target { .. } => Some(0),
+        JointKind::Revolute(_) | JointKind::Motor { .. } | JointKind::Target { .. } => Some(0),
         JointKind::Prismatic(_) => Some(1),
         JointKind::Wheel(_) => Some(2),
         JointKind::Distance { .. } => Some(3),
         JointKind::Gear { .. } => Some(GEARS),
+        JointKind::Weld { .. } => Some(5),
         JointKind::Filter => None,
     }
 }
@@ -143,7 +145,7 @@ impl JointSolver {
         let Some((_, &joint)) = joints.at(index) else { return };
         let Some(number) = store_of(&joint.desc.kind).filter(|_| joint.desc.enabled) else { return };
         if self.count == 0 {
-            self.step = h;
+            self.step = Substep::after(h, h);
         }
         let ends = ends_of_any(&joint, joints);
         let colour = self.pick_colour(&ends, bodies);
@@ -162,7 +164,7 @@ impl JointSolver {
         if let Some(joint) = joints.at_mut(index) {
             joint.place = Some(place);
         }
-        self.write(index, joints, h);
+        self.write(index, joints);
     }
 
     /// Gives the bodies that a joint moves a colour that none of them has; [`SERIAL`], and nothing to the bodies, if there is none.
@@ -196,7 +198,8 @@ impl JointSolver {
     }
 
     /// Writes the parameters of a joint, which is in the solver, into its lane.
-    pub(crate) fn write(&mut self, index: u32, joints: &Joints, h: f32) {
+    pub(crate) fn write(&mut self, index: u32, joints: &Joints) {
+        let step = self.step;
         let Some((_, joint)) = joints.at(index) else { return };
         let Some(Place { store, colour, lane }) = joint.place else { return };
         let (block, at) = block_and_lane(lane);
@@ -210,7 +213,7 @@ impl JointSolver {
         with_store!([&mut self], store, store => {
             let colour = store.colour_mut(colour);
             let breaks = if joint.may_break() { feature::BREAKS } else { 0 };
-            let features = colour.blocks[block].write(at, &joint.desc, h) | breaks;
+            let features = colour.blocks[block].write(at, &joint.desc, step) | breaks;
             colour.set_features(lane, features);
         });
     }

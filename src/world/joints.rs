@@ -383,7 +383,7 @@ impl World {
         if let Some(joint) = self.joints.at_mut(joint.index) {
             joint.desc = desc;
         }
-        self.joint_solver.write(joint.index, &self.joints, self.settings.substep());
+        self.joint_solver.write(joint.index, &self.joints);
         Ok(())
     }
 

@@ -189,6 +189,29 @@ fn hinges_break() {
     assert!((5..all / 2).contains(&broken), "{broken} of {all}");
 }
 
+/// Contract: the curtains of `hinges` come to rest after the blows: in a world where bodies sleep, all planks sleep within 90 s, those that
+/// hang and those that have fallen.
+#[test]
+fn hinges_come_to_rest() {
+    let mut scene = scene::builtin("hinges", 220, 1).unwrap();
+    scene.settings.sleep = true;
+    let mut world = scene.build().unwrap();
+    let is_plank = |place: &usize| {
+        let BodyDesc { body_type, shape, .. } = scene.bodies[*place];
+        body_type == BodyType::Dynamic && matches!(shape, Shape::Box { .. })
+    };
+    let planks: Vec<_> = (0..scene.bodies.len()).filter(is_plank).map(|place| scene.handle(place)).collect();
+    let awake = |world: &World| planks.iter().filter(|&&plank| world.is_awake(plank).unwrap()).count();
+    for step in 0..5_400 {
+        world.step();
+        if awake(&world) == 0 {
+            println!("the planks of `hinges` sleep after {step} steps");
+            return;
+        }
+    }
+    panic!("{} of {} planks are awake", awake(&world), planks.len());
+}
+
 /// Contract: a figure that falls on a floor comes to rest: it lies, and does not jitter.
 #[test]
 fn figures_come_to_rest() {

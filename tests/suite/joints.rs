@@ -1,10 +1,12 @@
 //! Contract: joints follow mechanics. Scenes with a closed form are checked on the scalar path and on the best instruction set.
 
+mod blows;
 mod contacts;
 mod drives;
 mod edits;
 mod forces;
 mod gears;
+mod hubs;
 mod law;
 mod momentum;
 mod pendulum;

@@ -2,6 +2,7 @@
 
 use super::drive::feature;
 use super::ends::{Ends, OWN_ROW, WORLD};
+use super::layout::Substep;
 use super::store::{STORES, Store, each_store};
 use super::sweep::Block;
 use super::{JointSolver, ends_of};
@@ -55,21 +56,22 @@ impl Ends {
 }
 
 impl JointSolver {
-    /// Brings everything up to date at the start of a step. `vel` and `accum` are the rows of all bodies, followed by padding, and by
+    /// Brings everything up to date at the start of a step, whose substeps and those of the step before have these lengths. `vel` and `accum` are the rows of all bodies, followed by padding, and by
     /// the rows that the joints asked for.
     pub(crate) fn begin_step(
         &mut self,
         joints: &Joints,
         bodies: &Bodies,
-        h: f32,
+        [last_substep, substep]: [f32; 2],
         [vel, accum]: [&mut [Row]; 2],
     ) {
         if self.is_empty() {
             return;
         }
-        if self.step != h {
-            self.step = h;
-            (0..joints.capacity() as u32).for_each(|index| self.write(index, joints, h));
+        let step = Substep::after(last_substep, substep);
+        if self.step != step {
+            self.step = step;
+            (0..joints.capacity() as u32).for_each(|index| self.write(index, joints));
         }
         let total = vel.len();
         let base = total - self.extra_rows();
@@ -96,7 +98,9 @@ impl JointSolver {
         self.stand_in_slots.extend(slots);
         let map = RowMap { bodies: self.rows[0], base: self.rows[1] };
         let stand_ins = self.stand_ins.len();
+        let taken = &self.taken;
         each_store!([&mut self], number, store => store.look_up(number, bodies, map, stand_ins));
+        each_store!([&mut self], _, store => store.note_counts(taken));
     }
 
     /// Notes the angles between bodies, for the joints that look at them.
@@ -112,6 +116,24 @@ impl<B: Block> Store<B> {
                 let used = colour.used_of(block);
                 for motion in 0..B::MOTIONS {
                     colour.blocks[block].ends_of(motion).look_up(used, number, bodies, map, stand_ins);
+                }
+            }
+        }
+    }
+
+    /// Notes how many joints the bodies have. `taken` has the colours of each.
+    fn note_counts(&mut self, taken: &[u64]) {
+        for colour in self.all_mut() {
+            for block in 0..colour.blocks.len() {
+                for lane in 0..colour.used_of(block) {
+                    let Ends { bodies, stand_ins, .. } = colour.blocks[block].ends_of(0);
+                    let counts = [0, 1].map(|side| match stand_ins[side][lane] {
+                        OWN_ROW => {
+                            taken.get(bodies[side][lane] as usize).map_or(0, |taken| taken.count_ones())
+                        }
+                        _ => 0,
+                    });
+                    colour.blocks[block].note_counts(lane, counts);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::contacts::BLOCK;
 use crate::geometry::trig::sin_cos_of_turn;
-use crate::lane::{Lane, RowOffset};
+use crate::lane::{Lane, RowOffset, pair};
 use bytemuck::{Pod, Zeroable};
 
 /// One number of each joint of a block.
@@ -34,6 +34,9 @@ pub(super) struct Ends {
     pub bodies: [[u32; BLOCK]; 2],
     /// The numbers of the stand-ins, or [`OWN_ROW`].
     pub stand_ins: [[u32; BLOCK]; 2],
+    /// Of joints that may break: the largest impulse and angular impulse at the end of a substep of this step, but for the last one. −1
+    /// before the first substep.
+    pub peaks: [Column; 2],
 }
 
 /// Where the ends of some joints are.
@@ -106,6 +109,31 @@ impl Ends {
             way[1] + (b[1] - a[1]) + (arm[1][1] - arm[0][1]),
         ];
         Geometry { gap, angle: turn_b - turn_a, turn_a: [cos_a, sin_a], inv_spin, arm }
+    }
+
+    /// Begins a step for joints that may break.
+    #[inline(always)]
+    pub(super) fn clear_peaks<L: Lane>(&mut self, i: usize) {
+        store2(&mut self.peaks, i, [L::splat(-1.0); 2]);
+    }
+
+    /// Notes what joints that may break bore in the substep before. What they bore in the last step counts no more.
+    #[inline(always)]
+    pub(super) fn note_peaks<L: Lane>(&mut self, i: usize, [x, y]: [L; 2], torque: L) {
+        let zero = L::splat(0.0);
+        let now = [(x * x + y * y).sqrt(), torque.abs()];
+        let peaks: [L; 2] = load2(&self.peaks, i);
+        let of = pair!(part => L::select(peaks[part].lt(zero), zero, peaks[part].max(now[part])));
+        store2(&mut self.peaks, i, of);
+    }
+
+    /// Notes what joints that may break bear in a blow.
+    #[inline(always)]
+    pub(super) fn note_blow<L: Lane>(&mut self, i: usize, struck: L::Mask, [x, y]: [L; 2], torque: L) {
+        let now = [(x * x + y * y).sqrt(), torque.abs()];
+        let peaks: [L; 2] = load2(&self.peaks, i);
+        let of = pair!(part => L::select(struck, peaks[part].max(now[part]), peaks[part]));
+        store2(&mut self.peaks, i, of);
     }
 
     /// The rows that say where A and B are at the start of the step.

@@ -1,11 +1,12 @@
 //! Gears: they couple the free motions of two joints, of up to four bodies.
 //!
-//! A gear's impulse turns its bodies by the same amount wherever they are, and pushes along an axis that hardly ever turns fast. So there is
-//! no shift between substeps, as other joints have it (`sweep.rs`).
+//! A gear's impulse turns the bodies of a revolute joint by the same amount wherever they are. The axis of a slider turns, and what the
+//! impulse does there is shifted between substeps, as for other joints (`sweep.rs`). (Without the shift a gear on a slider that turned changed the
+//! angular momentum by 6 % in 40 s at 2 m/s.)
 
-use super::drive::{Motor, Soft, inverse, scale_column};
+use super::drive::{Motor, Soft, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
-use super::sweep::{BEGIN, Block, Constants, Impulse, SOLVE, TURN};
+use super::sweep::{BEGIN, Block, Constants, Impulse, SOLVE, TURN, TURN_STRUCK, with_last};
 use crate::formula::soft_change;
 use crate::lane::{Lane, Row, pair};
 use crate::solver::rows::Rows;
@@ -29,6 +30,8 @@ pub(super) struct Member {
     pub jacobian: [[Column; 3]; 2],
     /// The way along the axis now. 0 for an angle.
     pub way: Column,
+    /// By how much more the gear's impulse does to each end since the bodies have moved.
+    pub shift: [[Column; 3]; 2],
 }
 
 /// Sixteen gears.
@@ -45,6 +48,9 @@ pub(super) struct GearBlock {
 
 /// The rows of four bodies, or what is to be done to them.
 type Four<L> = [[[L; 4]; 2]; 2];
+
+/// What an impulse of a gear does to the four ends.
+type Jacobian<L> = [[[L; 3]; 2]; 2];
 
 impl Member {
     /// Notes what an impulse of the gear does, where the ends are now. `axis` is that of A now.
@@ -76,7 +82,7 @@ impl GearBlock {
     /// What a unit impulse does to the four ends: what it does to an end of the second motion that is a body of the first is added
     /// there.
     #[inline(always)]
-    fn jacobian<L: Lane>(&self, i: usize) -> [[[L; 3]; 2]; 2] {
+    fn jacobian<L: Lane>(&self, i: usize) -> Jacobian<L> {
         let mut ends = pair!(m => pair!(e => load3::<L>(&self.members[m].jacobian[e], i)));
         for from in 0..2 {
             let same: [L; 2] = load2(&self.members[1].same[from], i);
@@ -89,6 +95,20 @@ impl GearBlock {
             }
         }
         ends
+    }
+
+    /// Notes how what the impulse does has changed since `before`.
+    #[inline(always)]
+    fn set_shift<L: Lane>(&mut self, i: usize, before: &Jacobian<L>) {
+        let impulse = L::load(&self.impulse[i..]);
+        let after = self.jacobian::<L>(i);
+        for (m, member) in self.members.iter_mut().enumerate() {
+            for (e, columns) in member.shift.iter_mut().enumerate() {
+                for (axis, column) in columns.iter_mut().enumerate() {
+                    (impulse * (after[m][e][axis] - before[m][e][axis])).store(&mut column[i..]);
+                }
+            }
+        }
     }
 
     /// Notes the error.
@@ -148,7 +168,7 @@ impl GearBlock {
 
 /// Applies an impulse of the gear to rows whose fourth number is the inverse mass.
 #[inline(always)]
-fn push<L: Lane>(rows: &mut Four<L>, jacobian: &[[[L; 3]; 2]; 2], impulse: L) {
+fn push<L: Lane>(rows: &mut Four<L>, jacobian: &Jacobian<L>, impulse: L) {
     for (row, [x, y, turn]) in rows.iter_mut().flatten().zip(jacobian.iter().flatten()) {
         let by_mass = impulse * row[3];
         row[0] = row[0] + *x * by_mass;
@@ -176,14 +196,18 @@ impl Block for GearBlock {
         ([0.0; 2], self.impulse[lane])
     }
 
+    fn peaks(&self, lane: usize) -> [f32; 2] {
+        with_last(&self.members[0].ends.peaks, lane, self.impulse_on_b(lane))
+    }
+
     #[allow(unsafe_code)]
     #[inline(always)]
     unsafe fn visit<L: Lane, const PASS: usize>(
         &mut self,
         i: usize,
-        _: u32,
+        features: u32,
         rows: &Rows<'_>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let zero = L::splat(0.0);
         // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
@@ -198,8 +222,13 @@ impl Block for GearBlock {
                         let axis = turned(at.turn_a, load2(&member.local_axis, i));
                         store2(&mut member.start_axis, i, axis);
                         member.place(i, axis, &at);
+                        let shift = member.shift.iter_mut().flatten();
+                        shift.for_each(|column| zero.store(&mut column[i..]));
                     }
                     self.note_error(i, [zero; 2]);
+                    if features & feature::BREAKS != 0 {
+                        self.members[0].ends.clear_peaks::<L>(i);
+                    }
                     scale_column(&mut self.impulse, i, L::splat(constants.ratio));
                     let mut sum: Four<L> = self.gather(i, rows.accum.as_ptr());
                     for (sum, vel) in sum.iter_mut().flatten().zip(vel.iter().flatten()) {
@@ -210,8 +239,19 @@ impl Block for GearBlock {
                     self.scatter(i, rows.accum.as_ptr(), sum);
                     return;
                 }
-                SOLVE => self.solve::<L, false>(i, &mut vel),
-                TURN => {
+                SOLVE => {
+                    if constants.first && features & feature::BREAKS != 0 {
+                        let impulse = L::load(&self.impulse[i..]);
+                        self.members[0].ends.note_peaks(i, [zero; 2], impulse);
+                    }
+                    if constants.first {
+                        let shift = pair!(m => pair!(e => load3::<L>(&self.members[m].shift[e], i)));
+                        push(&mut vel, &shift, L::splat(1.0));
+                    }
+                    self.solve::<L, false>(i, &mut vel);
+                }
+                TURN | TURN_STRUCK => {
+                    let before = self.jacobian::<L>(i);
                     let mut turns = [zero; 2];
                     for (member, turn) in self.members.iter_mut().zip(&mut turns) {
                         let [a, b] = member.ends.places(i);
@@ -222,6 +262,7 @@ impl Block for GearBlock {
                         *turn = at.angle;
                     }
                     self.note_error(i, turns);
+                    self.set_shift(i, &before);
                     self.solve::<L, true>(i, &mut vel);
                 }
                 _ => self.solve::<L, true>(i, &mut vel),

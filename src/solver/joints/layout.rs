@@ -6,6 +6,7 @@ use super::gear::GearBlock;
 use super::line::LineBlock;
 use super::pivot::PivotBlock;
 use super::slide::{SlideBlock, WheelBlock};
+use super::weld::WeldBlock;
 use crate::formula::Softness;
 use crate::joints::desc::{JointDesc, JointDrive, JointFrame, JointKind, JointMotor, Spring};
 use crate::settings::Settings;
@@ -17,19 +18,41 @@ fn spring(spring: Spring, h: f32) -> Give {
     Give { rate, given: impulse_scale, spring: true }
 }
 
+/// The lengths of substeps for which joints are written, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Substep {
+    /// That of this step.
+    pub length: f32,
+    /// The one that limits the stiffness.
+    pub limit: f32,
+}
+
+/// A step that is longer than the one before has the stiffness of that one, if it is no more than this many times as long.
+const LONGEST: f32 = 4.0;
+
+impl Substep {
+    /// That of a step after one with substeps of length `before`.
+    ///
+    /// A joint that is softer for one step gives way in it and springs back. (A chain of 20 links at rest moved at 0.14 m/s after one step of twice
+    /// the length, for a second.)
+    pub(super) fn after(before: f32, length: f32) -> Substep {
+        Substep { length, limit: length.min(before.max(length / LONGEST)) }
+    }
+}
+
 /// The constants of what is rigid, up to the joint's stiffness. As for contacts, a stiffness that is too fast for the substeps is
 /// reduced.
-fn rigid(stiffness: Spring, h: f32) -> Give {
+fn rigid(stiffness: Spring, Substep { length, limit }: Substep) -> Give {
     if stiffness.hertz == 0.0 {
         return Give::STOP;
     }
-    let hertz = stiffness.hertz.min(Settings::MAX_FREQUENCY_RATIO / h);
-    Give { spring: false, ..spring(Spring { hertz, ..stiffness }, h) }
+    let hertz = stiffness.hertz.min(Settings::MAX_FREQUENCY_RATIO / limit);
+    Give { spring: false, ..spring(Spring { hertz, ..stiffness }, length) }
 }
 
 /// Those of a spring, or of what is rigid without one.
-fn spring_or_rigid(given: Option<Spring>, stiffness: Spring, h: f32) -> Give {
-    given.map_or_else(|| rigid(stiffness, h), |given| spring(given, h))
+fn spring_or_rigid(given: Option<Spring>, stiffness: Spring, step: Substep) -> Give {
+    given.map_or_else(|| rigid(stiffness, step), |given| spring(given, step.length))
 }
 
 fn set2(columns: &mut [Column; 2], lane: usize, value: Vec2) {
@@ -78,7 +101,7 @@ impl Drive {
 
 /// Writes the parameters of a joint into its lane. Impulses and ends stay. Returns the joint's features.
 pub(super) trait Write {
-    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32;
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32;
 }
 
 fn rotated(frame: JointFrame, vector: Vec2) -> Vec2 {
@@ -86,11 +109,12 @@ fn rotated(frame: JointFrame, vector: Vec2) -> Vec2 {
 }
 
 impl Write for PivotBlock {
-    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32 {
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32 {
         let JointDesc { frame_a, frame_b, stiffness, .. } = *joint;
+        let h = step.length;
         let (mut a, mut b) = (frame_a.position, frame_b.position);
         let (mut most, mut velocity) = (f32::INFINITY, Vec2::ZERO);
-        let mut soft = rigid(stiffness, h);
+        let mut soft = rigid(stiffness, step);
         self.drive.clear(lane);
         let features = match joint.kind {
             JointKind::Revolute(drive) => {
@@ -98,18 +122,12 @@ impl Write for PivotBlock {
                 let needs_angle = features & (feature::SPRING | feature::LIMIT) != 0;
                 features | if needs_angle { feature::ANGLE } else { 0 }
             }
-            JointKind::Weld { linear, angular } => {
-                soft = spring_or_rigid(linear, stiffness, h);
-                let range = [f32::NEG_INFINITY, f32::INFINITY];
-                self.drive.set_spring(lane, spring_or_rigid(angular, stiffness, h), 0.0, range);
-                feature::SPRING | feature::ANGLE | feature::WRAPPED
-            }
             JointKind::Motor { linear_velocity, angular_velocity, offset, angle, max_force, max_torque } => {
                 a += rotated(frame_a, offset.unwrap_or(Vec2::ZERO));
                 velocity = rotated(frame_a, linear_velocity);
                 most = max_force * h;
                 soft = if offset.is_some() { soft } else { Give::STOP };
-                let turn = if angle.is_some() { rigid(stiffness, h) } else { Give::STOP };
+                let turn = if angle.is_some() { rigid(stiffness, step) } else { Give::STOP };
                 self.drive.set_spring(lane, turn, angle.unwrap_or(0.0), [-max_torque * h, max_torque * h]);
                 self.drive.target_speed[lane] = angular_velocity;
                 let angle = if angle.is_some() { feature::ANGLE | feature::WRAPPED } else { 0 };
@@ -133,47 +151,59 @@ impl Write for PivotBlock {
     }
 }
 
+impl Write for WeldBlock {
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32 {
+        let JointKind::Weld { linear, angular } = joint.kind else { return 0 };
+        let of = |given| spring_or_rigid(given, joint.stiffness, step);
+        self.ends.set_points(lane, joint.frame_a.position, joint.frame_b.position);
+        self.set_soft(lane, of(linear), of(angular));
+        let gives = if linear.is_some() || angular.is_some() { feature::GIVES } else { 0 };
+        feature::ANGLE | feature::WRAPPED | gives
+    }
+}
+
 impl SlideBlock {
     /// Writes what sliders and wheels share. Returns the features of their way along the axis.
-    fn write_slide(&mut self, lane: usize, joint: &JointDesc, drive: &JointDrive, h: f32) -> u32 {
+    fn write_slide(&mut self, lane: usize, joint: &JointDesc, drive: &JointDrive, step: Substep) -> u32 {
         self.ends.set_points(lane, joint.frame_a.position, joint.frame_b.position);
         set2(&mut self.local_axis, lane, joint.frame_a.axis());
-        self.soft.set(lane, rigid(joint.stiffness, h));
-        let features = self.drive.set(lane, drive, h);
+        self.soft.set(lane, rigid(joint.stiffness, step));
+        let features = self.drive.set(lane, drive, step.length);
         self.drive.forget_unused(lane, features);
         features
     }
 }
 
 impl Write for SlideBlock {
-    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32 {
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32 {
         let JointKind::Prismatic(drive) = joint.kind else { return 0 };
-        self.write_slide(lane, joint, &drive, h) | feature::ANGLE | feature::WRAPPED
+        self.write_slide(lane, joint, &drive, step) | feature::ANGLE | feature::WRAPPED
     }
 }
 
 impl Write for WheelBlock {
-    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32 {
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32 {
         let JointKind::Wheel(drive) = joint.kind else { return 0 };
         let slide = &mut self.0;
-        let features = slide.write_slide(lane, joint, &JointDrive { motor: None, ..drive }, h);
+        let features = slide.write_slide(lane, joint, &JointDrive { motor: None, ..drive }, step);
         let motor = &mut slide.turn_motor;
         let Some(JointMotor { speed, max }) = drive.motor else {
             (motor.speed[lane], motor.most[lane], motor.impulse[lane]) = (0.0, 0.0, 0.0);
             return features;
         };
-        (motor.speed[lane], motor.most[lane]) = (speed, max * h);
+        (motor.speed[lane], motor.most[lane]) = (speed, max * step.length);
         features | feature::TURN_MOTOR
     }
 }
 
 impl Write for LineBlock {
-    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32 {
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32 {
         let JointKind::Distance { length, spring: given, spring_force, limit, motor } = joint.kind else {
             return 0;
         };
+        let h = step.length;
         self.ends.set_points(lane, joint.frame_a.position, joint.frame_b.position);
-        self.soft.set(lane, rigid(joint.stiffness, h));
+        self.soft.set(lane, rigid(joint.stiffness, step));
         self.drive.clear(lane);
         let mut features = self.drive.set_motor(lane, motor, h) | self.drive.set_limit(lane, limit);
         if let Some(given) = given.filter(|spring| spring.hertz > 0.0) {
@@ -182,7 +212,7 @@ impl Write for LineBlock {
             features |= feature::SPRING;
         } else if given.is_none() && limit.is_none() && motor.is_none() {
             let range = [f32::NEG_INFINITY, f32::INFINITY];
-            self.drive.set_spring(lane, rigid(joint.stiffness, h), length, range);
+            self.drive.set_spring(lane, rigid(joint.stiffness, step), length, range);
             features |= feature::SPRING;
         }
         self.drive.forget_unused(lane, features);
@@ -191,8 +221,8 @@ impl Write for LineBlock {
 }
 
 impl Write for GearBlock {
-    fn write(&mut self, lane: usize, joint: &JointDesc, h: f32) -> u32 {
-        self.soft.set(lane, rigid(joint.stiffness, h));
+    fn write(&mut self, lane: usize, joint: &JointDesc, step: Substep) -> u32 {
+        self.soft.set(lane, rigid(joint.stiffness, step));
         let JointKind::Gear { ratio } = joint.kind else { return 0 };
         (self.members[0].weight[lane], self.members[1].weight[lane]) = (1.0, ratio);
         feature::ANGLE

@@ -54,8 +54,8 @@ impl TwoBodies for LineBlock {
         &mut self.ends
     }
 
-    fn motor(&mut self) -> &mut Motor {
-        &mut self.drive.motor
+    fn motor(&mut self) -> Option<&mut Motor> {
+        Some(&mut self.drive.motor)
     }
 
     fn set_start_angle(&mut self, _: usize, _: f64, _: bool) {}
@@ -112,7 +112,7 @@ impl TwoBodies for LineBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let along = Along { direction: load2(&self.axis, i), arms: load2(&self.along, i) };
         let stiffness = self.soft.load::<L, RELAX>(i, false);

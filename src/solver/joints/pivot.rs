@@ -1,8 +1,9 @@
-//! Joints that hold two points together: revolute, weld, motor, target. What is free, or held softly, is the angle.
+//! Joints that hold two points together: revolute, motor, target. What is free, or held softly, is the angle.
 
 use super::drive::{About, Drive, Motor, Soft, bounded, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2, store2, turned};
-use super::sweep::{Constants, TwoBodies, Wrench};
+use super::point::Held;
+use super::sweep::{Blow, Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
 use crate::lane::Lane;
 use crate::solver::impulse::Velocities;
@@ -13,14 +14,8 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct PivotBlock {
-    /// By how much unit impulses along x and y turn A and B.
-    pub turns: [[Column; 2]; 2],
-    /// From A's point to B's.
-    pub error: [Column; 2],
-    pub impulse: [Column; 2],
+    pub point: Held,
     pub soft: Soft,
-    /// By how much more the impulses turn A and B since the bodies have moved.
-    pub shift: [Column; 2],
     pub ends: Ends,
     /// The wanted velocity of B's point against A's: in A's own axes, and now.
     pub local_speed: [Column; 2],
@@ -36,23 +31,6 @@ pub(super) struct PivotBlock {
 }
 
 impl PivotBlock {
-    /// By how much unit impulses along x and y turn A and B.
-    #[inline(always)]
-    fn turns<L: Lane>(&self, i: usize) -> [[L; 2]; 2] {
-        [load2(&self.turns[0], i), load2(&self.turns[1], i)]
-    }
-
-    /// Notes where the points are. Both bodies feel the impulses at B's point: so a spring that is stretched keeps the angular momentum
-    /// of its bodies.
-    #[inline(always)]
-    fn place<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
-        let ([near, b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
-        let a = [near[0] + at.gap[0], near[1] + at.gap[1]];
-        store2(&mut self.turns[0], i, [-a[1] * spin_a, a[0] * spin_a]);
-        store2(&mut self.turns[1], i, [-b[1] * spin_b, b[0] * spin_b]);
-        store2(&mut self.error, i, at.gap);
-    }
-
     /// Holds the points together, in both directions at once.
     ///
     /// The effective mass is the inverse of K, where K/M (M is the sum of the inverse masses) has the determinant
@@ -60,7 +38,7 @@ impl PivotBlock {
     #[inline(always)]
     fn hold<L: Lane, const RELAX: bool>(&mut self, i: usize, features: u32, vel: &mut Velocities<L>) {
         let (one, two) = (L::splat(1.0), L::splat(2.0));
-        let [a, b] = self.turns::<L>(i);
+        let [a, b] = self.point.turns::<L>(i);
         let inv_sum = inverse(vel.a[3] + vel.b[3]);
         let (part_a, part_b) = (vel.a[3] * inv_sum, vel.b[3] * inv_sum);
         let alpha = two * (part_a * (a[0] * a[0]) + part_b * (b[0] * b[0]));
@@ -70,19 +48,16 @@ impl PivotBlock {
         let determinant = one + alpha + beta + part_a * part_b * (area * area);
         let mass = inv_sum / determinant;
 
-        let mut speed = [
-            (vel.b[0] - vel.a[0]) + (vel.b[2] * b[0] - vel.a[2] * a[0]),
-            (vel.b[1] - vel.a[1]) + (vel.b[2] * b[1] - vel.a[2] * a[1]),
-        ];
+        let mut speed = Held::speed([a, b], vel);
         if features & feature::DRIVEN != 0 {
             let wanted: [L; 2] = load2(&self.speed, i);
             speed = [speed[0] - wanted[0], speed[1] - wanted[1]];
         }
         let [rate, mass_scale, impulse_scale] = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
-        let error: [L; 2] = load2(&self.error, i);
+        let error: [L; 2] = load2(&self.point.error, i);
         let [x, y] = [speed[0] + rate * error[0], speed[1] + rate * error[1]];
         let mass = mass * mass_scale;
-        let old: [L; 2] = load2(&self.impulse, i);
+        let old: [L; 2] = load2(&self.point.impulse, i);
         let mut new = [
             old[0] - mass * ((one + beta) * x - mixed * y) - impulse_scale * old[0],
             old[1] - mass * ((one + alpha) * y - mixed * x) - impulse_scale * old[1],
@@ -90,10 +65,29 @@ impl PivotBlock {
         if features & feature::DRIVEN != 0 {
             new = bounded(new, L::load(&self.most[i..]));
         }
-        store2(&mut self.impulse, i, new);
+        store2(&mut self.point.impulse, i, new);
         let change = [new[0] - old[0], new[1] - old[1]];
         let turn = [change[0] * a[0] + change[1] * a[1], change[0] * b[0] + change[1] * b[1]];
         push::<L, false>(vel, change, turn);
+    }
+}
+
+impl PivotBlock {
+    /// Solves what drives the angle, and its limits.
+    #[inline(always)]
+    fn drive_angle<L: Lane, const RELAX: bool>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants<'_>,
+    ) {
+        if features & feature::TORQUE != 0 {
+            let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
+            // The limits are as stiff as the points are held.
+            let stiffness = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
+            self.drive.solve::<L, _, RELAX>(i, features, stiffness, &about, vel, constants.inv_step);
+        }
     }
 }
 
@@ -106,8 +100,8 @@ impl TwoBodies for PivotBlock {
         &mut self.ends
     }
 
-    fn motor(&mut self) -> &mut Motor {
-        &mut self.drive.motor
+    fn motor(&mut self) -> Option<&mut Motor> {
+        Some(&mut self.drive.motor)
     }
 
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool) {
@@ -118,8 +112,8 @@ impl TwoBodies for PivotBlock {
 
     #[inline(always)]
     fn begin<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>) {
-        self.place(i, at);
-        store2(&mut self.shift, i, [L::splat(0.0); 2]);
+        self.point.place(i, at);
+        store2(&mut self.point.shift, i, [L::splat(0.0); 2]);
         if features & feature::ANGLE != 0 {
             L::load(&self.start_angle[i..]).store(&mut self.drive.value[i..]);
         }
@@ -132,7 +126,7 @@ impl TwoBodies for PivotBlock {
 
     #[inline(always)]
     fn update<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>) {
-        self.place(i, at);
+        self.point.place(i, at);
         if features & feature::ANGLE != 0 {
             (L::load(&self.start_angle[i..]) + at.angle).store(&mut self.drive.value[i..]);
         }
@@ -144,7 +138,7 @@ impl TwoBodies for PivotBlock {
 
     #[inline(always)]
     fn scale<L: Lane>(&mut self, i: usize, features: u32, ratio: L) {
-        self.impulse.iter_mut().for_each(|column| scale_column(column, i, ratio));
+        self.point.impulse.iter_mut().for_each(|column| scale_column(column, i, ratio));
         if features & feature::TORQUE != 0 {
             self.drive.scale(i, ratio);
         }
@@ -152,14 +146,10 @@ impl TwoBodies for PivotBlock {
 
     #[inline(always)]
     fn wrench<L: Lane>(&self, i: usize, features: u32) -> Wrench<L> {
-        let force: [L; 2] = load2(&self.impulse, i);
-        let mut turn = self.changing(i).turn;
         if features & feature::TORQUE != 0 {
-            let inv_spin: [L; 2] = load2(&self.ends.inv_spin, i);
-            let torque = self.torque::<L>(i);
-            turn = [turn[0] + torque * inv_spin[0], turn[1] + torque * inv_spin[1]];
+            return self.point.wrench(i, self.torque(i), load2(&self.ends.inv_spin, i));
         }
-        Wrench { force, turn }
+        Wrench { force: load2(&self.point.impulse, i), turn: self.point.turn(i) }
     }
 
     #[inline(always)]
@@ -170,20 +160,17 @@ impl TwoBodies for PivotBlock {
     /// The force stays as the bodies turn, and so does the torque.
     #[inline(always)]
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
-        let [a, b] = self.turns::<L>(i);
-        let force: [L; 2] = load2(&self.impulse, i);
-        let turn = [force[0] * a[0] + force[1] * a[1], force[0] * b[0] + force[1] * b[1]];
-        Wrench { force: [L::splat(0.0); 2], turn }
+        Wrench { force: [L::splat(0.0); 2], turn: self.point.turn(i) }
     }
 
     #[inline(always)]
     fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
-        store2(&mut self.shift, i, shift.turn);
+        store2(&mut self.point.shift, i, shift.turn);
     }
 
     #[inline(always)]
     fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.shift, i) }
+        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.point.shift, i) }
     }
 
     #[inline(always)]
@@ -192,14 +179,28 @@ impl TwoBodies for PivotBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
-        if features & feature::TORQUE != 0 {
-            let about = About { inv_spin: load2(&self.ends.inv_spin, i) };
-            // The limits are as stiff as the points are held.
-            let stiffness = self.soft.load::<L, RELAX>(i, features & feature::GIVES != 0);
-            self.drive.solve::<L, _, RELAX>(i, features, stiffness, &about, vel, constants.inv_step);
-        }
+        self.drive_angle::<L, RELAX>(i, features, vel, constants);
         self.hold::<L, RELAX>(i, features, vel);
+    }
+
+    #[inline(always)]
+    fn strike<L: Lane>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants<'_>,
+    ) -> Option<Blow<L>> {
+        self.drive_angle::<L, true>(i, features, vel, constants);
+        let (before, impulse): (Velocities<L>, [L; 2]) = (*vel, load2(&self.point.impulse, i));
+        self.hold::<L, true>(i, features, vel);
+        if features & (feature::DRIVEN | feature::GIVES) != 0 {
+            return None;
+        }
+        let struck = self.point.is_struck(i, &before, constants.threshold);
+        let change = self.point.take_back(i, struck, impulse);
+        Blow::of(struck, constants.strike, &before, vel, (change, L::splat(0.0)))
     }
 }

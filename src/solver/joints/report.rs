@@ -19,17 +19,17 @@ impl JointSolver {
     }
 
     fn per_second(&self, (linear, angular): Impulse) -> (Vec2, f32) {
-        let per_step = 1.0 / self.step;
+        let per_step = 1.0 / self.step.length;
         (per_step * Vec2::from(linear), per_step * angular)
     }
 
-    /// Calls `broken` with each joint that bore more than it can, with the force and the torque. The order is that of stores, colours
-    /// and lanes.
+    /// Calls `broken` with each joint that bore more than it can in one of the step's substeps, with the largest force and the largest
+    /// torque. The order is that of stores, colours and lanes.
     pub(crate) fn find_broken(&self, joints: &Joints, mut broken: impl FnMut(u32, f32, f32)) {
-        let mut visit = |index: u32, impulse: Impulse| {
+        let per_step = 1.0 / self.step.length;
+        let mut visit = |index: u32, peaks: [f32; 2]| {
             let Some((_, joint)) = joints.at(index) else { return };
-            let (force, torque) = self.per_second(impulse);
-            let (force, torque) = (force.length(), torque.abs());
+            let [force, torque] = peaks.map(|peak| per_step * peak);
             if force > joint.desc.break_force || torque > joint.desc.break_torque {
                 broken(index, force, torque);
             }
@@ -39,11 +39,11 @@ impl JointSolver {
 }
 
 impl<B: Block> Store<B> {
-    /// Visits the joints that may break, with what they did to B in the last substep.
-    fn visit_breakable(&self, mut visit: impl FnMut(u32, Impulse)) {
+    /// Visits the joints that may break, with the largest impulse and angular impulse on B in a substep.
+    fn visit_breakable(&self, mut visit: impl FnMut(u32, [f32; 2])) {
         for (_, colour) in self.all() {
             for known in colour.lanes.with(feature::BREAKS) {
-                visit(known.joint, colour.blocks[known.block].impulse_on_b(known.lane));
+                visit(known.joint, colour.blocks[known.block].peaks(known.lane));
             }
         }
     }

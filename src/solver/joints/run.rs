@@ -6,19 +6,21 @@ use super::line::LineBlock;
 use super::pivot::PivotBlock;
 use super::slide::{SlideBlock, WheelBlock};
 use super::store::{Colour, STORES, Store, each_store, with_store};
-use super::sweep::{BEGIN, Block, Constants, JointPass, RELAX, SOLVE, TURN, sweep};
+use super::sweep::{BEGIN, Block, Constants, JointPass, RELAX, SOLVE, STRIKE, TURN, TURN_STRUCK, sweep};
+use super::weld::WeldBlock;
 use crate::contacts::BLOCK;
 use crate::crew::{Crew, SharedSlice};
 use crate::isa::Level;
 use crate::lane::with_lanes;
 use crate::solver::rows::Rows;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Blocks of a colour that one thread takes at a time.
 const CHUNK_BLOCKS: usize = 16;
 
 impl JointSolver {
-    /// Does a pass over all joints.
-    pub(crate) fn pass(&mut self, pass: JointPass, rows: &Rows<'_>, level: Level, crew: &Crew<'_>) {
+    /// Does a pass over all joints. Returns true if a joint is struck: see `sweep.rs`.
+    pub(crate) fn pass(&mut self, pass: JointPass, rows: &Rows<'_>, level: Level, crew: &Crew<'_>) -> bool {
         // What the kernels ask for: see `Ends::look_up`.
         let [bodies, _, total] = self.rows;
         assert!(
@@ -28,17 +30,34 @@ impl JointSolver {
                 && rows.frame.len() > bodies
         );
         assert!(!rows.any_damping || rows.damp.len() == total);
+        let mut constants = Constants {
+            inv_step: rows.inv_step,
+            ratio: rows.impulse_ratio,
+            first: matches!(pass, JointPass::Begin | JointPass::Solve | JointPass::Turn),
+            strike: 0.0,
+            threshold: rows.restitution_threshold,
+            struck: &AtomicBool::new(false),
+        };
         match pass {
-            JointPass::Begin => self.pass_of::<BEGIN>(rows, true, level, crew),
-            JointPass::Solve => self.pass_of::<SOLVE>(rows, true, level, crew),
-            JointPass::SolveAgain => self.pass_of::<SOLVE>(rows, false, level, crew),
+            JointPass::Begin => self.pass_of::<BEGIN>(rows, &constants, level, crew),
+            JointPass::Solve | JointPass::SolveAgain => self.pass_of::<SOLVE>(rows, &constants, level, crew),
             JointPass::Turn => {
                 self.move_stand_ins(rows);
-                self.pass_of::<TURN>(rows, true, level, crew);
+                self.pass_of::<TURN>(rows, &constants, level, crew);
             }
-            JointPass::Relax => self.pass_of::<RELAX>(rows, false, level, crew),
+            JointPass::Relax => self.pass_of::<RELAX>(rows, &constants, level, crew),
+            JointPass::TurnStruck => {
+                self.move_stand_ins(rows);
+                self.pass_of::<TURN_STRUCK>(rows, &constants, level, crew);
+            }
+            JointPass::RelaxStruck => self.pass_of::<STRIKE>(rows, &constants, level, crew),
+            JointPass::Strike | JointPass::Settle => {
+                constants.strike = if pass == JointPass::Strike { 2.0 } else { 1.0 };
+                self.pass_of::<STRIKE>(rows, &constants, level, crew);
+            }
             JointPass::Nothing => {}
         }
+        constants.struck.load(Ordering::Relaxed)
     }
 
     /// Moves the stand-ins as far as the bodies that they stand in for.
@@ -54,8 +73,13 @@ impl JointSolver {
     }
 
     #[allow(unsafe_code)]
-    fn pass_of<const PASS: usize>(&mut self, rows: &Rows<'_>, first: bool, level: Level, crew: &Crew<'_>) {
-        let constants = Constants { inv_step: rows.inv_step, ratio: rows.impulse_ratio, first };
+    fn pass_of<const PASS: usize>(
+        &mut self,
+        rows: &Rows<'_>,
+        constants: &Constants<'_>,
+        level: Level,
+        crew: &Crew<'_>,
+    ) {
         let mut colours = 0;
         each_store!([&self], _, store => colours = colours.max(store.colours.len()));
         for colour in 0..colours {
@@ -72,13 +96,13 @@ impl JointSolver {
                 // moves has a row of its own. The rows exist (asserted by `pass`, and by `Ends::look_up`). A store's padding row is in
                 // one block of a colour only.
                 unsafe {
-                    with_store!([&shared], store, blocks => blocks.sweep::<PASS>(item, rows, &constants, level));
+                    with_store!([&shared], store, blocks => blocks.sweep::<PASS>(item, rows, constants, level));
                 }
             });
         }
         // SAFETY: this thread alone is at work, one joint after the other. The rows exist, as above.
         unsafe {
-            each_store!([&mut self], _, store => store.serial.one_by_one::<PASS>(rows, &constants));
+            each_store!([&mut self], _, store => store.serial.one_by_one::<PASS>(rows, constants));
         }
     }
 }
@@ -90,17 +114,19 @@ struct SharedColour<'a> {
     wheels: Shared<'a, WheelBlock>,
     lines: Shared<'a, LineBlock>,
     gears: Shared<'a, GearBlock>,
+    welds: Shared<'a, WeldBlock>,
 }
 
 impl<'a> SharedColour<'a> {
     fn of(solver: &'a mut JointSolver, colour: usize) -> Self {
-        let JointSolver { pivots, slides, wheels, lines, gears, .. } = solver;
+        let JointSolver { pivots, slides, wheels, lines, gears, welds, .. } = solver;
         SharedColour {
             pivots: Shared::of(pivots, colour),
             slides: Shared::of(slides, colour),
             wheels: Shared::of(wheels, colour),
             lines: Shared::of(lines, colour),
             gears: Shared::of(gears, colour),
+            welds: Shared::of(welds, colour),
         }
     }
 }
@@ -134,7 +160,7 @@ impl<'a, B: Block> Shared<'a, B> {
         &self,
         chunk: usize,
         rows: &Rows<'_>,
-        constants: &Constants,
+        constants: &Constants<'_>,
         level: Level,
     ) {
         let first = chunk * CHUNK_BLOCKS;
@@ -155,7 +181,7 @@ impl<B: Block> Colour<B> {
     ///
     /// As for [`sweep`].
     #[allow(unsafe_code)]
-    unsafe fn one_by_one<const PASS: usize>(&mut self, rows: &Rows<'_>, constants: &Constants) {
+    unsafe fn one_by_one<const PASS: usize>(&mut self, rows: &Rows<'_>, constants: &Constants<'_>) {
         if self.used > 0 {
             // SAFETY: the caller guarantees it.
             unsafe {

@@ -65,7 +65,7 @@ impl SlideBlock {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let axis: [L; 2] = load2(&self.axis, i);
         let along = Along { direction: axis, arms: load2(&self.along, i) };
@@ -194,9 +194,9 @@ macro_rules! slides {
                 &mut $inner.ends
             }
 
-            fn motor(&mut self) -> &mut Motor {
+            fn motor(&mut self) -> Option<&mut Motor> {
                 let $slide = self;
-                if $wheel { &mut $inner.turn_motor } else { &mut $inner.drive.motor }
+                Some(if $wheel { &mut $inner.turn_motor } else { &mut $inner.drive.motor })
             }
 
             fn set_start_angle(&mut self, lane: usize, angle: f64, _: bool) {
@@ -258,7 +258,7 @@ macro_rules! slides {
                 i: usize,
                 features: u32,
                 vel: &mut Velocities<L>,
-                constants: &Constants,
+                constants: &Constants<'_>,
             ) {
                 let $slide = self;
                 $inner.solve_slide::<L, RELAX, $wheel>(i, features, vel, constants);

@@ -4,7 +4,7 @@ use super::sweep::Block;
 use crate::contacts::BLOCK;
 
 /// The stores, by [`Place::store`](crate::joints::table::Place).
-pub(super) const STORES: usize = 5;
+pub(super) const STORES: usize = 6;
 
 /// Runs `$body` with `$store` bound to the store of this number, in `&solver` or `&mut solver`.
 macro_rules! with_store {
@@ -26,8 +26,12 @@ macro_rules! with_store {
                 let $store = $($solver)+.lines;
                 $body
             }
-            _ => {
+            4 => {
                 let $store = $($solver)+.gears;
+                $body
+            }
+            _ => {
+                let $store = $($solver)+.welds;
                 $body
             }
         }
@@ -48,6 +52,7 @@ macro_rules! each_store {
         each_store!(@ $solver wheels, 2, $number, $store => $body);
         each_store!(@ $solver lines, 3, $number, $store => $body);
         each_store!(@ $solver gears, 4, $number, $store => $body);
+        each_store!(@ $solver welds, 5, $number, $store => $body);
     };
 }
 pub(super) use each_store;

@@ -5,6 +5,7 @@
 //! Solve   before positions move: errors are corrected softly
 //! Turn    after they have moved: where the ends are now; then as Relax
 //! Relax   motion is stopped, errors stay
+//! Strike  a blow is passed on
 //! ```
 //!
 //! The warm start of a later substep repeats what the velocities gained in the one before (`solver.rs`). For a contact that is right
@@ -12,14 +13,29 @@
 //! the next `Solve` adds it before it does anything else: as if each joint were warm started on its own, which would be one more pass
 //! in each substep. (`Turn` could take it out of `accum` at once, but would have to gather and scatter those rows, too.)
 
-use super::drive::Motor;
+//!
+//! # Blows
+//!
+//! A contact that bounces has stopped its body, and the body's joint is then struck by the body behind it. A joint that stops this motion as it
+//! stops any other takes energy: of two joined bodies of equal mass that flew into a wall with a restitution of 1, one behind the
+//! other, 1 % of the energy was left. So joints whose points meet faster than the threshold of restitution wait until the contacts
+//! have bounced. Then joints and contacts take turns (`BLOWS` in `solver.rs`), as in a row of balls that touch: joints turn that speed round,
+//! which costs no energy, and contacts that are struck again bounce again. At last the joints stop what is left. Nothing in this gains energy. A row
+//! of bodies of equal mass leaves as one body would. Of two bodies of other masses a part of the energy is lost, up to two
+//! thirds, because they seldom have the same speed after the last blow.
+//!
+//! What a joint does in a blow is no load: it stays out of the impulses and of the warm start, as for contacts. (Else the next warm start
+//! throws the first body of a row at the wall again.)
+
+use super::drive::{Motor, feature};
 use super::ends::{Column, Ends, Geometry, load2, store2};
 use crate::contacts::BLOCK;
-use crate::lane::{Lane, Row, RowOffset, lane_entry};
+use crate::lane::{Lane, Mask, Row, RowOffset, lane_entry};
 use crate::solver::impulse::Velocities;
 use crate::solver::manifold::push;
 use crate::solver::rows::Rows;
 use bytemuck::Pod;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One pass over all joints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,23 +46,86 @@ pub(crate) enum JointPass {
     SolveAgain,
     Turn,
     Relax,
+    /// In place of `Turn` and `Relax` while a contact is in an impact: joints that are struck wait.
+    TurnStruck,
+    RelaxStruck,
+    /// Joints that are struck turn the speed of their points round. The others relax.
+    Strike,
+    /// Joints that are struck stop it.
+    Settle,
     /// Joints are left alone.
     Nothing,
+}
+
+impl JointPass {
+    /// The pass in place of this one while a contact is in an impact.
+    pub(crate) fn struck(self) -> JointPass {
+        match self {
+            JointPass::Turn => JointPass::TurnStruck,
+            JointPass::Relax => JointPass::RelaxStruck,
+            other => other,
+        }
+    }
 }
 
 pub(super) const BEGIN: usize = 0;
 pub(super) const SOLVE: usize = 1;
 pub(super) const TURN: usize = 2;
 pub(super) const RELAX: usize = 3;
+pub(super) const TURN_STRUCK: usize = 4;
+pub(super) const STRIKE: usize = 5;
 
 /// What all joints need to know of the step.
 #[derive(Clone, Copy)]
-pub(super) struct Constants {
+pub(super) struct Constants<'a> {
     pub inv_step: f32,
     /// This substep's length over that of the last step: scales impulses.
     pub ratio: f32,
     /// The pass is the first one of its kind in the substep.
     pub first: bool,
+    /// The factor on what stops the points of a joint that is struck: 0 to wait, 2 to turn their speed round, 1 to stop it.
+    pub strike: f32,
+    /// The speed of the points from which on a joint is struck, m/s.
+    pub threshold: f32,
+    /// Set if a joint is struck.
+    pub struck: &'a AtomicBool,
+}
+
+/// What joints do that are struck.
+pub(super) struct Blow<L: Lane> {
+    /// The lanes that are struck.
+    pub struck: L::Mask,
+    /// The impulse on B, and the angular impulse.
+    pub impulse: [L; 2],
+    pub torque: L,
+    /// What the bodies gain.
+    pub gained: Velocities<L>,
+}
+
+impl<L: Lane> Blow<L> {
+    /// The blow of the lanes that are struck, from velocities `before` and impulses that stop the points: `vel` becomes what the factor makes of
+    /// it. `None` if no lane is struck.
+    #[inline(always)]
+    pub(super) fn of(
+        struck: L::Mask,
+        factor: f32,
+        before: &Velocities<L>,
+        vel: &mut Velocities<L>,
+        ([x, y], torque): ([L; 2], L),
+    ) -> Option<Blow<L>> {
+        if struck.bits() == 0 {
+            return None;
+        }
+        let (zero, factor) = (L::splat(0.0), L::splat(factor));
+        let mut gained = Velocities { a: [zero; 4], b: [zero; 4] };
+        for axis in 0..3 {
+            gained.a[axis] = factor * (vel.a[axis] - before.a[axis]);
+            gained.b[axis] = factor * (vel.b[axis] - before.b[axis]);
+            vel.a[axis] = L::select(struck, before.a[axis] + gained.a[axis], vel.a[axis]);
+            vel.b[axis] = L::select(struck, before.b[axis] + gained.b[axis], vel.b[axis]);
+        }
+        Some(Blow { struck, impulse: [factor * x, factor * y], torque: factor * torque, gained })
+    }
 }
 
 /// What a joint does to its bodies: an impulse on B, and by how much it turns A and B.
@@ -92,6 +171,10 @@ pub(super) trait Block: Pod {
     /// The motor, if joints of this kind may have one.
     fn any_motor(&mut self) -> Option<&mut Motor>;
     fn impulse_on_b(&self, lane: usize) -> Impulse;
+    /// The largest impulse and angular impulse of a joint that may break, in a substep of this step.
+    fn peaks(&self, lane: usize) -> [f32; 2];
+    /// Notes how many joints the bodies of a joint have: see [`TwoBodies::set_counts`].
+    fn note_counts(&mut self, _lane: usize, _counts: [u32; 2]) {}
     /// Does a pass over the lanes from `i` on.
     ///
     /// # Safety
@@ -103,7 +186,7 @@ pub(super) trait Block: Pod {
         i: usize,
         features: u32,
         rows: &Rows<'_>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     );
 }
 
@@ -111,7 +194,10 @@ pub(super) trait Block: Pod {
 pub(super) trait TwoBodies: Pod {
     fn ends(&self) -> &Ends;
     fn ends_mut(&mut self) -> &mut Ends;
-    fn motor(&mut self) -> &mut Motor;
+    /// The motor, if joints of this kind may have one.
+    fn motor(&mut self) -> Option<&mut Motor>;
+    /// Notes how many joints the bodies have that impulses move; 0 for others.
+    fn set_counts(&mut self, _lane: usize, _counts: [u32; 2]) {}
     /// Notes the angle between the frames at the start of the step: as it is, or, for a joint that holds it, without whole turns.
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
     /// Notes where the ends are at the start of the step.
@@ -127,6 +213,33 @@ pub(super) trait TwoBodies: Pod {
     /// By how much that has changed in the last `Turn`.
     fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>);
     fn shift<L: Lane>(&self, i: usize) -> Wrench<L>;
+    /// Notes a blow.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Block::visit`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn note_blow<L: Lane>(
+        &mut self,
+        i: usize,
+        features: u32,
+        rows: &Rows<'_>,
+        blow: Option<Blow<L>>,
+        constants: &Constants<'_>,
+    ) {
+        let Some(Blow { struck, impulse, torque, gained }) = blow else { return };
+        constants.struck.store(true, Ordering::Relaxed);
+        if features & feature::BREAKS != 0 {
+            self.ends_mut().note_blow(i, struck, impulse, torque);
+        }
+        let [a, b] = self.ends().rows(i);
+        // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
+        unsafe {
+            rows.keep_from_warm_start(a, gained.a, struck);
+            rows.keep_from_warm_start(b, gained.b, struck);
+        }
+    }
     /// The sum of the angular impulses on B.
     fn torque<L: Lane>(&self, i: usize) -> L;
     /// Changes impulses and velocities. With `RELAX`, errors stay.
@@ -135,8 +248,27 @@ pub(super) trait TwoBodies: Pod {
         i: usize,
         features: u32,
         vel: &mut Velocities<L>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     );
+    /// The same as `solve` with `RELAX`, for a world in which contacts are struck. Joints that are struck as well do what
+    /// [`Constants::strike`] says.
+    #[inline(always)]
+    fn strike<L: Lane>(
+        &mut self,
+        i: usize,
+        features: u32,
+        vel: &mut Velocities<L>,
+        constants: &Constants<'_>,
+    ) -> Option<Blow<L>> {
+        self.solve::<L, true>(i, features, vel, constants);
+        None
+    }
+}
+
+/// The largest of what a joint bore in the last substep and in those before.
+pub(super) fn with_last([force, torque]: &[Column; 2], lane: usize, last: Impulse) -> [f32; 2] {
+    let ([x, y], turn) = last;
+    [force[lane].max((x * x + y * y).sqrt()), torque[lane].max(turn.abs())]
 }
 
 /// Loads the rows of A and B.
@@ -178,11 +310,19 @@ impl<B: TwoBodies> Block for B {
     }
 
     fn any_motor(&mut self) -> Option<&mut Motor> {
-        Some(self.motor())
+        self.motor()
+    }
+
+    fn note_counts(&mut self, lane: usize, counts: [u32; 2]) {
+        self.set_counts(lane, counts);
     }
 
     fn impulse_on_b(&self, lane: usize) -> Impulse {
         (self.wrench::<f32>(lane, 0).force, self.torque::<f32>(lane))
+    }
+
+    fn peaks(&self, lane: usize) -> [f32; 2] {
+        with_last(&self.ends().peaks, lane, self.impulse_on_b(lane))
     }
 
     #[allow(unsafe_code)]
@@ -192,7 +332,7 @@ impl<B: TwoBodies> Block for B {
         i: usize,
         features: u32,
         rows: &Rows<'_>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) {
         let zero = L::splat(0.0);
         debug_assert!(self.ends().rows(i).iter().all(|at| at[0].row() < rows.vel.len()));
@@ -204,6 +344,9 @@ impl<B: TwoBodies> Block for B {
                     let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
                     let at = self.ends_mut().begin(i, place.a, place.b);
                     self.begin(i, features, &at);
+                    if features & feature::BREAKS != 0 {
+                        self.ends_mut().clear_peaks::<L>(i);
+                    }
                     if constants.ratio != 1.0 {
                         self.scale(i, features, L::splat(constants.ratio));
                     }
@@ -218,19 +361,32 @@ impl<B: TwoBodies> Block for B {
                 }
                 SOLVE => {
                     if constants.first {
+                        if features & feature::BREAKS != 0 {
+                            let (force, torque) = (self.wrench::<L>(i, features).force, self.torque::<L>(i));
+                            self.ends_mut().note_peaks(i, force, torque);
+                        }
                         let Wrench { force, turn } = self.shift(i);
                         push::<L, false>(&mut vel, force, turn);
                     }
                     self.solve::<L, false>(i, features, &mut vel, constants);
                 }
-                TURN => {
+                TURN | TURN_STRUCK => {
                     let before = self.changing::<L>(i);
                     let pose: Velocities<L> = gather(rows.pose.as_ptr(), self.ends().rows(i));
                     let at = self.ends().update(i, pose.a, pose.b);
                     self.update(i, features, &at);
                     let after = self.changing::<L>(i);
                     self.set_shift(i, after.less(&before));
-                    self.solve::<L, true>(i, features, &mut vel, constants);
+                    if PASS == TURN_STRUCK {
+                        let blow = self.strike(i, features, &mut vel, constants);
+                        self.note_blow(i, features, rows, blow, constants);
+                    } else {
+                        self.solve::<L, true>(i, features, &mut vel, constants);
+                    }
+                }
+                STRIKE => {
+                    let blow = self.strike(i, features, &mut vel, constants);
+                    self.note_blow(i, features, rows, blow, constants);
                 }
                 _ => self.solve::<L, true>(i, features, &mut vel, constants),
             }
@@ -251,7 +407,7 @@ lane_entry! {
         features: &[u32],
         used: usize,
         rows: &Rows<'_>,
-        constants: &Constants,
+        constants: &Constants<'_>,
     ) = sweep_lanes;
 }
 
@@ -262,7 +418,7 @@ unsafe fn sweep_lanes<L: Lane, B: Block, const PASS: usize>(
     features: &[u32],
     used: usize,
     rows: &Rows<'_>,
-    constants: &Constants,
+    constants: &Constants<'_>,
 ) {
     for (index, (block, &features)) in blocks.iter_mut().zip(features).enumerate() {
         let count = used.saturating_sub(index * BLOCK).min(BLOCK);

@@ -123,6 +123,41 @@ fn gears_on_a_free_base_keep_momentum() {
     });
 }
 
+/// Contract: a gear on a slider that turns keeps the angular momentum within 0.2 % over 40 s. The slider moves to and fro at up to 2 m/s on a bar
+/// that turns, and drives a disc on the bar.
+#[test]
+fn gears_on_turning_sliders_keep_momentum() {
+    on_both_sets(|settings| {
+        let mut world = world(weightless(settings));
+        let spin = 2.0f32;
+        let turning = |place: Vec2, desc: BodyDesc| BodyDesc {
+            velocity: desc.velocity + spin * place.perp(),
+            angular_velocity: spin,
+            ..desc
+        };
+        let base = add(&mut world, turning(Vec2::ZERO, plank(Vec2::new(1.0, 0.1), Vec2::ZERO, 3.0)));
+        let place = Vec2::new(0.0, 0.5);
+        let slide = BodyDesc { velocity: Vec2::new(2.0, 0.0), ..disc(0.3, place, 1.0) };
+        let slide = add(&mut world, turning(place, slide));
+        let place = Vec2::new(-1.0, 0.0);
+        let wheel = add(&mut world, turning(place, disc(0.3, place, 1.0)));
+        let rail = JointDesc::prismatic(base, slide, Vec2::new(0.0, 0.5), Vec2::ZERO, 0.3)
+            .with_spring(0.0, 0.5, 0.0);
+        let rail = join(&mut world, &rail);
+        let hinge = join(&mut world, &JointDesc::revolute(base, wheel, place, Vec2::ZERO));
+        join(&mut world, &JointDesc::gear(rail, hinge, 0.3));
+        let before = super::momentum::total(&world)[2];
+        let mut worst = 0.0f64;
+        for _ in 0..seconds(&settings, 40.0) {
+            world.step();
+            let now = super::momentum::total(&world)[2];
+            worst = worst.max((now / before - 1.0).abs());
+        }
+        println!("a gear on a turning slider: angular momentum off by {:.4} %", 100.0 * worst);
+        assert!(worst < 0.002, "off by {worst}");
+    });
+}
+
 /// Contract: another ratio holds from where the motions are when it is set: nothing jumps.
 #[test]
 fn a_new_ratio_holds_from_now_on() {

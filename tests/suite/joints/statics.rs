@@ -193,3 +193,74 @@ fn joints_break_at_their_torque() {
         }
     });
 }
+
+/// Contract: a blow breaks a joint in whichever substep it comes, and is reported with its force. A ball at 10 m/s strikes one of two
+/// welded discs; the time until it touches is a part of the step. The weld bears a third of the ball's momentum in one substep of 1/240 s: some
+/// 800 N. It breaks at 500 N, and not at 2,000 N.
+#[test]
+fn a_blow_breaks_in_any_substep() {
+    on_both_sets(|settings| {
+        for (strength, breaks) in [(500.0f32, true), (2_000.0, false)] {
+            for substep in 0..4 {
+                let mut world = world(weightless(settings));
+                let speed = 10.0f32;
+                let solid = |desc: BodyDesc| BodyDesc { filter: Filter::default(), ..desc };
+                let [near, far] =
+                    [0.0, 1.0].map(|x| add(&mut world, solid(disc(0.5, Vec2::new(x, 0.0), 1.0))));
+                let weld = JointDesc::weld(near, far, Vec2::new(0.5, 0.0), Vec2::new(-0.5, 0.0));
+                let weld = join(&mut world, &JointDesc { break_force: strength, ..weld });
+                let gap = speed / 240.0 * (substep as f32 + 0.5);
+                let ball = disc(0.5, Vec2::new(-1.0 - gap, 0.0), 1.0);
+                add(&mut world, solid(BodyDesc { velocity: Vec2::new(speed, 0.0), ..ball }));
+                let mut broken = Vec::new();
+                for _ in 0..10 {
+                    world.step();
+                    broken.extend(world.joint_events().iter().map(|event| (event.joint, event.reason)));
+                }
+                assert!(velocity(&world, far).x > 1.0, "no blow");
+                assert_eq!(broken.len(), usize::from(breaks), "substep {substep}: {broken:?}");
+                for (joint, reason) in broken {
+                    let JointEnd::Broken { force, .. } = reason else { panic!("{reason:?}") };
+                    assert!(joint == weld && force > strength, "{force} N");
+                }
+            }
+        }
+    });
+}
+
+/// Contract: one step of three times the length among others shakes a chain of 20 links by less than 0.02 m/s, and it is at rest again
+/// after a second.
+#[test]
+fn a_long_step_does_not_shake_a_chain() {
+    on_both_sets(|settings| {
+        for factor in [2.0f32, 3.0] {
+            let mut world = world(settings);
+            let mut last = post(&mut world, Vec2::ZERO);
+            let mut links = Vec::new();
+            for i in 0..20 {
+                let link = add(
+                    &mut world,
+                    plank(Vec2::new(0.05, 0.25), Vec2::new(0.0, -0.25 - 0.5 * i as f32), 1.0),
+                );
+                let top = if i == 0 { Vec2::ZERO } else { Vec2::new(0.0, -0.25) };
+                join(&mut world, &JointDesc::revolute(last, link, top, Vec2::new(0.0, 0.25)));
+                links.push(link);
+                last = link;
+            }
+            steps(&mut world, 1_200);
+            let fastest =
+                |world: &World| links.iter().map(|&link| velocity(world, link).length()).fold(0.0, f32::max);
+            let rest = fastest(&world);
+            world.set_time_step(factor * settings.time_step).unwrap();
+            world.step();
+            world.set_time_step(settings.time_step).unwrap();
+            let mut most = fastest(&world);
+            for _ in 0..60 {
+                world.step();
+                most = most.max(fastest(&world));
+            }
+            println!("a step of {factor} times the length: {rest:.5}, {most:.5}, {:.5} m/s", fastest(&world));
+            assert!(most < 0.02, "{most} m/s");
+        }
+    });
+}

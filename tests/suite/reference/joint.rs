@@ -1,6 +1,6 @@
 //! One substep of a joint, from the law of the soft constraint (E. Catto, "Soft Constraints", 2011; "Solver2D", 2024).
 //!
-//! A joint is a list of blocks. A block is one coordinate of the bodies, or two that are solved at once. Its Jacobian is the derivative of
+//! A joint is a list of blocks. A block is one coordinate of the bodies, or up to three that are solved at once. Its Jacobian is the derivative of
 //! the coordinates, taken numerically: so no formula of an effective mass or of an arm is written down twice.
 
 /// A body: place (x, y, angle), velocity, and inverse mass and inertia.
@@ -39,11 +39,14 @@ pub struct Block {
     /// The wanted speeds, for bodies at these places.
     pub speeds: Coordinates,
     pub answer: Answer,
+    /// How the coordinates from the second on answer, if otherwise than the first.
+    pub others: Option<Answer>,
     pub bounds: Bounds,
     pub impulse: Vec<f64>,
 }
 
 /// The constants of an implicit spring, for a unit mass: an impulse of −mass·(v + rate·C) − give·λ.
+#[derive(Clone, Copy)]
 struct Soft {
     rate: f64,
     mass: f64,
@@ -78,7 +81,14 @@ impl Block {
             Answer::Limit(..) => Bounds::Range(0.0, f64::INFINITY),
             _ => Bounds::Range(f64::NEG_INFINITY, f64::INFINITY),
         };
-        Block { coordinates, speeds: Box::new(|_, _| vec![0.0; 2]), answer, bounds, impulse: vec![0.0; 2] }
+        Block {
+            coordinates,
+            speeds: Box::new(|_, _| vec![0.0; 3]),
+            answer,
+            others: None,
+            bounds,
+            impulse: vec![0.0; 3],
+        }
     }
 
     /// The derivatives of the coordinates: for each the derivatives by x, y and angle of each body.
@@ -107,18 +117,16 @@ impl Block {
         let errors = (self.coordinates)(&places, &places);
         let speeds = (self.speeds)(&places, &places);
         let rows = self.jacobian(bodies);
-        let mut soft = match self.answer {
-            Answer::Rigid(..) | Answer::Limit(..) if relax => STOP,
-            Answer::Rigid(hertz, ratio) | Answer::Limit(hertz, ratio) => Soft::rigid(hertz, ratio, h),
-            Answer::Spring(hertz, ratio) => Soft::spring(hertz, ratio, h),
-            Answer::Speed => STOP,
-        };
+        let mut soft = vec![soft(self.answer, h, relax)];
         if matches!(self.answer, Answer::Limit(..)) && errors[0] > 0.0 {
             // The room may be used up, and no more.
-            soft = Soft { rate: 1.0 / h, ..STOP };
+            soft = vec![Soft { rate: 1.0 / h, ..STOP }];
         }
+        // The coordinates of a group give way together, as if there were no others.
+        soft.resize(rows.len(), self.others.map_or(soft[0], |others| self::soft(others, h, relax)));
+        let group = |i: usize| self.others.is_some() && i > 0;
         let wanted: Vec<f64> = (0..rows.len())
-            .map(|i| product(&rows[i], bodies, |body| body.velocity) - speeds[i] + soft.rate * errors[i])
+            .map(|i| product(&rows[i], bodies, |body| body.velocity) - speeds[i] + soft[i].rate * errors[i])
             .collect();
         let mass = |i: usize, j: usize| {
             let by_mass: Vec<[f64; 3]> = rows[j]
@@ -128,26 +136,20 @@ impl Block {
                 .collect();
             rows[i].iter().flatten().zip(by_mass.iter().flatten()).map(|(a, b)| a * b).sum::<f64>()
         };
-        let solution = match rows.len() {
-            1 if mass(0, 0) > 0.0 => vec![wanted[0] / mass(0, 0)],
-            1 => vec![0.0],
-            _ => {
-                let (a, b, d) = (mass(0, 0), mass(0, 1), mass(1, 1));
-                let determinant = a * d - b * b;
-                if determinant > 1e-12 * a * d {
-                    vec![
-                        (d * wanted[0] - b * wanted[1]) / determinant,
-                        (a * wanted[1] - b * wanted[0]) / determinant,
-                    ]
-                } else {
-                    // The second coordinate is of bodies that do not turn.
-                    vec![wanted[0] / a, 0.0]
-                }
-            }
-        };
+        // (K + Γ)·Δλ = −(wanted + Γ·λ)
         let old = self.impulse.clone();
-        for i in 0..rows.len() {
-            self.impulse[i] += -soft.mass * solution[i] - soft.give * old[i];
+        let count = rows.len();
+        let mut matrix = vec![vec![0.0; count]; count];
+        let mut right: Vec<f64> = wanted.iter().map(|wanted| -wanted).collect();
+        for i in 0..count {
+            for j in 0..count {
+                let give = if group(i) == group(j) { soft[i].give / soft[i].mass * mass(i, j) } else { 0.0 };
+                matrix[i][j] = mass(i, j) + give;
+                right[i] -= give * old[j];
+            }
+        }
+        for (impulse, change) in self.impulse.iter_mut().zip(solved(matrix, right)) {
+            *impulse += change;
         }
         self.bound(rows.len());
         for (i, row) in rows.iter().enumerate() {
@@ -173,6 +175,43 @@ impl Block {
             }
         }
     }
+}
+
+fn soft(answer: Answer, h: f64, relax: bool) -> Soft {
+    match answer {
+        Answer::Rigid(..) | Answer::Limit(..) if relax => STOP,
+        Answer::Rigid(hertz, ratio) | Answer::Limit(hertz, ratio) => Soft::rigid(hertz, ratio, h),
+        Answer::Spring(hertz, ratio) => Soft::spring(hertz, ratio, h),
+        Answer::Speed => STOP,
+    }
+}
+
+/// Solves linear equations with a symmetric matrix that is not negative. A coordinate that nothing moves, such as the angle of bodies that
+/// do not turn, gets 0.
+fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+    let count = right.len();
+    let whole: Vec<f64> = (0..count).map(|i| matrix[i][i]).collect();
+    let free = |i: usize, pivot: f64| pivot <= 1e-12 * whole[i];
+    for i in 0..count {
+        if free(i, matrix[i][i]) {
+            continue;
+        }
+        for j in i + 1..count {
+            let factor = matrix[j][i] / matrix[i][i];
+            for k in i..count {
+                matrix[j][k] -= factor * matrix[i][k];
+            }
+            right[j] -= factor * right[i];
+        }
+    }
+    let mut solution = vec![0.0; count];
+    for i in (0..count).rev() {
+        if !free(i, matrix[i][i]) {
+            let rest: f64 = (i + 1..count).map(|j| matrix[i][j] * solution[j]).sum();
+            solution[i] = (right[i] - rest) / matrix[i][i];
+        }
+    }
+    solution
 }
 
 fn product(row: &[[f64; 3]], bodies: &[Body], of: impl Fn(&Body) -> [f64; 3]) -> f64 {

@@ -1,0 +1,77 @@
+//! Two points that are held together, one of each body.
+
+use super::ends::{Column, Geometry, load2, store2};
+use super::sweep::Wrench;
+use crate::lane::{Lane, pair};
+use crate::solver::impulse::Velocities;
+use bytemuck::{Pod, Zeroable};
+
+/// The points of sixteen joints that hold a point of B at one of A.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct Held {
+    /// By how much unit impulses along x and y turn A and B.
+    turns: [[Column; 2]; 2],
+    /// From A's point to B's.
+    pub error: [Column; 2],
+    pub impulse: [Column; 2],
+    /// By how much more the impulses turn A and B since the bodies have moved.
+    pub shift: [Column; 2],
+}
+
+impl Held {
+    /// By how much unit impulses along x and y turn A and B.
+    #[inline(always)]
+    pub(super) fn turns<L: Lane>(&self, i: usize) -> [[L; 2]; 2] {
+        [load2(&self.turns[0], i), load2(&self.turns[1], i)]
+    }
+
+    /// Notes where the points are. Both bodies feel the impulses at B's point: so a spring that is stretched keeps the angular momentum
+    /// of its bodies.
+    #[inline(always)]
+    pub(super) fn place<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+        let ([near, b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
+        let a = [near[0] + at.gap[0], near[1] + at.gap[1]];
+        store2(&mut self.turns[0], i, [-a[1] * spin_a, a[0] * spin_a]);
+        store2(&mut self.turns[1], i, [-b[1] * spin_b, b[0] * spin_b]);
+        store2(&mut self.error, i, at.gap);
+    }
+
+    /// The speed between the points.
+    #[inline(always)]
+    pub(super) fn speed<L: Lane>([a, b]: [[L; 2]; 2], vel: &Velocities<L>) -> [L; 2] {
+        pair!(axis => (vel.b[axis] - vel.a[axis]) + (vel.b[2] * b[axis] - vel.a[2] * a[axis]))
+    }
+
+    /// Tells whether the points meet faster than a threshold.
+    #[inline(always)]
+    pub(super) fn is_struck<L: Lane>(&self, i: usize, vel: &Velocities<L>, threshold: f32) -> L::Mask {
+        let [x, y] = Held::speed(self.turns::<L>(i), vel);
+        (x * x + y * y).gt(L::splat(threshold * threshold))
+    }
+
+    /// Sets the impulses of some lanes back to what they were. Returns by how much they had changed.
+    #[inline(always)]
+    pub(super) fn take_back<L: Lane>(&mut self, i: usize, lanes: L::Mask, before: [L; 2]) -> [L; 2] {
+        let now: [L; 2] = load2(&self.impulse, i);
+        let kept = pair!(axis => L::select(lanes, before[axis], now[axis]));
+        store2(&mut self.impulse, i, kept);
+        pair!(axis => now[axis] - before[axis])
+    }
+
+    /// By how much the impulses turn A and B.
+    #[inline(always)]
+    pub(super) fn turn<L: Lane>(&self, i: usize) -> [L; 2] {
+        let [a, b] = self.turns::<L>(i);
+        let force: [L; 2] = load2(&self.impulse, i);
+        [force[0] * a[0] + force[1] * a[1], force[0] * b[0] + force[1] * b[1]]
+    }
+
+    /// What the impulses and a torque do.
+    #[inline(always)]
+    pub(super) fn wrench<L: Lane>(&self, i: usize, torque: L, inv_spin: [L; 2]) -> Wrench<L> {
+        let turn = self.turn::<L>(i);
+        let turn = [turn[0] + torque * inv_spin[0], turn[1] + torque * inv_spin[1]];
+        Wrench { force: load2(&self.impulse, i), turn }
+    }
+}
