@@ -39,6 +39,7 @@ pub(crate) mod loose;
 pub(crate) mod shapes;
 pub(crate) mod strays;
 pub(crate) mod sweep;
+pub(crate) mod walk;
 
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind, Motion};

@@ -22,6 +22,7 @@ use super::bands::{Band, LIMIT, ordered_bits, sort_coherent};
 use super::resize;
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
+use crate::lane::MAX_WIDTH;
 use std::ops::Range;
 
 /// Bodies whose bounds are between half of `height` and `height` high, and of similar length along the bands.
@@ -131,7 +132,9 @@ impl Levels {
         }
         let columns = [&mut self.min_s, &mut self.max_s, &mut self.min_b, &mut self.max_b];
         for (column, bounds) in columns.into_iter().zip(bounds) {
-            resize(column, len);
+            // Behind the last body: bounds that overlap nothing, for kernels that read a whole vector.
+            resize(column, len + MAX_WIDTH);
+            column[len..].fill(f32::INFINITY);
             for (value, &slot) in column.iter_mut().zip(&self.slot) {
                 *value = bounds[slot as usize];
             }
@@ -165,6 +168,17 @@ impl Levels {
                 self.front[place] = max_s;
             }
         }
+    }
+
+    /// The levels: how high their bands are, and the bands.
+    pub(super) fn strips(&self) -> impl Iterator<Item = (f64, &[Band])> {
+        self.list.iter().map(|level| (level.height, &self.bands[level.bands.clone()]))
+    }
+
+    /// The bounds `[min_s, max_s, min_b, max_b]` by place, followed by a vector of bounds that overlap nothing; and the largest upper
+    /// bound in the band up to each place.
+    pub(super) fn columns(&self) -> ([&[f32]; 4], &[f32]) {
+        ([&self.min_s, &self.max_s, &self.min_b, &self.max_b], &self.front)
     }
 
     /// Visits the runs of places that together hold every body whose bounds overlap a box. Each run is within a band
