@@ -31,7 +31,12 @@ struct Level {
     height: f64,
     /// Into `Levels::bands`.
     bands: Range<usize>,
+    /// Around all of its bodies: `[min_s, max_s, min_b, max_b]`.
+    extent: [f32; 4],
 }
+
+/// The extent of nothing.
+const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
 
 impl Level {
     fn id_at(&self, coordinate: f32) -> i32 {
@@ -102,7 +107,7 @@ impl Levels {
         let key = |slot: usize| {
             let class = class_of((max_b[slot] - min_b[slot]).max(least));
             let level = class << 8 | class_of((max_s[slot] - min_s[slot]).max(least));
-            let id = Level { height: height_of(class), bands: 0..0 }.id_at(min_b[slot]);
+            let id = Level { height: height_of(class), bands: 0..0, extent: NOWHERE }.id_at(min_b[slot]);
             let place = (slot - large.start) as u32;
             u128::from(level) << LEVEL_BITS
                 | u128::from(id.cast_unsigned() ^ 1 << 31) << BAND_BITS
@@ -154,9 +159,13 @@ impl Levels {
             let bands = self.bands.len();
             if level != Some(own_level) {
                 level = Some(own_level);
-                self.list.push(Level { height: height_of(own_level >> 8), bands: bands..bands });
+                let height = height_of(own_level >> 8);
+                self.list.push(Level { height, bands: bands..bands, extent: NOWHERE });
             }
             let level = self.list.last_mut().expect("one was pushed for the first body");
+            let [min_s, max_s, min_b, max_b] = &mut level.extent;
+            (*min_s, *max_s) = (min_s.min(self.min_s[place]), max_s.max(self.max_s[place]));
+            (*min_b, *max_b) = (min_b.min(self.min_b[place]), max_b.max(self.max_b[place]));
             let (max_s, same) = (self.max_s[place], self.bands[level.bands.clone()].last_mut());
             if let Some(band) = same.filter(|band| band.id == id) {
                 band.slots.end = place + 1;
@@ -170,9 +179,9 @@ impl Levels {
         }
     }
 
-    /// The levels: how high their bands are, and the bands.
-    pub(super) fn strips(&self) -> impl Iterator<Item = (f64, &[Band])> {
-        self.list.iter().map(|level| (level.height, &self.bands[level.bands.clone()]))
+    /// The levels: how high their bands are, the bands, and the extent of all bodies `[min_s, max_s, min_b, max_b]`.
+    pub(super) fn strips(&self) -> impl Iterator<Item = (f64, &[Band], [f32; 4])> {
+        self.list.iter().map(|level| (level.height, &self.bands[level.bands.clone()], level.extent))
     }
 
     /// The bounds `[min_s, max_s, min_b, max_b]` by place, followed by a vector of bounds that overlap nothing; and the largest upper

@@ -159,6 +159,8 @@ struct Strip<'a> {
     front: &'a [f32],
     /// The slot at each place; `None` if places are slots.
     slots: Option<&'a [u32]>,
+    /// Around all bodies: `[min_s, max_s, min_b, max_b]`, if it is known.
+    extent: Option<[f32; 4]>,
 }
 
 /// The visitor of a walk along a line: it is given a slot, and returns up to which fraction of the way the walk goes on. A negative one
@@ -285,6 +287,12 @@ fn times(from: f64, way: f64, lower: f64, upper: f64) -> [f64; 2] {
 
 impl<'a> Strip<'a> {
     fn visit_box(&self, level: Level, bounds: &[f32; 4], visit: &mut impl FnMut(usize) -> bool) -> bool {
+        let apart = |[min_s, max_s, min_b, max_b]: [f32; 4]| {
+            min_s > bounds[1] || max_s < bounds[0] || min_b > bounds[3] || max_b < bounds[2]
+        };
+        if self.extent.is_some_and(apart) {
+            return true;
+        }
         let id_at = |b: f32| (f64::from(b) / self.height).floor().clamp(-LIMIT, LIMIT) as i32;
         let (least, most) = (id_at(bounds[2]).saturating_sub(1), id_at(bounds[3]));
         let first = self.bands.partition_point(|band| band.id < least);
@@ -318,14 +326,15 @@ impl<'a> Strip<'a> {
             columns: [&bounds.min_s, &bounds.max_s, &bounds.min_b, &bounds.max_b],
             front: &bounds.front,
             slots: None,
+            extent: None,
         }
     }
 
     /// The levels of the large bodies.
     fn of_levels(levels: &'a Levels) -> impl Iterator<Item = Strip<'a>> {
-        levels.strips().map(|(height, bands)| {
+        levels.strips().map(|(height, bands, extent)| {
             let (columns, front) = levels.columns();
-            Strip { height, bands, columns, front, slots: Some(&levels.slot) }
+            Strip { height, bands, columns, front, slots: Some(&levels.slot), extent: Some(extent) }
         })
     }
 
@@ -338,6 +347,9 @@ impl<'a> Strip<'a> {
         visit: &mut impl Along,
     ) -> bool {
         let segment = track.segment(along_x, *limit);
+        if self.extent.is_some_and(|extent| meets(&segment, extent).bits() == 0) {
+            return true;
+        }
         let mut walk = Walk { strip: self, level, track, along_x, limit: *limit, segment, visit };
         let goes_on = walk.run();
         *limit = walk.limit;

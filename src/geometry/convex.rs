@@ -207,31 +207,12 @@ impl Convex {
         Touch { fraction: 0.0, normal: self.gap_of_core(from).normal }
     }
 
-    /// Cuts the ray to the inner side of each edge (M. Cyrus and J. Beck, "Generalized two- and three-dimensional clipping", 1978).
     fn ray_polygon(&self, from: DVec2, way: DVec2) -> Option<Touch> {
-        let (mut enter, mut leave) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut face = DVec2::X;
-        for (start, edge) in self.edges() {
-            let outward = -edge.perp();
-            let (speed, distance) = (outward.dot(way), outward.dot(from - start));
-            if speed == 0.0 {
-                if distance > 0.0 {
-                    return None;
-                }
-            } else if speed < 0.0 {
-                let time = distance / -speed;
-                if time > enter {
-                    (enter, face) = (time, outward);
-                }
-            } else {
-                leave = leave.min(distance / -speed);
-            }
-        }
-        match () {
-            () if enter > leave || leave < 0.0 => None,
-            () if enter <= 0.0 => Some(self.at_start(from)),
-            () => Some(Touch { fraction: enter, normal: face.normalize() }),
-        }
+        let (enter, face) = clip(self.count, |i| self.vertices[i], from, way)?;
+        Some(match enter {
+            0.0 => self.at_start(from),
+            _ => Touch { fraction: enter, normal: face.normalize() },
+        })
     }
 
     /// A segment is hit from both sides, and a little beyond its ends.
@@ -362,6 +343,60 @@ impl Convex {
 /// Whether a direction is in the upper half: of a counter-clockwise walk from the lowest point, the first half.
 fn is_upper(direction: DVec2) -> bool {
     direction.y > 0.0 || (direction.y == 0.0 && direction.x > 0.0)
+}
+
+/// Cuts a ray to the inner side of each edge of a polygon (M. Cyrus and J. Beck, "Generalized two- and three-dimensional clipping",
+/// 1978). Returns where it enters, at least 0, and the normal of the edge there, of any length.
+#[inline]
+fn clip(count: usize, vertex: impl Fn(usize) -> DVec2, from: DVec2, way: DVec2) -> Option<(f64, DVec2)> {
+    let (mut enter, mut leave) = (0.0, f64::INFINITY);
+    let mut face = DVec2::X;
+    let mut start = vertex(count - 1);
+    for i in 0..count {
+        let end = vertex(i);
+        let outward = -(end - start).perp();
+        let (speed, distance) = (outward.dot(way), outward.dot(from - start));
+        start = end;
+        if speed < 0.0 {
+            // The division waits until the edge is known to be the last one so far.
+            if distance > enter * -speed {
+                (enter, face) = (distance / -speed, outward);
+            }
+        } else if speed > 0.0 {
+            if -distance < leave * speed {
+                leave = -distance / speed;
+            }
+        } else if distance > 0.0 {
+            return None;
+        }
+    }
+    (enter <= leave).then_some((enter, face))
+}
+
+/// Where a ray first meets an outline at the origin, not turned, at most at `limit` of its way. `far_out` is the outline's place in the
+/// world: there coordinates are rounded.
+#[inline]
+pub(crate) fn ray_outline(
+    outline: &Outline,
+    (from, way): (DVec2, DVec2),
+    limit: f64,
+    far_out: DVec2,
+) -> Option<Touch> {
+    if outline.count > 2 && outline.radius == 0.0 {
+        let (enter, face) = clip(outline.count, |i| outline.vertices[i].as_dvec2(), from, way)?;
+        if enter > 0.0 {
+            return (enter <= limit).then(|| Touch { fraction: enter, normal: face.normalize() });
+        }
+    }
+    Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out).ray(from, way, limit)
+}
+
+/// Whether a ray passes a disc, or goes away from it. Only what is sure counts.
+#[inline]
+pub(crate) fn passes_disc(radius: f64, from: DVec2, way: DVec2) -> bool {
+    let aside = from.perp_dot(way);
+    let outside = from.length_squared() > radius * radius;
+    outside && (from.dot(way) > 0.0 || aside * aside > radius * radius * way.length_squared())
 }
 
 /// Where a ray first meets a disc.

@@ -170,10 +170,12 @@ impl Cast {
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.
     fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, mut visit: impl FnMut(Met) -> f64) {
         let mut limit = 1.0f64;
-        near.along(&self.track, limit, |slot| {
+        near.along(&self.track, limit, |candidate| {
+            let slot = candidate.slot;
             for part in 0..near.bodies.shape_count(slot) {
                 if limit >= 0.0
                     && let Some(touch) = self.touch(near, slot, part, limit)
+                    && near.counts(candidate)
                     && sieve.sees(slot, part)
                 {
                     limit = limit.min(visit(Met { slot, part, touch }));

@@ -64,6 +64,14 @@ fn bounds(bodies: &Bodies, slot: usize) -> (Vec2, Vec2) {
     (position - half, position + half)
 }
 
+/// A body that a track may meet.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub slot: usize,
+    /// It is found in the list, where it may be out of place.
+    listed: bool,
+}
+
 /// The bodies of a world by their place.
 #[derive(Clone, Copy)]
 pub(super) struct Near<'a> {
@@ -95,11 +103,20 @@ impl Near<'_> {
         if height > 0.0 { height } else { 1.0 }
     }
 
-    /// Visits each body once whose bounds a track may meet, in an order that is always the same. The visitor returns up to which
-    /// fraction of the way the search goes on; a negative one ends it.
-    pub(super) fn along(&self, track: &Track, mut limit: f64, mut visit: impl Along) {
-        let near = |slot: usize| self.world.is_listed_collidable(slot);
-        let mut listed = |slot: usize| if near(slot) { visit(slot) } else { f64::INFINITY };
+    /// Whether a candidate of [`Near::along`] counts: a body that is not where the list has it comes twice.
+    pub(super) fn counts(&self, Candidate { slot, listed }: Candidate) -> bool {
+        !listed || self.world.is_listed_collidable(slot)
+    }
+
+    /// Visits the bodies whose bounds a track may meet, in an order that is always the same. The visitor returns up to which fraction of
+    /// the way the search goes on; a negative one ends it. (Whether a candidate counts is asked only when it is hit. That takes two
+    /// searches, and of six candidates of a ray in a pile five are not hit.)
+    pub(super) fn along(&self, track: &Track, mut limit: f64, mut visit: impl FnMut(Candidate) -> f64) {
+        let kinds = &self.bodies.columns.kind;
+        let near = |slot: usize| kinds[slot].is_collidable();
+        let mut listed = |slot: usize| {
+            if near(slot) { visit(Candidate { slot, listed: true }) } else { f64::INFINITY }
+        };
         let excess = self.broadphase.excess();
         if self.broadphase.built > 0 && excess.is_finite() {
             if !self.broadphase.visit_along(self.level, &track.grown(excess), &mut limit, &mut listed) {
@@ -113,8 +130,10 @@ impl Near<'_> {
             }
         }
         let track = &track.grown(0.0);
+        let counts = |&slot: &usize| self.world.is_listed_collidable(slot);
+        let mut visit = |slot: usize| visit(Candidate { slot, listed: false });
         if !excess.is_finite() {
-            for slot in (0..self.broadphase.built).filter(|&slot| near(slot)) {
+            for slot in (0..self.broadphase.built).filter(counts) {
                 self.meet(slot, track, &mut limit, &mut visit);
             }
         }
@@ -143,8 +162,12 @@ impl Near<'_> {
         }
         let plane = self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
         let meets = plane || {
-            let (lower, upper) = bounds(self.bodies, slot);
-            track.meets(lower, upper, *limit)
+            // The box around the disc around a shape that turns: larger than its bounds, and there without a sine.
+            let (c, position) = (&self.bodies.columns, self.bodies.position(slot));
+            let turns = c.kind[slot].shape().turns();
+            let half = if turns { Vec2::splat(c.furthest[slot]) } else { Vec2::new(c.ext_x[slot], c.ext_y[slot]) };
+            let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
+            track.meets(position - half, position + half, *limit)
         };
         if meets {
             *limit = limit.min(visit(slot));

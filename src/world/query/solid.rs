@@ -4,7 +4,7 @@ use crate::body::Bodies;
 use crate::body::MAX_COORDINATE;
 use crate::body::compound::Compound;
 use crate::error::{Error, check_range, check_vec};
-use crate::geometry::convex::{Convex, Nearest, Touch, ray_disc, ray_plane};
+use crate::geometry::convex::{Convex, Nearest, Touch, passes_disc, ray_disc, ray_outline, ray_plane};
 use crate::geometry::outline::Outline;
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::sin_cos;
@@ -12,6 +12,7 @@ use glam::{DVec2, Vec2};
 
 /// A shape of a body, or that of a query, in the world's axes.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it lives for one test, and nearly all are convex")]
 pub(super) enum Solid {
     /// All points p with normal · p ≤ offset.
     Plane {
@@ -107,8 +108,16 @@ pub(super) fn ray_part(
             let Solid::Plane { normal, offset } = plane(ext, c.ext_z[slot]) else { return None };
             ray_plane(normal, offset, from, way, limit)
         }
-        ShapeKind::Aabb => upright_box(DVec2::ZERO, ext).ray(from - centre, way, limit),
+        ShapeKind::Aabb => {
+            let outline = Outline::of(&Shape::Aabb { half_extents: ext })?;
+            ray_outline(&outline, (from - centre, way), limit, centre)
+        }
         kind => {
+            let slack = 8.0 * f64::from(f32::EPSILON) * (centre.abs().max_element() + 1.0);
+            // What misses the disc around the whole body is spared its sine and cosine.
+            if passes_disc(f64::from(c.furthest[slot]) * 1.000_01 + slack, from - centre, way) {
+                return None;
+            }
             let (outline, Place { centre, turn }) = outline_of(bodies, slot, part);
             let undo = DVec2::new(turn.x, -turn.y);
             let (near, along) = (undo.rotate(from - centre), undo.rotate(way));
@@ -116,8 +125,7 @@ pub(super) fn ray_part(
             if kind == ShapeKind::ChainSegment && (near.y < 0.0 || along.y >= 0.0) {
                 return None;
             }
-            let outline = Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(centre);
-            let touch = outline.ray(near, along, limit)?;
+            let touch = ray_outline(outline, (near, along), limit, centre)?;
             Some(Touch { normal: turn.rotate(touch.normal), ..touch })
         }
     }
