@@ -105,12 +105,11 @@ impl Convex {
     ///
     /// The edges of the difference are those of both shapes, in the order of their directions.
     pub(crate) fn minus(&self, other: &Convex) -> Convex {
-        let mut difference = Convex {
-            vertices: [DVec2::ZERO; MOST],
-            count: 0,
-            radius: self.radius + other.radius,
-            slack: self.slack + other.slack,
-        };
+        let (radius, slack) = (self.radius + other.radius, self.slack + other.slack);
+        if other.count == 1 {
+            return Convex { radius, slack, ..self.moved(-other.vertices[0]) };
+        }
+        let mut difference = Convex { vertices: [DVec2::ZERO; MOST], count: 0, radius, slack };
         // The lowest vertex, of several the leftmost: from there on, directions only turn left for a whole turn.
         let lowest = |convex: &Convex, sign: f64| {
             let mut best = 0;

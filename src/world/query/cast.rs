@@ -6,7 +6,8 @@ use super::solid::{Probe, Solid, faces, ray_part};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::broadphase::walk::Track;
 use crate::error::{Error, check_vec};
-use crate::geometry::convex::{Convex, Gap, Touch, ray_plane};
+use crate::geometry::convex::{Convex, Gap, Touch, passes_disc, ray_plane};
+use crate::geometry::shape::{Shape, ShapeKind};
 use crate::world::World;
 use glam::{DVec2, Vec2};
 
@@ -57,7 +58,7 @@ pub struct ShapeCast {
 
 impl ShapeCast {
     /// A cast of a shape that is not turned.
-    pub fn new(shape: crate::geometry::shape::Shape, from: Vec2, way: Vec2) -> ShapeCast {
+    pub fn new(shape: Shape, from: Vec2, way: Vec2) -> ShapeCast {
         ShapeCast { probe: Probe::new(shape, from), way }
     }
 
@@ -154,7 +155,7 @@ impl Cast {
         let Some(shape) = &self.shape else {
             return ray_part(near.bodies, (slot, part), (self.from, self.way), limit);
         };
-        if !faces(near.bodies, slot, self.from) {
+        if self.passes(near, slot) || !faces(near.bodies, slot, self.from) {
             return None;
         }
         match Solid::of(near.bodies, slot, part) {
@@ -165,6 +166,19 @@ impl Cast {
             }
             Solid::Convex(convex) => convex.minus(shape).ray(DVec2::ZERO, self.way, limit),
         }
+    }
+
+    /// Whether the disc around the moved shape passes that around a body. Only what is sure counts.
+    fn passes(&self, near: &Near<'_>, slot: usize) -> bool {
+        let c = &near.bodies.columns;
+        let reach = match c.kind[slot].shape() {
+            ShapeKind::HalfSpace => return false,
+            shape if shape.turns() => c.furthest[slot],
+            _ => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
+        };
+        let away = self.from - near.bodies.position(slot).as_dvec2();
+        let slack = 8.0 * f64::from(f32::EPSILON) * (self.from.abs().max_element() + 1.0);
+        passes_disc(1.000_01 * f64::from(reach + self.track.half.length()) + slack, away, self.way)
     }
 
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.

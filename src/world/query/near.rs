@@ -165,7 +165,8 @@ impl Near<'_> {
             // The box around the disc around a shape that turns: larger than its bounds, and there without a sine.
             let (c, position) = (&self.bodies.columns, self.bodies.position(slot));
             let turns = c.kind[slot].shape().turns();
-            let half = if turns { Vec2::splat(c.furthest[slot]) } else { Vec2::new(c.ext_x[slot], c.ext_y[slot]) };
+            let half =
+                if turns { Vec2::splat(c.furthest[slot]) } else { Vec2::new(c.ext_x[slot], c.ext_y[slot]) };
             let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
             track.meets(position - half, position + half, *limit)
         };

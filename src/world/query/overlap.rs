@@ -127,12 +127,19 @@ impl BoxRegion {
             return;
         }
         near.in_box(lower, upper, |slot| {
+            let body = near.bodies.handle(slot);
+            let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
+            let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
+            // The centre of a body of one shape is in that shape.
+            if alone && position.cmpge(lower).all() && position.cmple(upper).all() {
+                return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
+            }
             if !world.bounds_overlap(slot, lower, upper) {
                 return true;
             }
             let mut goes_on = true;
             world.visit_overlapping_parts(slot, lower, upper, |part| {
-                goes_on = !sieve.sees(slot, part) || visit(BodyPart { body: near.bodies.handle(slot), part });
+                goes_on = !sieve.sees(slot, part) || visit(BodyPart { body, part });
                 goes_on
             });
             goes_on
