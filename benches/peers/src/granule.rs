@@ -1,11 +1,12 @@
 //! Granule's side.
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::queries::Asked;
 use crate::scenes::Scene;
 use crate::scenes::replacing::Schedule;
-use crate::queries::Asked;
 use ::granule::{
-    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Probe, QueryFilter, Ray, Settings, Shape, ShapeCast, Vec2,
+    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Probe, QueryFilter, Ray, Settings, Shape, ShapeCast,
+    Vec2,
 };
 use std::collections::HashMap;
 

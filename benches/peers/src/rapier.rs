@@ -1,9 +1,9 @@
 //! Rapier's side: its `parallel` and `simd8` builds, everything that is not compared left at its default.
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::queries::{Asked, RADIUS};
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, own_shape};
-use crate::queries::{Asked, RADIUS};
 use ::granule::{BodyDesc, BodyType, Part, Shape};
 use rapier2d::prelude::*;
 
@@ -148,7 +148,8 @@ impl Asked for RapierWorld {
 
     fn casts(&mut self, casts: &[::granule::ShapeCast]) -> usize {
         let pipeline = self.world.query_pipeline();
-        let (ball, options) = (Ball::new(RADIUS), ShapeCastOptions::with_max_time_of_impact(1.0));
+        let (ball, options) =
+            (Ball::new(RADIUS), rapier2d::parry::query::ShapeCastOptions::with_max_time_of_impact(1.0));
         let meets = |cast: &&::granule::ShapeCast| {
             let (from, way) = (cast.probe.position, cast.way);
             let pose = Pose::from_translation(Vector::new(from.x, from.y));
