@@ -62,6 +62,35 @@ impl Track {
     }
 }
 
+/// A track in the axes of an order, s and then b.
+#[derive(Clone, Copy)]
+struct Line {
+    from: [f64; 2],
+    way: [f64; 2],
+    half: [f64; 2],
+    /// 1 / way along b.
+    per_way: f64,
+}
+
+impl Line {
+    fn new(track: &Track, along_x: bool) -> Line {
+        let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
+        let [from, way, half] = [track.from, track.way, track.half].map(|v| order(v).map(f64::from));
+        Line { from, way, half, per_way: 1.0 / way[1] }
+    }
+
+    /// When a point on the line is between `lower` and `upper` along b.
+    fn times(&self, lower: f64, upper: f64) -> [f64; 2] {
+        let from = self.from[1];
+        if self.way[1] == 0.0 {
+            let inside = lower <= from && from <= upper;
+            return if inside { [f64::NEG_INFINITY, f64::INFINITY] } else { [0.0, -1.0] };
+        }
+        let (a, b) = ((lower - from) * self.per_way, (upper - from) * self.per_way);
+        if self.per_way > 0.0 { [a, b] } else { [b, a] }
+    }
+}
+
 /// A part of a track as the kernel reads it. All lengths are doubled, so that no box has to be halved.
 #[derive(Clone, Copy)]
 struct Segment {
@@ -173,6 +202,7 @@ struct Walk<'a, V> {
     strip: &'a Strip<'a>,
     level: Level,
     track: &'a Track,
+    line: &'a Line,
     along_x: bool,
     limit: f64,
     segment: Segment,
@@ -183,14 +213,12 @@ impl<V: Along> Walk<'_, V> {
     /// Visits what the track meets. Returns false if the visitor ended the walk.
     fn run(&mut self) -> bool {
         let (height, bands) = (self.strip.height, self.strip.bands);
-        let order = |v: Vec2| if self.along_x { [v.y, v.x] } else { v.into() };
-        let [from, way, half] = [self.track.from, self.track.way, self.track.half].map(order);
-        let [[from_s, from_b], [way_s, way_b], [half_s, half_b]] =
-            [from, way, half].map(|v| v.map(f64::from));
+        let Line { from: [from_s, from_b], way: [way_s, way_b], half: [half_s, half_b], .. } = *self.line;
         let end_b = from_b + self.limit * way_b;
-        let id_at = |b: f64| (b / height).floor().clamp(-LIMIT, LIMIT) as i32;
-        let least = id_at(from_b.min(end_b) - half_b).saturating_sub(1);
-        let most = id_at(from_b.max(end_b) + half_b);
+        let per_height = 1.0 / height;
+        // One more on each side, for the rounding of the reciprocal.
+        let least = band_at(from_b.min(end_b) - half_b, per_height).saturating_sub(2);
+        let most = band_at(from_b.max(end_b) + half_b, per_height).saturating_add(1);
         let first = bands.partition_point(|band| band.id < least);
         let count = bands[first..].partition_point(|band| band.id <= most);
         for step in 0..count {
@@ -199,7 +227,7 @@ impl<V: Along> Walk<'_, V> {
             let (id, limit) = (f64::from(band.id), LIMIT - 2.0);
             let lower = if id < -limit { f64::NEG_INFINITY } else { id * height - half_b };
             let upper = if id > limit { f64::INFINITY } else { (id + 2.0) * height + half_b };
-            let [enter, leave] = times(from_b, way_b, lower, upper);
+            let [enter, leave] = self.line.times(lower, upper);
             if enter > self.limit {
                 break;
             }
@@ -223,8 +251,7 @@ impl<V: Along> Walk<'_, V> {
 
     fn forward(&mut self, band: Range<usize>, [least, most]: [f32; 2]) -> bool {
         let strip = self.strip;
-        let reaching = strip.front[band.clone()].partition_point(|&front| front < least);
-        let mut at = band.start + reaching;
+        let mut at = first_place(strip.front, strip.columns[0], band.clone(), least, |front| front < least);
         while at < band.end && strip.columns[0][at] <= most.min(self.segment.end()) {
             let count = (band.end - at).min(MAX_WIDTH);
             let mut found = self.find(at, count);
@@ -242,7 +269,8 @@ impl<V: Along> Walk<'_, V> {
 
     fn backward(&mut self, band: Range<usize>, [least, most]: [f32; 2]) -> bool {
         let strip = self.strip;
-        let mut end = band.start + strip.columns[0][band.clone()].partition_point(|&min| min <= most);
+        let min_s = strip.columns[0];
+        let mut end = first_place(min_s, min_s, band.clone(), most, |min| min <= most);
         while end > band.start && strip.front[end - 1] >= least.max(self.segment.start()) {
             let at = end.saturating_sub(MAX_WIDTH).max(band.start);
             let mut found = self.find(at, end - at);
@@ -275,14 +303,53 @@ impl<V: Along> Walk<'_, V> {
     }
 }
 
-/// When a point that moves evenly is between `lower` and `upper`.
-fn times(from: f64, way: f64, lower: f64, upper: f64) -> [f64; 2] {
-    if way == 0.0 {
-        let inside = lower <= from && from <= upper;
-        return if inside { [f64::NEG_INFINITY, f64::INFINITY] } else { [0.0, -1.0] };
+/// The number of the band of a coordinate. (`f64::floor` is a call on processors of the oldest kind.)
+fn band_at(coordinate: f64, per_height: f64) -> i32 {
+    let number = (coordinate * per_height).clamp(-LIMIT, LIMIT);
+    let whole = number as i32;
+    if f64::from(whole) > number { whole - 1 } else { whole }
+}
+
+/// The first place of a run, sorted by `min_s`, from which on `before` is false of `column`. `value` is about where it is along s: the
+/// search begins there, and goes further by four times as much each time. (A binary search of the whole run took most of a ray's time: ten
+/// loads one after the other in each band, most of them of memory that is in no cache.)
+fn first_place(
+    column: &[f32],
+    min_s: &[f32],
+    run: Range<usize>,
+    value: f32,
+    before: impl Fn(f32) -> bool,
+) -> usize {
+    let (mut low, mut high) = (run.start, run.end);
+    if run.len() > 16 {
+        let (first, last) = (min_s[run.start], min_s[run.end - 1]);
+        let part = (value - first) / (last - first);
+        // Not a number becomes 0.
+        let mut at = run.start + ((part * run.len() as f32) as usize).min(run.len() - 1);
+        let mut step = 4;
+        if before(column[at]) {
+            low = at + 1;
+            while at + step < high {
+                at += step;
+                if !before(column[at]) {
+                    high = at;
+                    break;
+                }
+                (low, step) = (at + 1, 4 * step);
+            }
+        } else {
+            high = at;
+            while at >= low + step {
+                at -= step;
+                if before(column[at]) {
+                    low = at + 1;
+                    break;
+                }
+                (high, step) = (at, 4 * step);
+            }
+        }
     }
-    let (a, b) = ((lower - from) / way, (upper - from) / way);
-    if way > 0.0 { [a, b] } else { [b, a] }
+    low + column[low..high].partition_point(|&value| before(value))
 }
 
 impl<'a> Strip<'a> {
@@ -298,8 +365,9 @@ impl<'a> Strip<'a> {
         let first = self.bands.partition_point(|band| band.id < least);
         for band in self.bands[first..].iter().take_while(|band| band.id <= most) {
             let slots = band.slots.clone();
-            let reaching = self.front[slots.clone()].partition_point(|&front| front < bounds[0]);
-            let mut at = slots.start + reaching;
+            let least = bounds[0];
+            let mut at =
+                first_place(self.front, self.columns[0], slots.clone(), least, |front| front < least);
             while at < slots.end && self.columns[0][at] <= bounds[1] {
                 let count = (slots.end - at).min(MAX_WIDTH);
                 let found = with_lanes!(level, L => meets_box::<L>(&self.columns, at, bounds));
@@ -341,18 +409,17 @@ impl<'a> Strip<'a> {
     fn walk(
         &self,
         level: Level,
-        track: &Track,
-        along_x: bool,
-        limit: &mut f64,
+        (track, line, along_x): (&Track, &Line, bool),
+        (limit, segment): (&mut f64, &mut Segment),
         visit: &mut impl Along,
     ) -> bool {
-        let segment = track.segment(along_x, *limit);
-        if self.extent.is_some_and(|extent| meets(&segment, extent).bits() == 0) {
+        if self.extent.is_some_and(|extent| meets(segment, extent).bits() == 0) {
             return true;
         }
-        let mut walk = Walk { strip: self, level, track, along_x, limit: *limit, segment, visit };
+        let mut walk =
+            Walk { strip: self, level, track, line, along_x, limit: *limit, segment: *segment, visit };
         let goes_on = walk.run();
-        *limit = walk.limit;
+        (*limit, *segment) = (walk.limit, walk.segment);
         goes_on
     }
 }
@@ -371,7 +438,9 @@ impl Levels {
         limit: &mut f64,
         visit: &mut impl Along,
     ) -> bool {
-        Strip::of_levels(self).all(|strip| strip.walk(level, track, along_x, limit, visit))
+        let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
+        let of = (track, line, along_x);
+        Strip::of_levels(self).all(|strip| strip.walk(level, of, (limit, &mut segment), visit))
     }
 
     /// Visits the boxes that overlap a box, in lanes. Returns false if the visitor did.
@@ -407,7 +476,9 @@ impl Broadphase {
         visit: &mut impl Along,
     ) -> bool {
         let along_x = self.bands.along_x;
-        Strip::of_bands(self).walk(level, track, along_x, limit, visit)
+        let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
+        let of = (track, line, along_x);
+        Strip::of_bands(self).walk(level, of, (limit, &mut segment), visit)
             && self.levels.visit_along(level, (track, along_x), limit, visit)
     }
 

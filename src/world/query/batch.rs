@@ -23,6 +23,8 @@ use glam::Vec2;
 
 /// The queries of a run.
 const RUN: usize = 32;
+/// A larger batch is asked in its own order.
+const MOST_ORDERED: usize = u32::MAX as usize;
 /// A batch has at most so many runs, however long they are.
 const MOST_RUNS: usize = 1 << 20;
 
@@ -36,6 +38,8 @@ fn run_length(queries: usize) -> usize {
 #[derive(Default)]
 pub struct BatchFirst<T> {
     found: Vec<Option<T>>,
+    /// Where each query begins, and in the lower half its number.
+    order: Vec<u64>,
     others: Others,
 }
 
@@ -67,7 +71,7 @@ impl<T> Default for Run<T> {
 impl<T> BatchFirst<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchFirst { found: Vec::new(), others: Others::default() }
+        BatchFirst { found: Vec::new(), order: Vec::new(), others: Others::default() }
     }
 
     /// The answer of each query of the last batch.
@@ -116,19 +120,34 @@ impl<T> BatchHits<T> {
 }
 
 impl<T: Copy + Send> BatchFirst<T> {
-    /// Asks `count` queries.
-    fn ask(&mut self, world: &World, count: usize, ask: impl Fn(&Near<'_>, usize) -> Option<T> + Sync) {
+    /// Asks `count` queries, those that begin near each other one after the other: they look at the same bodies, which are in the caches
+    /// then.
+    fn ask(
+        &mut self,
+        world: &World,
+        count: usize,
+        begin: impl Fn(usize) -> Vec2,
+        ask: impl Fn(&Near<'_>, usize) -> Option<T> + Sync,
+    ) {
         make_room(&mut self.found, count);
         self.found.resize(count, None);
         let near = world.near_for_batch(&mut self.others, count);
-        let found = SharedSlice::new(&mut self.found);
+        make_room(&mut self.order, count);
+        self.order.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
+        if count <= MOST_ORDERED {
+            self.order.sort_unstable();
+        }
+        let (order, found) = (&self.order, SharedSlice::new(&mut self.found));
         with_crew(None, |crew| {
             crew.chunks(count, run_length(count), |range| {
-                #[allow(unsafe_code)]
-                // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
-                let found = unsafe { found.range(range.clone()) };
-                for (found, query) in found.iter_mut().zip(range) {
-                    *found = ask(&near, query);
+                for place in range {
+                    // The number is in the lower half, if there are not too many.
+                    let query = if count <= MOST_ORDERED { order[place] as u32 as usize } else { place };
+                    let answer = ask(&near, query);
+                    #[allow(unsafe_code)]
+                    // SAFETY: each place has a query of its own, and each place is in one chunk.
+                    let found = unsafe { found.range(query..query + 1) };
+                    found[0] = answer;
                 }
             });
         });
@@ -182,7 +201,8 @@ impl World {
     ) -> Result<(), Error> {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, casts.len(), |near, query| casts[query].prepare().first(near, sieve));
+        let ask = |near: &Near<'_>, query: usize| casts[query].prepare().first(near, sieve);
+        answers.ask(self, casts.len(), |query| casts[query].begin(), ask);
         Ok(())
     }
 
@@ -380,7 +400,8 @@ impl World {
         check_nearest(Vec2::ZERO, max_distance)?;
         check_each(points, |&point| check_nearest(point, max_distance))?;
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, points.len(), |near, query| nearest(near, sieve, points[query], max_distance));
+        let ask = |near: &Near<'_>, query: usize| nearest(near, sieve, points[query], max_distance);
+        answers.ask(self, points.len(), |query| points[query], ask);
         Ok(())
     }
 }

@@ -113,6 +113,7 @@ pub(super) struct Cast {
 /// What can be cast.
 pub(super) trait Castable {
     fn check(&self) -> Result<(), Error>;
+    fn begin(&self) -> Vec2;
     /// Only for what `check` has accepted.
     fn prepare(&self) -> Cast;
 }
@@ -120,6 +121,10 @@ pub(super) trait Castable {
 impl Castable for Ray {
     fn check(&self) -> Result<(), Error> {
         self.validate()
+    }
+
+    fn begin(&self) -> Vec2 {
+        self.from
     }
 
     fn prepare(&self) -> Cast {
@@ -131,6 +136,10 @@ impl Castable for Ray {
 impl Castable for ShapeCast {
     fn check(&self) -> Result<(), Error> {
         self.validate()
+    }
+
+    fn begin(&self) -> Vec2 {
+        self.probe.position
     }
 
     fn prepare(&self) -> Cast {
