@@ -40,6 +40,7 @@ mod probe;
 pub(crate) mod shapes;
 pub(crate) mod strays;
 pub(crate) mod sweep;
+pub(crate) mod walk;
 
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind, Motion};

@@ -1,5 +1,6 @@
 //! Shapes as hosts describe them, and outlines as the kernels read them.
 
+pub(crate) mod convex;
 pub(crate) mod outline;
 pub(crate) mod polygon;
 pub(crate) mod shape;

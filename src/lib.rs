@@ -104,6 +104,10 @@ pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
+    Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
+    Visit,
+};
+pub use world::{
     Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
     StoredBody, World,
 };

@@ -22,6 +22,10 @@ pub use compare::Difference;
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use joints::JointColumns;
 pub use quality::Quality;
+pub use query::{
+    Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
+    Visit,
+};
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;

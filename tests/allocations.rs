@@ -4,8 +4,8 @@
 
 use granule::scene::{self, Player};
 use granule::{
-    Assembly, BodyDesc, BodyHandle, Filter, Isa, JointDesc, JointFrame, JointKind, Material, Settings, Shape,
-    Spring, Vec2, World, step_many,
+    Assembly, BatchFirst, BatchHits, BodyDesc, BodyHandle, Filter, Isa, JointDesc, JointFrame, JointKind,
+    Material, Probe, QueryFilter, Ray, Settings, Shape, ShapeCast, Spring, Vec2, World, step_many,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -283,6 +283,44 @@ fn joints_allocate_nothing() {
     }
 }
 
+/// Contract: queries allocate nothing, batches nothing once their results have been used, whether the bodies are in the order of space or
+/// not.
+fn queries_allocate_nothing() {
+    let mut world = scene::builtin("mixed_shapes", 2_000, 1).unwrap().build().unwrap();
+    let place = |i: usize| Vec2::new((i * 37 % 101) as f32 - 50.0, (i * 53 % 47) as f32);
+    let rays: Vec<Ray> = (0..500).map(|i| Ray::between(place(i), place(i + 7))).collect();
+    let casts: Vec<ShapeCast> =
+        rays.iter().map(|ray| ShapeCast::new(Shape::oriented_box(0.3, 0.2), ray.from, ray.way)).collect();
+    let probes: Vec<Probe> = casts.iter().map(|cast| cast.probe).collect();
+    let points: Vec<Vec2> = rays.iter().map(|ray| ray.from).collect();
+    let boxes: Vec<[Vec2; 2]> = points.iter().map(|&at| [at - 2.0, at + 2.0]).collect();
+    let (mut first, mut hits) = (BatchFirst::new(), BatchHits::new());
+    let (mut parts, mut near) = (BatchHits::new(), BatchFirst::new());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let open = &QueryFilter::default();
+    for step in 0..3 {
+        for round in 0..3 {
+            let before = CALLS.load(Ordering::Relaxed);
+            pool.install(|| {
+                world.cast_rays(&rays, open, &mut first).unwrap();
+                world.cast_rays_all(&rays, open, &mut hits).unwrap();
+                world.cast_shapes(&casts, open, &mut first).unwrap();
+                world.cast_shapes_all(&casts, open, &mut hits).unwrap();
+                world.overlap_shapes(&probes, open, &mut parts).unwrap();
+                world.overlap_points(&points, open, &mut parts).unwrap();
+                world.overlap_aabbs(&boxes, open, &mut parts);
+                world.nearest_to_points(&points, 3.0, open, &mut near).unwrap();
+                assert!(
+                    world.cast_ray(&rays[0], open).is_ok() && world.nearest(points[1], 9.0, open).is_ok()
+                );
+            });
+            let calls = CALLS.load(Ordering::Relaxed) - before;
+            assert!(round == 0 || calls == 0, "{calls} allocations after {step} steps");
+        }
+        world.step();
+    }
+}
+
 /// Contract: a step of a warm world allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion,
 /// and when the time step or the instruction set changes. Joints allocate nothing either, also while they
 /// break. Removed bodies hold no memory.
@@ -292,6 +330,7 @@ fn joints_allocate_nothing() {
 fn warm_steps_allocate_nothing() {
     granule::set_oversubscribe(true);
     removed_bodies_are_forgotten();
+    queries_allocate_nothing();
     many_worlds_allocate_nothing();
     heaps_of_hulls_are_bounded();
     joints_allocate_nothing();

@@ -10,6 +10,7 @@ mod joints;
 mod known;
 mod laws;
 mod machine;
+mod queries;
 mod read;
 
 pub use machine::worlds;

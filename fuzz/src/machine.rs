@@ -476,5 +476,12 @@ impl Machine {
             assert_eq!(once.len(), bodies.len(), "a query visits a body twice");
             assert!(bodies.iter().all(|&body| scalar.contains(body)));
         }
+        // What else is asked follows from the same bytes, so that inputs of the corpus go on as they did.
+        let bits = [at.x.to_bits(), at.y.to_bits(), size.to_bits()];
+        let bits = bits.map(|bits| bits.wrapping_mul(0x9E37_79B9) ^ bits);
+        let more: Vec<u8> = (1..9).flat_map(|i| bits.map(|bits| bits.rotate_left(4 * i) as u8)).collect();
+        let mut more = Bytes(&more);
+        let body = self.body(&mut more);
+        super::queries::compare(&mut more, &self.worlds, body);
     }
 }

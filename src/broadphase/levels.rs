@@ -22,6 +22,7 @@ use super::bands::{Band, LIMIT, floor, ordered_bits, sort_coherent};
 use super::resize;
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
+use crate::lane::MAX_WIDTH;
 use std::ops::Range;
 
 /// Bodies whose bounds are between half of `height` and `height` high, and of similar length along the bands.
@@ -30,7 +31,12 @@ struct Level {
     height: f64,
     /// Into `Levels::bands`.
     bands: Range<usize>,
+    /// Around all of its bodies: `[min_s, max_s, min_b, max_b]`.
+    extent: [f32; 4],
 }
+
+/// The extent of nothing.
+const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
 
 impl Level {
     fn id_at(&self, coordinate: f32) -> i32 {
@@ -101,7 +107,7 @@ impl Levels {
         let key = |slot: usize| {
             let class = class_of((max_b[slot] - min_b[slot]).max(least));
             let level = class << 8 | class_of((max_s[slot] - min_s[slot]).max(least));
-            let id = Level { height: height_of(class), bands: 0..0 }.id_at(min_b[slot]);
+            let id = Level { height: height_of(class), bands: 0..0, extent: NOWHERE }.id_at(min_b[slot]);
             let place = (slot - large.start) as u32;
             u128::from(level) << LEVEL_BITS
                 | u128::from(id.cast_unsigned() ^ 1 << 31) << BAND_BITS
@@ -131,7 +137,9 @@ impl Levels {
         }
         let columns = [&mut self.min_s, &mut self.max_s, &mut self.min_b, &mut self.max_b];
         for (column, bounds) in columns.into_iter().zip(bounds) {
-            resize(column, len);
+            // Behind the last body: bounds that overlap nothing, for kernels that read a whole vector.
+            resize(column, len + MAX_WIDTH);
+            column[len..].fill(f32::INFINITY);
             for (value, &slot) in column.iter_mut().zip(&self.slot) {
                 *value = bounds[slot as usize];
             }
@@ -151,9 +159,13 @@ impl Levels {
             let bands = self.bands.len();
             if level != Some(own_level) {
                 level = Some(own_level);
-                self.list.push(Level { height: height_of(own_level >> 8), bands: bands..bands });
+                let height = height_of(own_level >> 8);
+                self.list.push(Level { height, bands: bands..bands, extent: NOWHERE });
             }
             let level = self.list.last_mut().expect("one was pushed for the first body");
+            let [min_s, max_s, min_b, max_b] = &mut level.extent;
+            (*min_s, *max_s) = (min_s.min(self.min_s[place]), max_s.max(self.max_s[place]));
+            (*min_b, *max_b) = (min_b.min(self.min_b[place]), max_b.max(self.max_b[place]));
             let (max_s, same) = (self.max_s[place], self.bands[level.bands.clone()].last_mut());
             if let Some(band) = same.filter(|band| band.id == id) {
                 band.slots.end = place + 1;
@@ -165,6 +177,17 @@ impl Levels {
                 self.front[place] = max_s;
             }
         }
+    }
+
+    /// The levels: how high their bands are, the bands, and the extent of all bodies `[min_s, max_s, min_b, max_b]`.
+    pub(super) fn strips(&self) -> impl Iterator<Item = (f64, &[Band], [f32; 4])> {
+        self.list.iter().map(|level| (level.height, &self.bands[level.bands.clone()], level.extent))
+    }
+
+    /// The bounds `[min_s, max_s, min_b, max_b]` by place, followed by a vector of bounds that overlap nothing; and the largest upper
+    /// bound in the band up to each place.
+    pub(super) fn columns(&self) -> ([&[f32]; 4], &[f32]) {
+        ([&self.min_s, &self.max_s, &self.min_b, &self.max_b], &self.front)
     }
 
     /// Visits the runs of places that together hold every body whose bounds overlap a box. Each run is within a band

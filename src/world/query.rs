@@ -4,10 +4,23 @@
 //! left their bounds since, or were moved by hand: see `broadphase/strays.rs`. Bodies added since are looked at one by
 //! one.
 
+mod batch;
+mod cast;
+mod filter;
+mod near;
+mod overlap;
+mod solid;
+
+pub use batch::{BatchFirst, BatchHits};
+pub use cast::{Hit, Ray, ShapeCast, Visit};
+pub use filter::{Accept, QueryFilter};
+pub use overlap::{BodyPart, Distance, Nearest};
+pub use solid::Probe;
+
 use super::World;
 use crate::body::BodyHandle;
 use crate::geometry::shape::{Shape, ShapeKind};
-use glam::{DVec2, Vec2};
+use glam::Vec2;
 
 impl World {
     /// Visits the bodies whose shapes hold the point (edges included), in no particular order, until `visit` returns
@@ -75,30 +88,14 @@ impl World {
         (position - half).cmple(upper).all() && (position + half).cmpge(lower).all()
     }
 
-    /// Returns true if a body's shapes overlap a box that its bounds overlap. Works in f64, so that the edges are where
-    /// the numbers say.
+    /// Returns true if a body's shapes overlap a box that its bounds overlap.
     fn shapes_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
-        let shape = self.bodies.shape(slot);
-        if matches!(shape, Shape::HalfSpace { .. } | Shape::Aabb { .. }) {
-            return true;
-        }
-        // The box is taken from the centre, and cut to twice the bounds: so no side is infinite, and none is far away.
-        let (position, reach) =
-            (self.bodies.position(slot).as_dvec2(), 2.0 * self.bodies.bounds(slot).as_dvec2());
-        let lower = (lower.as_dvec2() - position).max(-reach);
-        let upper = (upper.as_dvec2() - position).min(reach);
-        if !lower.cmple(upper).all() {
-            return false;
-        }
-        if !self.bodies.columns.kind[slot].shape().turns() {
-            let nearest = DVec2::ZERO.clamp(lower, upper);
-            let radius = f64::from(self.bodies.columns.ext_x[slot]);
-            return nearest.length_squared() <= radius * radius;
-        }
-        !self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
-            let turn = DVec2::new(f64::from(cos), f64::from(sin));
-            !outline.overlaps_box(turn, lower - centre.as_dvec2(), upper - centre.as_dvec2())
-        })
+        let mut any = false;
+        self.visit_overlapping_parts(slot, lower, upper, |_| {
+            any = true;
+            false
+        });
+        any
     }
 
     /// Calls `visit` once with the slots of every two bodies whose bounds overlap, in an order that does not depend on

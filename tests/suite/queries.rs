@@ -1,8 +1,9 @@
 //! Contract: queries by point and by box find what a test of every body finds, for all shapes, turned ones and
 //! compounds, in worlds that are new, that have been stepped, and that have been changed by hand.
 
+mod casts;
+
 use crate::reference::hull::{Form, dvec};
-#[allow(dead_code, reason = "which boxes are axis-aligned is for the manifolds only")]
 use glam::DVec2;
 use granule::{
     Assembly, BodyDesc, BodyHandle, BodyType, Filter, Isa, Material, Part, Polygon, Settings, Shape, Vec2,

@@ -8,11 +8,12 @@
 //! is its serial path, without tasks.
 
 use crate::engine::{State, Stepping, World, timed};
+use crate::queries::{Asked, RADIUS};
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, corners, own_shape};
 use ::granule::{BodyDesc, BodyType, JointDesc, JointDrive, JointEnds, JointKind, Part, Settings, Shape};
 use boxdd_sys::ffi;
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A Box2D world.
@@ -204,6 +205,94 @@ impl Drop for Box2dWorld {
     }
 }
 
+/// Notes a hit in the bool that `context` points to, and clips the cast to it.
+///
+/// # Safety
+///
+/// `context` points to a bool that nothing else uses during the call.
+unsafe extern "C" fn clip(
+    _: ffi::b2ShapeId,
+    _: ffi::b2Pos,
+    _: ffi::b2Vec2,
+    fraction: f32,
+    context: *mut c_void,
+) -> f32 {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { *context.cast::<bool>() = true };
+    fraction
+}
+
+/// Counts a shape in the usize that `context` points to.
+///
+/// # Safety
+///
+/// `context` points to a usize that nothing else uses during the call.
+unsafe extern "C" fn count(_: ffi::b2ShapeId, context: *mut c_void) -> bool {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { *context.cast::<usize>() += 1 };
+    true
+}
+
+impl Asked for Box2dWorld {
+    fn rays(&mut self, rays: &[::granule::Ray]) -> usize {
+        // SAFETY: takes nothing and returns a plain value.
+        let filter = unsafe { ffi::b2DefaultQueryFilter() };
+        let meets = |ray: &&::granule::Ray| {
+            let (from, way) = (vec2(ray.from.to_array()), vec2(ray.way.to_array()));
+            // SAFETY: the world exists until `self` is dropped, and no step of it runs.
+            unsafe { ffi::b2World_CastRayClosest(self.world, from, way, filter) }.hit
+        };
+        rays.iter().filter(meets).count()
+    }
+
+    fn casts(&mut self, casts: &[::granule::ShapeCast]) -> usize {
+        // SAFETY: takes nothing and returns a plain value.
+        let filter = unsafe { ffi::b2DefaultQueryFilter() };
+        let meets = |cast: &&::granule::ShapeCast| {
+            let (from, way) = (vec2(cast.probe.position.to_array()), vec2(cast.way.to_array()));
+            let (centre, mut hit) = (vec2([0.0; 2]), false);
+            // SAFETY: the world exists until `self` is dropped, and no step of it runs; the point, the proxy and the flag are locals.
+            unsafe {
+                let proxy = ffi::b2MakeProxy(&centre, 1, RADIUS);
+                ffi::b2World_CastShape(
+                    self.world,
+                    from,
+                    &proxy,
+                    way,
+                    filter,
+                    Some(clip),
+                    (&raw mut hit).cast(),
+                );
+            }
+            hit
+        };
+        casts.iter().filter(meets).count()
+    }
+
+    fn boxes(&mut self, boxes: &[[::granule::Vec2; 2]]) -> usize {
+        // SAFETY: takes nothing and returns a plain value.
+        let filter = unsafe { ffi::b2DefaultQueryFilter() };
+        let mut found = 0usize;
+        for [lower, upper] in boxes {
+            let bounds =
+                ffi::b2AABB { lowerBound: vec2(lower.to_array()), upperBound: vec2(upper.to_array()) };
+            let origin = vec2([0.0; 2]);
+            // SAFETY: the world exists until `self` is dropped, and no step of it runs; the count is a local.
+            unsafe {
+                ffi::b2World_OverlapAABB(
+                    self.world,
+                    origin,
+                    bounds,
+                    filter,
+                    Some(count),
+                    (&raw mut found).cast(),
+                );
+            }
+        }
+        found
+    }
+}
+
 /// A world of joined bodies, by their places in a list.
 pub struct JoinedWorld {
     world: Box2dWorld,
@@ -285,7 +374,8 @@ impl JoinedWorld {
         let gap = |held: &[(usize, ffi::b2Vec2); 2]| {
             // SAFETY: each place has a body of this world; the calls only read, and no step runs while `self` is
             // borrowed.
-            let [a, b] = held.map(|(place, point)| unsafe { ffi::b2Body_GetWorldPoint(self.world.bodies[place], point) });
+            let [a, b] = held
+                .map(|(place, point)| unsafe { ffi::b2Body_GetWorldPoint(self.world.bodies[place], point) });
             f64::from(a.x - b.x).hypot(f64::from(a.y - b.y))
         };
         self.held.iter().map(gap).collect()
@@ -296,7 +386,8 @@ impl JoinedWorld {
 fn make_joint(world: ffi::b2WorldId, ends: Held, joint: &JointDesc<usize, usize>) -> Result<(), String> {
     let set_base = |base: &mut ffi::b2JointDef| {
         [(base.bodyIdA, base.localFrameA.p), (base.bodyIdB, base.localFrameB.p)] = ends;
-        (base.localFrameA.q, base.localFrameB.q) = (rotation(joint.frame_a.angle), rotation(joint.frame_b.angle));
+        (base.localFrameA.q, base.localFrameB.q) =
+            (rotation(joint.frame_a.angle), rotation(joint.frame_b.angle));
         base.collideConnected = joint.collide_connected;
     };
     match joint.kind {

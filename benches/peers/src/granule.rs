@@ -1,9 +1,13 @@
 //! Granule's side.
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::queries::Asked;
 use crate::scenes::Scene;
 use crate::scenes::replacing::Schedule;
-use ::granule::{BodyHandle, Settings, Vec2};
+use ::granule::{
+    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Probe, QueryFilter, Ray, Settings, Shape, ShapeCast,
+    Vec2,
+};
 use std::collections::HashMap;
 
 /// A Granule world and the pool it steps in.
@@ -76,5 +80,71 @@ impl World for GranuleWorld {
             Err(_) => State { position: [f32::NAN; 2], angle: f32::NAN, velocity: [f32::NAN; 2] },
         };
         self.handles.iter().map(state).collect()
+    }
+}
+
+impl GranuleWorld {
+    /// Whether no shape is within `radius` of a point.
+    pub fn is_free(&self, at: Vec2, radius: f32) -> bool {
+        let (probe, mut free) = (Probe::new(Shape::circle(radius), at), true);
+        let found = self.world.overlap_shape(&probe, &QueryFilter::default(), |_| {
+            free = false;
+            false
+        });
+        found.is_ok() && free
+    }
+
+    /// The same world, asked by batches.
+    pub fn batches(&self) -> Batches<'_> {
+        Batches { world: &self.world, first: BatchFirst::new(), parts: BatchHits::new() }
+    }
+}
+
+const VALID: &str = "questions are within the world";
+
+impl Asked for GranuleWorld {
+    fn rays(&mut self, rays: &[Ray]) -> usize {
+        let (world, open) = (&self.world, QueryFilter::default());
+        rays.iter().filter(|ray| world.cast_ray(ray, &open).expect(VALID).is_some()).count()
+    }
+
+    fn casts(&mut self, casts: &[ShapeCast]) -> usize {
+        let (world, open) = (&self.world, QueryFilter::default());
+        casts.iter().filter(|cast| world.cast_shape(cast, &open).expect(VALID).is_some()).count()
+    }
+
+    fn boxes(&mut self, boxes: &[[Vec2; 2]]) -> usize {
+        let mut count = 0;
+        for &[lower, upper] in boxes {
+            self.world.overlap_aabb(lower, upper, &QueryFilter::default(), |_| {
+                count += 1;
+                true
+            });
+        }
+        count
+    }
+}
+
+/// A world that is asked by batches.
+pub struct Batches<'a> {
+    world: &'a ::granule::World,
+    first: BatchFirst<Hit>,
+    parts: BatchHits<BodyPart>,
+}
+
+impl Asked for Batches<'_> {
+    fn rays(&mut self, rays: &[Ray]) -> usize {
+        self.world.cast_rays(rays, &QueryFilter::default(), &mut self.first).expect(VALID);
+        self.first.answers().iter().flatten().count()
+    }
+
+    fn casts(&mut self, casts: &[ShapeCast]) -> usize {
+        self.world.cast_shapes(casts, &QueryFilter::default(), &mut self.first).expect(VALID);
+        self.first.answers().iter().flatten().count()
+    }
+
+    fn boxes(&mut self, boxes: &[[Vec2; 2]]) -> usize {
+        self.world.overlap_aabbs(boxes, &QueryFilter::default(), &mut self.parts);
+        self.parts.hits().len()
     }
 }

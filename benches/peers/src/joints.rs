@@ -26,7 +26,14 @@ const CASES: [Case; 4] = [
     Case { name: "joint_grid", scene: "joint_grid", bodies: 10_000, warmup: 60, steps: 240, bar: 4.0 },
     Case { name: "rain", scene: "rain", bodies: 2_000, warmup: 240, steps: 480, bar: 3.0 },
     Case { name: "cars, 500", scene: "cars", bodies: 1_500, warmup: 120, steps: 240, bar: 3.0 },
-    Case { name: "ball_and_chain × 100", scene: "ball_and_chain", bodies: 4_100, warmup: 120, steps: 240, bar: 3.0 },
+    Case {
+        name: "ball_and_chain × 100",
+        scene: "ball_and_chain",
+        bodies: 4_100,
+        warmup: 120,
+        steps: 240,
+        bar: 3.0,
+    },
 ];
 const SEED: u64 = 1;
 /// Of both engines.
@@ -142,7 +149,8 @@ fn rounds(case: &Case, threads: usize, rounds: usize, quick: bool) -> Result<[Ru
     for round in 0..rounds {
         for turn in 0..2 {
             let engine = (round + turn) % 2;
-            let run = if engine == 0 { granule(&scene, steps, threads)? } else { box2d(&scene, steps, threads)? };
+            let run =
+                if engine == 0 { granule(&scene, steps, threads)? } else { box2d(&scene, steps, threads)? };
             match &mut best[engine] {
                 None => best[engine] = Some(run),
                 Some(best) => least(&mut best.seconds, &run.seconds),
@@ -208,7 +216,12 @@ mod tests {
             for threads in [1, 2] {
                 for run in rounds(case, threads, 1, true).expect("a run") {
                     assert_eq!(run.seconds.len(), 10);
-                    assert!(run.max_error < 0.2 && run.mean_error <= run.max_error, "{}: {}", case.name, run.max_error);
+                    assert!(
+                        run.max_error < 0.2 && run.mean_error <= run.max_error,
+                        "{}: {}",
+                        case.name,
+                        run.max_error
+                    );
                 }
             }
         }

@@ -21,6 +21,7 @@
 //! - `--weights`: heavy bodies on light ones, how far they sink;
 //! - `--many`: many worlds side by side, by `step_many`;
 //! - `--joints`: joined bodies, next to Box2D;
+//! - `--queries`: rays, circle casts and boxes, single and in batches;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -32,7 +33,7 @@
 //!
 //! The parts: [`cases`] the rows of the table and their bars, [`scenes`] what is run, [`engine`] what an engine has to
 //! do, [`granule`], [`box2d`] and [`rapier`] the engines, [`rounds`] the measurement, [`times`] the figures of
-//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`modes`] what the
+//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`queries`] rays, casts and boxes, [`modes`] what the
 //! program can be asked for, [`report`] the tables.
 
 mod box2d;
@@ -43,6 +44,7 @@ mod joints;
 mod many;
 mod measure;
 mod modes;
+mod queries;
 mod rapier;
 mod report;
 mod rounds;
@@ -105,6 +107,9 @@ struct Cli {
     /// Joined bodies, next to Box2D
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many"])]
     joints: bool,
+    /// Rays, circle casts and boxes
+    #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many", "joints"])]
+    queries: bool,
     /// Cost per body and peak memory at several sizes
     #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
     flatness: bool,
@@ -140,9 +145,13 @@ fn run(cli: &Cli) -> Result<(), String> {
     let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
     let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
     let failed = |out: &PathBuf| format!("cannot write to {}", out.display());
-    if cli.weights || cli.many || cli.joints {
+    if cli.weights || cli.many || cli.joints || cli.queries {
         let (name, text) = if cli.many {
             ("peers-many.md", many::report(&origin, cli.repeat as usize)?)
+        } else if cli.queries {
+            let (bodies, count) = if cli.quick { (1_000, 200) } else { (50_000, 10_000) };
+            let bodies = cli.bodies.unwrap_or(bodies);
+            ("peers-queries.md", queries::report(&origin, cli.repeat as usize, bodies, count)?)
         } else if cli.joints {
             let threads = cli.threads_or(&[1, 2]);
             ("peers-joints.md", joints::report(&origin, cli.repeat as usize, &threads, cli.quick)?)

@@ -1,6 +1,7 @@
 //! Rapier's side: its `parallel` and `simd8` builds, everything that is not compared left at its default.
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::queries::{Asked, RADIUS};
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, own_shape};
 use ::granule::{BodyDesc, BodyType, Part, Shape};
@@ -132,5 +133,37 @@ impl World for RapierWorld {
             }
         };
         self.handles.iter().map(state).collect()
+    }
+}
+
+impl Asked for RapierWorld {
+    fn rays(&mut self, rays: &[::granule::Ray]) -> usize {
+        let pipeline = self.world.query_pipeline();
+        let meets = |ray: &&::granule::Ray| {
+            let ray = Ray::new(Vector::new(ray.from.x, ray.from.y), Vector::new(ray.way.x, ray.way.y));
+            pipeline.cast_ray_and_get_normal(&ray, 1.0, true).is_some()
+        };
+        rays.iter().filter(meets).count()
+    }
+
+    fn casts(&mut self, casts: &[::granule::ShapeCast]) -> usize {
+        let pipeline = self.world.query_pipeline();
+        let (ball, options) =
+            (Ball::new(RADIUS), rapier2d::parry::query::ShapeCastOptions::with_max_time_of_impact(1.0));
+        let meets = |cast: &&::granule::ShapeCast| {
+            let (from, way) = (cast.probe.position, cast.way);
+            let pose = Pose::from_translation(Vector::new(from.x, from.y));
+            pipeline.cast_shape(&pose, Vector::new(way.x, way.y), &ball, options).is_some()
+        };
+        casts.iter().filter(meets).count()
+    }
+
+    fn boxes(&mut self, boxes: &[[::granule::Vec2; 2]]) -> usize {
+        let pipeline = self.world.query_pipeline();
+        let within = |[lower, upper]: &[::granule::Vec2; 2]| {
+            let bounds = Aabb::new(Vector::new(lower.x, lower.y), Vector::new(upper.x, upper.y));
+            pipeline.intersect_aabb_conservative(bounds).count()
+        };
+        boxes.iter().map(within).sum()
     }
 }

@@ -97,25 +97,13 @@ impl Report {
     /// The comparison of the engines.
     pub fn comparison(origin: Origin, runs: Vec<Run>, goals: &[Goal]) -> Self {
         let body = comparison::tables(&runs, goals);
-        Report {
-            schema: "granule.peers/1",
-            origin,
-            runs,
-            body,
-            title: "Granule next to Box2D and Rapier",
-        }
+        Report { schema: "granule.peers/1", origin, runs, body, title: "Granule next to Box2D and Rapier" }
     }
 
     /// Time against penetration for settings of Granule.
     pub fn quality(origin: Origin, runs: Vec<Run>) -> Self {
         let body = studies::settings(&runs);
-        Report {
-            schema: "granule.peers-quality/1",
-            origin,
-            runs,
-            body,
-            title: "Time against penetration",
-        }
+        Report { schema: "granule.peers-quality/1", origin, runs, body, title: "Time against penetration" }
     }
 
     /// States in motion at several substeps.

@@ -1,0 +1,103 @@
+//! 10,000 rays, circle casts and boxes at 50,000 bodies of all shapes: single queries, and a batch, on one thread.
+//!
+//! `cargo bench -p granule-benches --bench queries`, or `-- rays` for one kind. Times are for all 10,000.
+
+mod profiler;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use granule::{BatchFirst, BatchHits, QueryFilter, Ray, Settings, Shape, ShapeCast, Vec2, World, scene};
+use std::hint::black_box;
+
+const QUERIES: usize = 10_000;
+
+/// How many bodies, and steps before the queries: few where it is only to be seen that all runs.
+fn size() -> (usize, usize) {
+    if std::env::args().any(|arg| arg == "--bench") { (50_000, 60) } else { (1_000, 5) }
+}
+
+/// Numbers in 0..1 (a linear congruence modulo 2⁶⁴, by D. E. Knuth).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    fn within(&mut self, [lower, upper]: [Vec2; 2]) -> Vec2 {
+        lower + (upper - lower) * Vec2::new(self.next(), self.next())
+    }
+}
+
+/// A pile of all shapes, of which the most part lies, and the box in which the middle nine tenths of the bodies are.
+fn world() -> (World, [Vec2; 2]) {
+    let (bodies, steps) = size();
+    let mut scene = scene::builtin("mixed_shapes", bodies, 1).unwrap();
+    scene.settings = Settings { sleep: false, ..scene.settings };
+    let mut world = scene.build().unwrap();
+    (0..steps).for_each(|_| world.step());
+    let middle = |column: &[f32]| {
+        let mut values = column.to_vec();
+        values.sort_unstable_by(f32::total_cmp);
+        [values[values.len() / 20], values[values.len() - 1 - values.len() / 20]]
+    };
+    let columns = world.columns();
+    let [[left, right], [low, high]] = [middle(columns.pos_x), middle(columns.pos_y)];
+    (world, [Vec2::new(left, low), Vec2::new(right, high)])
+}
+
+fn queries(criterion: &mut Criterion) {
+    let (world, area) = world();
+    let mut random = Random(1);
+    let mut ways = |length: f32| {
+        let way = |random: &mut Random| length * Vec2::from_angle(std::f32::consts::TAU * random.next());
+        (0..QUERIES).map(|_| (random.within(area), way(&mut random))).collect::<Vec<_>>()
+    };
+    let rays: Vec<Ray> = ways(20.0).into_iter().map(|(from, way)| Ray { from, way }).collect();
+    let casts: Vec<ShapeCast> =
+        ways(10.0).into_iter().map(|(from, way)| ShapeCast::new(Shape::circle(0.25), from, way)).collect();
+    let boxes: Vec<[Vec2; 2]> =
+        ways(1.0).into_iter().map(|(at, _)| [at - Vec2::splat(2.0), at + Vec2::splat(2.0)]).collect();
+    let open = &QueryFilter::default();
+
+    let mut group = criterion.benchmark_group("queries");
+    group.throughput(Throughput::Elements(QUERIES as u64));
+    group.bench_function("rays/single", |bencher| {
+        bencher.iter(|| rays.iter().filter(|ray| world.cast_ray(ray, open).unwrap().is_some()).count());
+    });
+    group.bench_function("rays/batch", |bencher| {
+        let mut answers = BatchFirst::new();
+        bencher.iter(|| world.cast_rays(black_box(&rays), open, &mut answers).unwrap());
+    });
+    group.bench_function("casts/single", |bencher| {
+        bencher.iter(|| casts.iter().filter(|cast| world.cast_shape(cast, open).unwrap().is_some()).count());
+    });
+    group.bench_function("casts/batch", |bencher| {
+        let mut answers = BatchFirst::new();
+        bencher.iter(|| world.cast_shapes(black_box(&casts), open, &mut answers).unwrap());
+    });
+    group.bench_function("boxes/single", |bencher| {
+        bencher.iter(|| {
+            let mut count = 0;
+            for &[lower, upper] in &boxes {
+                world.overlap_aabb(lower, upper, open, |_| {
+                    count += 1;
+                    true
+                });
+            }
+            count
+        });
+    });
+    group.bench_function("boxes/batch", |bencher| {
+        let mut answers = BatchHits::new();
+        bencher.iter(|| world.overlap_aabbs(black_box(&boxes), open, &mut answers));
+    });
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20).with_profiler(profiler::FlameGraphs::new(997));
+    targets = queries
+}
+criterion_main!(benches);

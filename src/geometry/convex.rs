@@ -1,0 +1,430 @@
+//! Rays, gaps and touches of convex shapes in closed form, for queries. All in f64.
+//!
+//! A shape is a convex polygon of one to eight vertices, the *core*, and all points within a radius of it. Two such shapes A and B
+//! overlap exactly if the origin is in the shape B − A, all differences of a point of B and a point of A: a convex polygon of at most
+//! sixteen vertices, whose radius is the sum of both (H. Minkowski's sum of B and the mirrored A). So there are two questions only:
+//!
+//! ```text
+//! the distance of A and B                   the gap between the origin and B − A
+//! when A, moved along a line, meets B       the ray from the origin against B − A
+//! a ray against B                           the same with B alone
+//! ```
+//!
+//! Nothing is iterated, so an answer is as exact as the numbers are.
+
+use crate::geometry::outline::{MAX_VERTICES, Outline};
+use glam::DVec2;
+
+/// The most vertices of the difference of two shapes.
+const MOST: usize = 2 * MAX_VERTICES;
+/// Vertices that are behind the foremost one by no more than this part of the shapes' extent are on one edge.
+const LEVEL: f64 = 1.0e-6;
+
+/// A convex polygon, counter-clockwise, with rounded corners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Convex {
+    vertices: [DVec2; MOST],
+    count: usize,
+    pub radius: f64,
+    /// By how much the ends of a segment may be out of place, m. Two segments of a chain do not end in quite the same point.
+    slack: f64,
+}
+
+/// Where a ray meets a shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Touch {
+    /// As a part of the ray's way.
+    pub fraction: f64,
+    /// The unit normal of the shape's surface, outward.
+    pub normal: DVec2,
+}
+
+/// The way from a shape to a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Gap {
+    /// Negative inside: then it is the shortest way out.
+    pub distance: f64,
+    /// The unit vector from the shape to the point; inside, that of the shortest way out.
+    pub normal: DVec2,
+}
+
+/// The nearest points of two shapes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Nearest {
+    pub gap: Gap,
+    /// On the surface of the shape that the normal leaves.
+    pub on_first: DVec2,
+    pub on_second: DVec2,
+}
+
+impl Convex {
+    /// A disc.
+    pub(crate) fn disc(centre: DVec2, radius: f64) -> Convex {
+        let mut vertices = [DVec2::ZERO; MOST];
+        vertices[0] = centre;
+        Convex { vertices, count: 1, radius, slack: 0.0 }
+    }
+
+    /// An outline at a place, turned to the direction `turn`.
+    pub(crate) fn placed(outline: &Outline, centre: DVec2, turn: DVec2) -> Convex {
+        let mut vertices = [DVec2::ZERO; MOST];
+        let mut reach = 0.0f64;
+        for (placed, vertex) in vertices.iter_mut().zip(outline.vertices()) {
+            *placed = centre + turn.rotate(vertex.as_dvec2());
+            reach = reach.max(placed.x.abs()).max(placed.y.abs());
+        }
+        let slack = 4.0 * f64::from(f32::EPSILON) * reach;
+        Convex { vertices, count: outline.count, radius: outline.radius.into(), slack }
+    }
+
+    /// The same shape, in axes whose origin is that far away from the world's: there coordinates are rounded.
+    pub(crate) fn far_out(self, origin: DVec2) -> Convex {
+        Convex { slack: self.slack + 4.0 * f64::from(f32::EPSILON) * origin.abs().max_element(), ..self }
+    }
+
+    fn core(&self) -> &[DVec2] {
+        &self.vertices[..self.count]
+    }
+
+    /// The start and the direction of each edge: none of a point, two of a segment.
+    fn edges(&self) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
+        let (core, n) = (self.core(), self.count);
+        (0..if n > 1 { n } else { 0 }).map(move |i| {
+            let next = if i + 1 < n { i + 1 } else { 0 };
+            (core[i], core[next] - core[i])
+        })
+    }
+
+    /// Moves the shape.
+    pub(crate) fn moved(mut self, by: DVec2) -> Convex {
+        self.vertices[..self.count].iter_mut().for_each(|vertex| *vertex += by);
+        self
+    }
+
+    /// All differences of a point of this shape and a point of `other`. Each has at most eight vertices.
+    ///
+    /// The edges of the difference are those of both shapes, in the order of their directions.
+    pub(crate) fn minus(&self, other: &Convex) -> Convex {
+        let (radius, slack) = (self.radius + other.radius, self.slack + other.slack);
+        if other.count == 1 {
+            return Convex { radius, slack, ..self.moved(-other.vertices[0]) };
+        }
+        let mut difference = Convex { vertices: [DVec2::ZERO; MOST], count: 0, radius, slack };
+        // The lowest vertex, of several the leftmost: from there on, directions only turn left for a whole turn.
+        let lowest = |convex: &Convex, sign: f64| {
+            let mut best = 0;
+            for (i, vertex) in convex.core().iter().enumerate() {
+                let (at, than) = (sign * *vertex, sign * convex.vertices[best]);
+                if at.y < than.y || (at.y == than.y && at.x < than.x) {
+                    best = i;
+                }
+            }
+            best
+        };
+        let (first, second) = (lowest(self, 1.0), lowest(other, -1.0));
+        let edge = |convex: &Convex, sign: f64, at: usize| {
+            let n = convex.count;
+            sign * (convex.vertices[(at + 1) % n] - convex.vertices[at % n])
+        };
+        let mut at = self.vertices[first] - other.vertices[second];
+        let edges_of = |convex: &Convex| if convex.count > 1 { convex.count } else { 0 };
+        let (most_i, most_j) = (edges_of(self), edges_of(other));
+        let (mut i, mut j) = (0, 0);
+        while i < most_i || j < most_j {
+            difference.vertices[difference.count] = at;
+            difference.count += 1;
+            let a = edge(self, 1.0, first + i);
+            let b = edge(other, -1.0, second + j);
+            let turn = match () {
+                () if i == most_i => -1.0,
+                () if j == most_j => 1.0,
+                // One in the upper and one in the lower half of all directions: the upper one comes first.
+                () if is_upper(a) != is_upper(b) => f64::from(i8::from(is_upper(a))) - 0.5,
+                () => a.perp_dot(b),
+            };
+            if turn >= 0.0 {
+                (at, i) = (at + a, i + 1);
+            }
+            if turn <= 0.0 {
+                (at, j) = (at + b, j + 1);
+            }
+        }
+        if difference.count == 0 {
+            (difference.vertices[0], difference.count) = (at, 1);
+        }
+        difference
+    }
+
+    /// The way from the shape to a point.
+    pub(crate) fn gap(&self, point: DVec2) -> Gap {
+        let from_core = self.gap_of_core(point);
+        Gap { distance: from_core.distance - self.radius, ..from_core }
+    }
+
+    fn gap_of_core(&self, point: DVec2) -> Gap {
+        let mut inside = Gap { distance: f64::NEG_INFINITY, normal: DVec2::X };
+        for (start, edge) in self.edges() {
+            let length = edge.length();
+            if length > 0.0 {
+                let normal = -edge.perp() / length;
+                let distance = normal.dot(point - start);
+                if distance > inside.distance {
+                    inside = Gap { distance, normal };
+                }
+            }
+        }
+        if self.count > 2 && inside.distance <= 0.0 {
+            return inside;
+        }
+        let mut nearest = self.vertices[0];
+        for (start, edge) in self.edges() {
+            let square = edge.length_squared();
+            let along = if square > 0.0 { ((point - start).dot(edge) / square).clamp(0.0, 1.0) } else { 0.0 };
+            let candidate = start + along * edge;
+            if candidate.distance_squared(point) < nearest.distance_squared(point) {
+                nearest = candidate;
+            }
+        }
+        let way = point - nearest;
+        let distance = way.length();
+        Gap { distance, normal: if distance > 0.0 { way / distance } else { inside.normal } }
+    }
+
+    /// Where a ray first meets the shape, at most at `limit` of its way. A ray that begins in the shape meets it at 0.
+    pub(crate) fn ray(&self, from: DVec2, way: DVec2, limit: f64) -> Option<Touch> {
+        let touch = match self.count {
+            1 => ray_disc(self.vertices[0], self.radius, from, way),
+            _ if self.radius > 0.0 => self.ray_rounded(from, way),
+            2 => self.ray_segment(from, way),
+            _ => self.ray_polygon(from, way),
+        };
+        touch.filter(|touch| touch.fraction <= limit)
+    }
+
+    /// The touch of a ray that begins in the shape.
+    fn at_start(&self, from: DVec2) -> Touch {
+        Touch { fraction: 0.0, normal: self.gap_of_core(from).normal }
+    }
+
+    fn ray_polygon(&self, from: DVec2, way: DVec2) -> Option<Touch> {
+        let (enter, face) = clip(self.count, |i| self.vertices[i], from, way)?;
+        Some(match enter {
+            0.0 => self.at_start(from),
+            _ => Touch { fraction: enter, normal: face.normalize() },
+        })
+    }
+
+    /// A segment is hit from both sides, and a little beyond its ends.
+    fn ray_segment(&self, from: DVec2, way: DVec2) -> Option<Touch> {
+        let (start, edge) = (self.vertices[0], self.vertices[1] - self.vertices[0]);
+        let length = edge.length();
+        if length == 0.0 {
+            return ray_disc(start, self.slack, from, way);
+        }
+        let along = edge / length;
+        let (height, speed) = (along.perp_dot(from - start), along.perp_dot(way));
+        let place = along.dot(from - start);
+        let (least, most) = (-self.slack, length + self.slack);
+        if height == 0.0 && (least..=most).contains(&place) {
+            return Some(self.at_start(from));
+        }
+        // A ray in line with the segment meets its end.
+        if height.abs() <= self.slack && (height + speed).abs() <= self.slack {
+            let way_along = along.dot(way);
+            let end = if way_along > 0.0 { 0.0 } else { length };
+            let fraction = (end - place) / way_along;
+            if (0.0..=1.0).contains(&fraction) {
+                return Some(Touch { fraction, normal: -along * way_along.signum() });
+            }
+        }
+        let fraction = -height / speed;
+        let crosses = speed != 0.0 && fraction >= 0.0;
+        let place = place + fraction * along.dot(way);
+        if !crosses || place < least || place > most {
+            return None;
+        }
+        Some(Touch { fraction, normal: along.perp() * height.signum() })
+    }
+
+    /// The first of the edges, moved outward by the radius, and the discs around the vertices: the shape is all of them, and the core.
+    fn ray_rounded(&self, from: DVec2, way: DVec2) -> Option<Touch> {
+        let mut first: Option<Touch> = None;
+        let mut outside = false;
+        for (start, edge) in self.edges() {
+            let (outward, length) = (-edge.perp(), edge.length());
+            let (speed, distance) = (outward.dot(way), outward.dot(from - start) - self.radius * length);
+            outside |= distance > 0.0;
+            if speed < 0.0 && distance >= 0.0 {
+                let fraction = distance / -speed;
+                let place = (from + fraction * way - start).dot(edge);
+                let sooner = first.is_none_or(|first| fraction < first.fraction);
+                if sooner && (0.0..=length * length).contains(&place) {
+                    first = Some(Touch { fraction, normal: outward / length });
+                }
+            }
+        }
+        for &vertex in self.core() {
+            let touch = ray_disc(vertex, self.radius, from, way);
+            if let Some(touch) =
+                touch.filter(|touch| first.is_none_or(|first| touch.fraction < first.fraction))
+            {
+                first = Some(touch);
+            }
+        }
+        if !outside && self.gap(from).distance <= 0.0 { Some(self.at_start(from)) } else { first }
+    }
+
+    /// The core's vertices that are foremost in a direction: the two ends of the edge there, or one vertex twice.
+    fn foremost(&self, direction: DVec2) -> [DVec2; 2] {
+        let height = |vertex: &DVec2| direction.dot(*vertex);
+        let most = self.core().iter().map(height).fold(f64::NEG_INFINITY, f64::max);
+        let least = self.core().iter().map(height).fold(f64::INFINITY, f64::min);
+        let side = |vertex: &DVec2| direction.perp_dot(*vertex);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for vertex in self.core() {
+            (low, high) = (low.min(side(vertex)), high.max(side(vertex)));
+        }
+        let level = most - LEVEL * ((most - least).max(high - low));
+        let mut ends: Option<[DVec2; 2]> = None;
+        for vertex in self.core().iter().filter(|vertex| height(vertex) >= level) {
+            let [a, b] = ends.unwrap_or([*vertex; 2]);
+            let a = if side(vertex) < side(&a) { *vertex } else { a };
+            let b = if side(vertex) > side(&b) { *vertex } else { b };
+            ends = Some([a, b]);
+        }
+        ends.unwrap_or([self.vertices[0]; 2])
+    }
+
+    /// The nearest points of this shape and `other`, given the gap between them: its normal leaves this shape.
+    pub(crate) fn nearest_points(&self, other: &Convex, gap: Gap) -> Nearest {
+        let n = gap.normal;
+        let (mine, theirs) = (self.foremost(n), other.foremost(-n));
+        let of_mine = |core: DVec2| (core + self.radius * n, core + (self.radius + gap.distance) * n);
+        let of_theirs = |core: DVec2| {
+            let surface = core - other.radius * n;
+            (surface - gap.distance * n, surface)
+        };
+        let (on_first, on_second) = if theirs[0] == theirs[1] {
+            of_theirs(theirs[0])
+        } else if mine[0] == mine[1] {
+            of_mine(mine[0])
+        } else {
+            // Two edges: the middle of what both have.
+            let side = |vertex: DVec2| n.perp_dot(vertex);
+            // Theirs are in the order of the opposite direction.
+            let low = side(mine[0]).max(side(theirs[1]));
+            let high = side(mine[1]).min(side(theirs[0]));
+            of_mine(mine[0] + (0.5 * (low + high) - side(mine[0])) * n.perp())
+        };
+        Nearest { gap, on_first, on_second }
+    }
+
+    /// The nearest points of this shape and `other`. The normal goes from this shape to the other.
+    pub(crate) fn nearest(&self, other: &Convex) -> Nearest {
+        self.nearest_points(other, self.minus(other).gap(DVec2::ZERO))
+    }
+
+    /// The least of `direction` · p over all points p of the shape.
+    pub(crate) fn least(&self, direction: DVec2) -> f64 {
+        self.core().iter().map(|vertex| direction.dot(*vertex)).fold(f64::INFINITY, f64::min) - self.radius
+    }
+
+    /// The nearest points of a half-space, all p with normal · p ≤ offset, and this shape.
+    pub(crate) fn nearest_to_plane(&self, normal: DVec2, offset: f64) -> Nearest {
+        let distance = self.least(normal) - offset;
+        let [a, b] = self.foremost(-normal);
+        let on_second = 0.5 * (a + b) - self.radius * normal;
+        let on_second = on_second + (offset + distance - normal.dot(on_second)) * normal;
+        Nearest { gap: Gap { distance, normal }, on_first: on_second - distance * normal, on_second }
+    }
+}
+
+/// Whether a direction is in the upper half: of a counter-clockwise walk from the lowest point, the first half.
+fn is_upper(direction: DVec2) -> bool {
+    direction.y > 0.0 || (direction.y == 0.0 && direction.x > 0.0)
+}
+
+/// Cuts a ray to the inner side of each edge of a polygon (M. Cyrus and J. Beck, "Generalized two- and three-dimensional clipping",
+/// 1978). Returns where it enters, at least 0, and the normal of the edge there, of any length.
+#[inline]
+fn clip(count: usize, vertex: impl Fn(usize) -> DVec2, from: DVec2, way: DVec2) -> Option<(f64, DVec2)> {
+    let (mut enter, mut leave) = (0.0, f64::INFINITY);
+    let mut face = DVec2::X;
+    let mut start = vertex(count - 1);
+    for i in 0..count {
+        let end = vertex(i);
+        let outward = -(end - start).perp();
+        let (speed, distance) = (outward.dot(way), outward.dot(from - start));
+        start = end;
+        if speed < 0.0 {
+            // The division waits until the edge is known to be the last one so far.
+            if distance > enter * -speed {
+                (enter, face) = (distance / -speed, outward);
+            }
+        } else if speed > 0.0 {
+            if -distance < leave * speed {
+                leave = -distance / speed;
+            }
+        } else if distance > 0.0 {
+            return None;
+        }
+    }
+    (enter <= leave).then_some((enter, face))
+}
+
+/// Where a ray first meets an outline at the origin, not turned, at most at `limit` of its way. `far_out` is the outline's place in the
+/// world: there coordinates are rounded.
+#[inline]
+pub(crate) fn ray_outline(
+    outline: &Outline,
+    (from, way): (DVec2, DVec2),
+    limit: f64,
+    far_out: DVec2,
+) -> Option<Touch> {
+    if outline.count > 2 && outline.radius == 0.0 {
+        let (enter, face) = clip(outline.count, |i| outline.vertices[i].as_dvec2(), from, way)?;
+        if enter > 0.0 {
+            return (enter <= limit).then(|| Touch { fraction: enter, normal: face.normalize() });
+        }
+    }
+    Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out).ray(from, way, limit)
+}
+
+/// Whether a ray passes a disc, or goes away from it. Only what is sure counts.
+#[inline]
+pub(crate) fn passes_disc(radius: f64, from: DVec2, way: DVec2) -> bool {
+    let aside = from.perp_dot(way);
+    let outside = from.length_squared() > radius * radius;
+    outside && (from.dot(way) > 0.0 || aside * aside > radius * radius * way.length_squared())
+}
+
+/// Where a ray first meets a disc.
+pub(crate) fn ray_disc(centre: DVec2, radius: f64, from: DVec2, way: DVec2) -> Option<Touch> {
+    let away = from - centre;
+    let outside = away.length_squared() - radius * radius;
+    if outside <= 0.0 {
+        let normal = away.normalize_or_zero();
+        return Some(Touch { fraction: 0.0, normal: if normal == DVec2::ZERO { DVec2::X } else { normal } });
+    }
+    let nearing = -away.dot(way);
+    if nearing <= 0.0 {
+        return None;
+    }
+    let aside = away.perp_dot(way);
+    let rest = radius * radius * way.length_squared() - aside * aside;
+    if rest < 0.0 {
+        return None;
+    }
+    // The first root, in the form that loses no digits.
+    let fraction = outside / (nearing + rest.sqrt());
+    Some(Touch { fraction, normal: (away + fraction * way).normalize() })
+}
+
+/// Where a ray first meets a half-space, all p with normal · p ≤ offset.
+pub(crate) fn ray_plane(normal: DVec2, offset: f64, from: DVec2, way: DVec2, limit: f64) -> Option<Touch> {
+    let (height, speed) = (normal.dot(from) - offset, -normal.dot(way));
+    if height <= 0.0 {
+        return Some(Touch { fraction: 0.0, normal });
+    }
+    (height <= limit * speed).then(|| Touch { fraction: height / speed, normal })
+}

@@ -1,0 +1,407 @@
+//! Many queries in one call, on all threads of the caller's pool.
+//!
+//! ```text
+//! check all queries
+//! if many bodies are not in the order of space: put these in an order of their own     (near.rs)
+//! in parallel, for runs of queries: as the single query, hits into the run's own memory
+//! one after the other: the runs' hits together, with offsets
+//! ```
+//!
+//! Runs are of a fixed length. So neither the answers nor their order depend on the threads.
+
+use super::cast::{Cast, Castable, Hit, Ray, ShapeCast};
+use super::filter::{QueryFilter, Sieve};
+use super::near::{Near, Others};
+use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
+use super::solid::Probe;
+use crate::base::room::{make_room, resize};
+use crate::body::MAX_COORDINATE;
+use crate::crew::{SharedSlice, with_crew};
+use crate::error::{Error, check_vec};
+use crate::world::World;
+use glam::Vec2;
+
+/// The queries of a run.
+const RUN: usize = 32;
+/// A larger batch is asked in its own order.
+const MOST_ORDERED: usize = u32::MAX as usize;
+/// A batch has at most so many runs, however long they are.
+const MOST_RUNS: usize = 1 << 20;
+
+fn run_length(queries: usize) -> usize {
+    RUN.max(queries.div_ceil(MOST_RUNS))
+}
+
+/// The answers of a batch of which each query has at most one, in the order of the queries: see [`World::cast_rays`].
+///
+/// Keep it for the next batch: once it has been used for a batch that was as large, it allocates nothing.
+#[derive(Default)]
+pub struct BatchFirst<T> {
+    found: Vec<Option<T>>,
+    /// Where each query begins, and in the lower half its number.
+    order: Vec<u64>,
+    others: Others,
+}
+
+/// The answers of a batch, compressed: those of all queries, one query after the other, and where each query's begin. See
+/// [`World::overlap_aabbs`].
+///
+/// Keep it for the next batch: once it has been used for a batch that was as large, it allocates nothing.
+#[derive(Default)]
+pub struct BatchHits<T> {
+    offsets: Vec<usize>,
+    hits: Vec<T>,
+    runs: Vec<Run<T>>,
+    others: Others,
+}
+
+/// The answers of a run of queries.
+struct Run<T> {
+    /// Where each query's answers end.
+    ends: Vec<usize>,
+    hits: Vec<T>,
+}
+
+impl<T> Default for Run<T> {
+    fn default() -> Self {
+        Run { ends: Vec::new(), hits: Vec::new() }
+    }
+}
+
+impl<T> BatchFirst<T> {
+    /// No answers.
+    pub fn new() -> Self {
+        BatchFirst { found: Vec::new(), order: Vec::new(), others: Others::default() }
+    }
+
+    /// The answer of each query of the last batch.
+    pub fn answers(&self) -> &[Option<T>] {
+        &self.found
+    }
+}
+
+impl<T> BatchHits<T> {
+    /// No answers.
+    pub fn new() -> Self {
+        BatchHits { offsets: Vec::new(), hits: Vec::new(), runs: Vec::new(), others: Others::default() }
+    }
+
+    /// The number of queries of the last batch.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Returns true if the last batch had no queries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The answers of one query, by its place in the batch. Empty if there is no such query.
+    pub fn of(&self, query: usize) -> &[T] {
+        let ends =
+            query.checked_add(1).and_then(|next| Some((self.offsets.get(query)?, self.offsets.get(next)?)));
+        ends.map_or(&[], |(&start, &end)| &self.hits[start..end])
+    }
+
+    /// The answers of each query, in the order of the queries.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + '_ {
+        self.offsets.windows(2).map(|ends| &self.hits[ends[0]..ends[1]])
+    }
+
+    /// Where the answers of each query begin in [`hits`](BatchHits::hits), and at last their number.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// The answers of all queries.
+    pub fn hits(&self) -> &[T] {
+        &self.hits
+    }
+}
+
+impl<T: Copy + Send> BatchFirst<T> {
+    /// Asks `count` queries, those that begin near each other one after the other: they look at the same bodies, which are in the caches
+    /// then.
+    fn ask(
+        &mut self,
+        world: &World,
+        count: usize,
+        begin: impl Fn(usize) -> Vec2,
+        ask: impl Fn(&Near<'_>, usize) -> Option<T> + Sync,
+    ) {
+        make_room(&mut self.found, count);
+        self.found.resize(count, None);
+        let near = world.near_for_batch(&mut self.others, count);
+        make_room(&mut self.order, count);
+        self.order.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
+        if count <= MOST_ORDERED {
+            self.order.sort_unstable();
+        }
+        let (order, found) = (&self.order, SharedSlice::new(&mut self.found));
+        with_crew(None, |crew| {
+            crew.chunks(count, run_length(count), |range| {
+                for place in range {
+                    // The number is in the lower half, if there are not too many.
+                    let query = if count <= MOST_ORDERED { order[place] as u32 as usize } else { place };
+                    let answer = ask(&near, query);
+                    #[allow(unsafe_code)]
+                    // SAFETY: each place has a query of its own, and each place is in one chunk.
+                    let found = unsafe { found.range(query..query + 1) };
+                    found[0] = answer;
+                }
+            });
+        });
+    }
+}
+
+impl<T: Copy + Send> BatchHits<T> {
+    /// Asks `count` queries. `ask` appends the answers of one of them.
+    fn ask(&mut self, world: &World, count: usize, ask: impl Fn(&Near<'_>, usize, &mut Vec<T>) + Sync) {
+        let length = run_length(count);
+        let runs = count.div_ceil(length);
+        if self.runs.len() < runs {
+            self.runs.resize_with(runs, Run::default);
+        }
+        let near = world.near_for_batch(&mut self.others, count);
+        with_crew(None, |crew| {
+            crew.for_each(&mut self.runs[..runs], |number, run| {
+                run.ends.clear();
+                run.hits.clear();
+                for query in number * length..count.min((number + 1) * length) {
+                    ask(&near, query, &mut run.hits);
+                    run.ends.push(run.hits.len());
+                }
+            });
+        });
+        self.offsets.clear();
+        resize(&mut self.offsets, 1);
+        let runs = &self.runs[..runs];
+        make_room(&mut self.hits, runs.iter().map(|run| run.hits.len()).sum());
+        for run in runs {
+            let start = self.hits.len();
+            self.offsets.extend(run.ends.iter().map(|end| start + end));
+            self.hits.extend_from_slice(&run.hits);
+        }
+    }
+}
+
+/// Checks each query of a batch.
+fn check_each<Q>(queries: &[Q], check: impl Fn(&Q) -> Result<(), Error>) -> Result<(), Error> {
+    queries.iter().enumerate().try_for_each(|(index, query)| {
+        check(query).map_err(|error| Error::Element { index, error: Box::new(error) })
+    })
+}
+
+impl World {
+    fn cast_firsts<C: Castable + Sync>(
+        &self,
+        casts: &[C],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchFirst<Hit>,
+    ) -> Result<(), Error> {
+        check_each(casts, C::check)?;
+        let sieve = &Sieve::new(&self.bodies, filter);
+        let ask = |near: &Near<'_>, query: usize| casts[query].prepare().first(near, sieve);
+        answers.ask(self, casts.len(), |query| casts[query].begin(), ask);
+        Ok(())
+    }
+
+    fn cast_alls<C: Castable + Sync>(
+        &self,
+        casts: &[C],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<Hit>,
+    ) -> Result<(), Error> {
+        check_each(casts, C::check)?;
+        let sieve = &Sieve::new(&self.bodies, filter);
+        answers.ask(self, casts.len(), |near, query, hits| {
+            let cast: Cast = casts[query].prepare();
+            cast.all(near, sieve, hits);
+        });
+        Ok(())
+    }
+
+    fn overlap_regions<Q: Sync>(
+        &self,
+        queries: &[Q],
+        region: impl Fn(&Q) -> Region + Sync,
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<BodyPart>,
+    ) {
+        let sieve = &Sieve::new(&self.bodies, filter);
+        answers.ask(self, queries.len(), |near, query, found| {
+            let start = found.len();
+            region(&queries[query]).visit(near, sieve, |at| {
+                found.push(at);
+                true
+            });
+            found[start..].sort_unstable();
+        });
+    }
+
+    /// The first shape that each ray meets: the answers are those of [`World::cast_ray`], in the order of the rays.
+    ///
+    /// The threads of the rayon pool in which you call it share the rays (`pool.install(|| world.cast_rays(…))`), as for
+    /// [`World::step`]. The answers do not depend on the threads.
+    ///
+    /// Bodies that were added since the last step are in no order of space. If there are many, the batch orders them first, which costs
+    /// some 100 ns for each; single queries look at each of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the first ray that [`Ray::validate`] refuses; `answers` are then unchanged.
+    ///
+    /// ```
+    /// use granule::{BatchFirst, BodyDesc, QueryFilter, Ray, Settings, Shape, Vec2, World};
+    ///
+    /// let mut world = World::new(Settings::default())?;
+    /// for x in 0..20 {
+    ///     world.add_body(&BodyDesc::fixed(Shape::circle(0.5), Vec2::new(3.0 * x as f32, 0.0)))?;
+    /// }
+    /// let mut answers = BatchFirst::new(); // kept from batch to batch
+    /// let rays: Vec<Ray> = (0..60).map(|x| Ray::new(Vec2::new(x as f32, 5.0), Vec2::new(0.0, -8.0))).collect();
+    /// world.cast_rays(&rays, &QueryFilter::default(), &mut answers)?;
+    /// assert_eq!(answers.answers().iter().flatten().count(), 20);
+    /// # Ok::<(), granule::Error>(())
+    /// ```
+    pub fn cast_rays(
+        &self,
+        rays: &[Ray],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchFirst<Hit>,
+    ) -> Result<(), Error> {
+        self.cast_firsts(rays, filter, answers)
+    }
+
+    /// All shapes that each ray meets: the answers are those of [`World::cast_ray_all`]. See [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`World::cast_rays`].
+    pub fn cast_rays_all(
+        &self,
+        rays: &[Ray],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<Hit>,
+    ) -> Result<(), Error> {
+        self.cast_alls(rays, filter, answers)
+    }
+
+    /// The first shape that each moved shape touches: the answers are those of [`World::cast_shape`]. See [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the first cast that [`ShapeCast::validate`] refuses; `answers` are then unchanged.
+    pub fn cast_shapes(
+        &self,
+        casts: &[ShapeCast],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchFirst<Hit>,
+    ) -> Result<(), Error> {
+        self.cast_firsts(casts, filter, answers)
+    }
+
+    /// All shapes that each moved shape touches: the answers are those of [`World::cast_shape_all`]. See [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`World::cast_shapes`].
+    pub fn cast_shapes_all(
+        &self,
+        casts: &[ShapeCast],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<Hit>,
+    ) -> Result<(), Error> {
+        self.cast_alls(casts, filter, answers)
+    }
+
+    /// The shapes that hold each point: the answers are those of [`World::overlap_point`], in the order of handles and parts. See
+    /// [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the first point that is not finite or out of range; `answers` are then unchanged.
+    pub fn overlap_points(
+        &self,
+        points: &[Vec2],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<BodyPart>,
+    ) -> Result<(), Error> {
+        check_each(points, |&point| check_vec("point", point, MAX_COORDINATE))?;
+        self.overlap_regions(points, |&point| Region::point(point), filter, answers);
+        Ok(())
+    }
+
+    /// The shapes that overlap each shape: the answers are those of [`World::overlap_shape`], in the order of handles and parts. See
+    /// [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the first shape that [`Probe::validate`] refuses; `answers` are then unchanged.
+    pub fn overlap_shapes(
+        &self,
+        probes: &[Probe],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<BodyPart>,
+    ) -> Result<(), Error> {
+        check_each(probes, Probe::validate)?;
+        self.overlap_regions(probes, Region::shape, filter, answers);
+        Ok(())
+    }
+
+    /// The shapes that overlap each box, given its lower and upper corner: the answers are those of [`World::overlap_aabb`], in the order of
+    /// handles and parts. See [`World::cast_rays`].
+    ///
+    /// ```
+    /// use granule::{BatchHits, BodyDesc, QueryFilter, Settings, Shape, Vec2, World};
+    ///
+    /// let mut world = World::new(Settings::default())?;
+    /// for x in 0..20 {
+    ///     world.add_body(&BodyDesc::fixed(Shape::circle(0.5), Vec2::new(3.0 * x as f32, 0.0)))?;
+    /// }
+    /// let mut answers = BatchHits::new(); // kept from batch to batch
+    /// let boxes = [[Vec2::splat(-1.0), Vec2::splat(1.0)], [Vec2::new(5.0, -1.0), Vec2::new(10.0, 1.0)]];
+    /// world.overlap_aabbs(&boxes, &QueryFilter::default(), &mut answers);
+    /// assert_eq!(answers.offsets(), [0, 1, 3]);
+    /// assert_eq!(answers.of(1).iter().map(|at| at.body.index()).collect::<Vec<_>>(), [2, 3]);
+    /// # Ok::<(), granule::Error>(())
+    /// ```
+    pub fn overlap_aabbs(
+        &self,
+        boxes: &[[Vec2; 2]],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<BodyPart>,
+    ) {
+        let sieve = &Sieve::new(&self.bodies, filter);
+        answers.ask(self, boxes.len(), |near, query, found| {
+            let (start, [lower, upper]) = (found.len(), boxes[query]);
+            BoxRegion { lower, upper }.visit(self, near, sieve, |at| {
+                found.push(at);
+                true
+            });
+            found[start..].sort_unstable();
+        });
+    }
+
+    /// The surface that is nearest to each point, at most at `max_distance`: the answers are those of [`World::nearest`]. See
+    /// [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the first point that is not finite or out of range; a distance outside 0..=4e7. `answers` are then
+    /// unchanged.
+    pub fn nearest_to_points(
+        &self,
+        points: &[Vec2],
+        max_distance: f32,
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchFirst<Nearest>,
+    ) -> Result<(), Error> {
+        check_nearest(Vec2::ZERO, max_distance)?;
+        check_each(points, |&point| check_nearest(point, max_distance))?;
+        let sieve = &Sieve::new(&self.bodies, filter);
+        let ask = |near: &Near<'_>, query: usize| nearest(near, sieve, points[query], max_distance);
+        answers.ask(self, points.len(), |query| points[query], ask);
+        Ok(())
+    }
+}

@@ -1,0 +1,406 @@
+//! What overlaps a point, a box or a shape; what is nearest; and distances.
+
+use super::filter::{QueryFilter, Sieve};
+use super::near::Near;
+use super::solid::{Probe, Solid};
+use crate::body::{BodyHandle, MAX_COORDINATE};
+use crate::error::{Error, check_range, check_vec};
+use crate::geometry::convex::{Convex, Nearest as NearestPoints};
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::world::World;
+use glam::Vec2;
+
+/// A shape of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BodyPart {
+    /// The body.
+    pub body: BodyHandle,
+    /// The number of its part, as in [`World::parts`]; 0 if it has one shape.
+    pub part: u8,
+}
+
+/// The surface that is nearest to a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearest {
+    /// The body.
+    pub body: BodyHandle,
+    /// The number of its part, as in [`World::parts`]; 0 if it has one shape.
+    pub part: u8,
+    /// The nearest point of the surface, m.
+    pub point: Vec2,
+    /// The unit normal of the surface there, outward.
+    pub normal: Vec2,
+    /// The distance from the surface, m. Negative if the point is inside.
+    pub distance: f32,
+}
+
+/// The distance between two shapes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distance {
+    /// m. Negative if the shapes overlap: then moving one of them along the normal by so much is the shortest way to part them.
+    pub distance: f32,
+    /// The unit vector from the first shape to the second.
+    pub normal: Vec2,
+    /// The nearest point of the first shape, m; its deepest one in the second if they overlap.
+    pub point_a: Vec2,
+    /// The nearest point of the second shape, m.
+    pub point_b: Vec2,
+    /// The number of the first body's part; 0 if it has one shape.
+    pub part_a: u8,
+    /// The number of the second body's part.
+    pub part_b: u8,
+}
+
+impl Distance {
+    fn of(nearest: &NearestPoints, part_a: u8, part_b: u8) -> Distance {
+        Distance {
+            distance: nearest.gap.distance as f32,
+            normal: nearest.gap.normal.as_vec2(),
+            point_a: nearest.on_first.as_vec2(),
+            point_b: nearest.on_second.as_vec2(),
+            part_a,
+            part_b,
+        }
+    }
+
+    fn swapped(self) -> Distance {
+        Distance {
+            normal: -self.normal,
+            point_a: self.point_b,
+            point_b: self.point_a,
+            part_a: self.part_b,
+            part_b: self.part_a,
+            ..self
+        }
+    }
+}
+
+/// A convex shape of a query, and the box around it.
+#[derive(Clone, Copy)]
+pub(super) struct Region {
+    convex: Convex,
+    lower: Vec2,
+    upper: Vec2,
+}
+
+impl Region {
+    pub(super) fn point(point: Vec2) -> Region {
+        Region { convex: Convex::disc(point.as_dvec2(), 0.0), lower: point, upper: point }
+    }
+
+    /// Only of what `Probe::validate` has accepted.
+    pub(super) fn shape(probe: &Probe) -> Region {
+        let (convex, half) = probe.place().expect("a half-space is refused");
+        Region { convex, lower: probe.position - half, upper: probe.position + half }
+    }
+
+    /// Visits the shapes that overlap the region.
+    pub(super) fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, mut visit: impl FnMut(BodyPart) -> bool) {
+        let rounded = |edge: Vec2, sign: f32| edge + sign * 4.0 * f32::EPSILON * edge.abs();
+        near.in_box(rounded(self.lower, -1.0), rounded(self.upper, 1.0), |slot| {
+            (0..near.bodies.shape_count(slot)).all(|part| {
+                let apart = Solid::of(near.bodies, slot, part).distance(&self.convex) > 0.0;
+                apart || !sieve.sees(slot, part) || visit(BodyPart { body: near.bodies.handle(slot), part })
+            })
+        });
+    }
+}
+
+/// A box of a query.
+#[derive(Clone, Copy)]
+pub(super) struct BoxRegion {
+    pub lower: Vec2,
+    pub upper: Vec2,
+}
+
+impl BoxRegion {
+    /// Visits the shapes that overlap the box.
+    pub(super) fn visit(
+        &self,
+        world: &World,
+        near: &Near<'_>,
+        sieve: &Sieve<'_>,
+        mut visit: impl FnMut(BodyPart) -> bool,
+    ) {
+        let &BoxRegion { lower, upper } = self;
+        if !lower.cmple(upper).all() {
+            return;
+        }
+        near.in_box(lower, upper, |slot| {
+            let body = near.bodies.handle(slot);
+            let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
+            let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
+            // The centre of a body of one shape is in that shape.
+            if alone && position.cmpge(lower).all() && position.cmple(upper).all() {
+                return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
+            }
+            if !world.bounds_overlap(slot, lower, upper) {
+                return true;
+            }
+            let mut goes_on = true;
+            world.visit_overlapping_parts(slot, lower, upper, |part| {
+                goes_on = !sieve.sees(slot, part) || visit(BodyPart { body, part });
+                goes_on
+            });
+            goes_on
+        });
+    }
+}
+
+/// The surface that is nearest to a point, at most at a distance.
+pub(super) fn nearest(near: &Near<'_>, sieve: &Sieve<'_>, point: Vec2, most: f32) -> Option<Nearest> {
+    let probe = Convex::disc(point.as_dvec2(), 0.0);
+    let (mut best, mut reach): (Option<(f64, BodyPart)>, f32) = (None, near.first_reach().min(most));
+    loop {
+        near.in_box(point - reach, point + reach, |slot| {
+            for part in 0..near.bodies.shape_count(slot) {
+                let distance = Solid::of(near.bodies, slot, part).distance(&probe);
+                let found = (distance, BodyPart { body: near.bodies.handle(slot), part });
+                let nearer =
+                    best.is_none_or(|best| found.0 < best.0 || (found.0 == best.0 && found.1 < best.1));
+                if distance <= f64::from(most) && nearer && sieve.sees(slot, part) {
+                    best = Some(found);
+                }
+            }
+            true
+        });
+        // What is further away than the box reaches may have been missed.
+        if reach >= most || best.is_some_and(|(distance, _)| distance <= f64::from(0.999 * reach)) {
+            break;
+        }
+        let wanted = best.map_or(4.0 * reach, |(distance, _)| 1.01 * distance as f32);
+        reach = wanted.max(1.01 * reach).min(most);
+    }
+    let (distance, BodyPart { body, part }) = best?;
+    let slot = near.bodies.slot_of(body).ok()?;
+    let found = Solid::of(near.bodies, slot, part).nearest(&probe);
+    Some(Nearest {
+        body,
+        part,
+        point: found.on_first.as_vec2(),
+        normal: found.gap.normal.as_vec2(),
+        distance: distance as f32,
+    })
+}
+
+/// Checks a point and a distance.
+pub(super) fn check_nearest(point: Vec2, most: f32) -> Result<(), Error> {
+    check_vec("point", point, MAX_COORDINATE)?;
+    check_range("max_distance", most, 0.0, 4.0 * MAX_COORDINATE)
+}
+
+impl World {
+    /// Visits the shapes that hold a point (edges included), in an order that is the same in every run, until `visit` returns false.
+    /// [`World::overlap_points`] takes many points, and [`World::query_point`] visits bodies.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a coordinate that is not finite or out of range.
+    pub fn overlap_point(
+        &self,
+        point: Vec2,
+        filter: &QueryFilter<'_>,
+        visit: impl FnMut(BodyPart) -> bool,
+    ) -> Result<(), Error> {
+        check_vec("point", point, MAX_COORDINATE)?;
+        Region::point(point).visit(&self.near(), &Sieve::new(&self.bodies, filter), visit);
+        Ok(())
+    }
+
+    /// Visits the shapes that overlap the box from `lower` to `upper` (edges included), in an order that is the same in every run, until
+    /// `visit` returns false. The box is as that of [`World::query_aabb`], which visits bodies: its sides may be infinite, and one with a
+    /// corner that is not a number, or with its corners swapped, holds nothing. [`World::overlap_aabbs`] takes many boxes.
+    pub fn overlap_aabb(
+        &self,
+        lower: Vec2,
+        upper: Vec2,
+        filter: &QueryFilter<'_>,
+        visit: impl FnMut(BodyPart) -> bool,
+    ) {
+        BoxRegion { lower, upper }.visit(self, &self.near(), &Sieve::new(&self.bodies, filter), visit);
+    }
+
+    /// Visits the bodies whose bounds overlap the box from `lower` to `upper`, as [`World::query_aabb_bounds`] does, if the filter sees any
+    /// of their parts.
+    pub fn overlap_bounds(
+        &self,
+        lower: Vec2,
+        upper: Vec2,
+        filter: &QueryFilter<'_>,
+        mut visit: impl FnMut(BodyHandle) -> bool,
+    ) {
+        let sieve = Sieve::new(&self.bodies, filter);
+        if lower.cmple(upper).all() {
+            self.near().in_box(lower, upper, |slot| {
+                let seen = || (0..self.bodies.shape_count(slot)).any(|part| sieve.sees(slot, part));
+                !self.bounds_overlap(slot, lower, upper) || !seen() || visit(self.bodies.handle(slot))
+            });
+        }
+    }
+
+    /// Visits the shapes that overlap or touch a shape, in an order that is the same in every run, until `visit` returns false. Segments,
+    /// also those of chains, have no inside. [`World::overlap_shapes`] takes many shapes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Probe::validate`].
+    ///
+    /// ```
+    /// use granule::{BodyDesc, Probe, QueryFilter, Settings, Shape, Vec2, World};
+    ///
+    /// let mut world = World::new(Settings::default())?;
+    /// let near = world.add_body(&BodyDesc::fixed(Shape::circle(1.0), Vec2::new(2.0, 0.0)))?;
+    /// world.add_body(&BodyDesc::fixed(Shape::circle(1.0), Vec2::new(4.0, 4.0)))?;
+    /// let blast = Probe::new(Shape::circle(1.5), Vec2::ZERO);
+    /// let mut found = Vec::new();
+    /// world.overlap_shape(&blast, &QueryFilter::default(), |at| {
+    ///     found.push(at.body);
+    ///     true
+    /// })?;
+    /// assert_eq!(found, [near]);
+    /// # Ok::<(), granule::Error>(())
+    /// ```
+    pub fn overlap_shape(
+        &self,
+        probe: &Probe,
+        filter: &QueryFilter<'_>,
+        visit: impl FnMut(BodyPart) -> bool,
+    ) -> Result<(), Error> {
+        probe.validate()?;
+        Region::shape(probe).visit(&self.near(), &Sieve::new(&self.bodies, filter), visit);
+        Ok(())
+    }
+
+    /// The surface that is nearest to a point, at most at `max_distance`, m. If the point is inside of shapes, the one in which it is
+    /// deepest. Of several at one distance the one of the lowest handle, and its first part.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a coordinate that is not finite or out of range, or a distance outside 0..=4e7.
+    ///
+    /// ```
+    /// use granule::{BodyDesc, QueryFilter, Settings, Shape, Vec2, World};
+    ///
+    /// let mut world = World::new(Settings::default())?;
+    /// let ball = world.add_body(&BodyDesc::fixed(Shape::circle(1.0), Vec2::new(3.0, 0.0)))?;
+    /// world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, -4.0), Vec2::ZERO))?;
+    /// let near = world.nearest(Vec2::ZERO, 10.0, &QueryFilter::default())?.expect("two are near");
+    /// assert_eq!((near.body, near.distance, near.point), (ball, 2.0, Vec2::new(2.0, 0.0)));
+    /// assert!(world.nearest(Vec2::ZERO, 1.0, &QueryFilter::default())?.is_none());
+    /// # Ok::<(), granule::Error>(())
+    /// ```
+    pub fn nearest(
+        &self,
+        point: Vec2,
+        max_distance: f32,
+        filter: &QueryFilter<'_>,
+    ) -> Result<Option<Nearest>, Error> {
+        check_nearest(point, max_distance)?;
+        Ok(nearest(&self.near(), &Sieve::new(&self.bodies, filter), point, max_distance))
+    }
+
+    /// The distance between two bodies: the least one between any of their shapes, with the nearest points. Chains' segments count as
+    /// segments.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]; two half-spaces, which have no distance.
+    ///
+    /// ```
+    /// use granule::{BodyDesc, Settings, Shape, Vec2, World};
+    ///
+    /// let mut world = World::new(Settings::default())?;
+    /// let left = world.add_body(&BodyDesc::fixed(Shape::circle(1.0), Vec2::ZERO))?;
+    /// let right = world.add_body(&BodyDesc::fixed(Shape::oriented_box(1.0, 4.0), Vec2::new(5.0, 3.0)))?;
+    /// let gap = world.distance(left, right)?;
+    /// assert_eq!((gap.distance, gap.normal), (3.0, Vec2::X));
+    /// assert_eq!((gap.point_a, gap.point_b), (Vec2::new(1.0, 0.0), Vec2::new(4.0, 0.0)));
+    /// # Ok::<(), granule::Error>(())
+    /// ```
+    pub fn distance(&self, a: BodyHandle, b: BodyHandle) -> Result<Distance, Error> {
+        let slots = [self.bodies.slot_of(a)?, self.bodies.slot_of(b)?];
+        let is_plane = slots.map(|slot| self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace);
+        let [first, second] = if is_plane[1] { [slots[1], slots[0]] } else { slots };
+        let mut least: Option<Distance> = None;
+        for part_b in 0..self.bodies.shape_count(second) {
+            let Solid::Convex(other) = Solid::of(&self.bodies, second, part_b) else {
+                return Err(Error::Invalid { field: "distance", reason: "two half-spaces have no distance" });
+            };
+            for part_a in 0..self.bodies.shape_count(first) {
+                let nearest = Solid::of(&self.bodies, first, part_a).nearest(&other);
+                let found = Distance::of(&nearest, part_a, part_b);
+                if least.is_none_or(|least| found.distance < least.distance) {
+                    least = Some(found);
+                }
+            }
+        }
+        let least = least.expect("each body has a shape");
+        Ok(if is_plane[1] { least.swapped() } else { least })
+    }
+}
+
+impl Probe {
+    /// The distance between this shape and another one, with the nearest points.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Probe::validate`], of both.
+    ///
+    /// ```
+    /// use granule::{Probe, Shape, Vec2};
+    ///
+    /// let plank = Probe { angle: 0.5, ..Probe::new(Shape::oriented_box(2.0, 0.1), Vec2::ZERO) };
+    /// let ball = Probe::new(Shape::circle(0.5), Vec2::new(0.0, 3.0));
+    /// let gap = plank.distance(&ball)?;
+    /// assert!((gap.distance - (3.0 * 0.5f32.cos() - 0.6)).abs() < 1e-6);
+    /// # Ok::<(), granule::Error>(())
+    /// ```
+    pub fn distance(&self, other: &Probe) -> Result<Distance, Error> {
+        self.validate()?;
+        other.validate()?;
+        let [a, b] = [self, other].map(|probe| Region::shape(probe).convex);
+        Ok(Distance::of(&a.nearest(&b), 0, 0))
+    }
+}
+
+impl World {
+    /// Visits the parts of a body that overlap a box which overlaps the body's bounds, until `visit` returns false. Works in f64, so that
+    /// the edges are where the numbers say.
+    pub(super) fn visit_overlapping_parts(
+        &self,
+        slot: usize,
+        lower: Vec2,
+        upper: Vec2,
+        mut visit: impl FnMut(u8) -> bool,
+    ) {
+        let shape = self.bodies.shape(slot);
+        if matches!(shape, Shape::HalfSpace { .. } | Shape::Aabb { .. }) {
+            visit(0);
+            return;
+        }
+        // The box is taken from the centre, and cut to twice the bounds: so no side is infinite, and none is far away.
+        let (position, reach) =
+            (self.bodies.position(slot).as_dvec2(), 2.0 * self.bodies.bounds(slot).as_dvec2());
+        let lower = (lower.as_dvec2() - position).max(-reach);
+        let upper = (upper.as_dvec2() - position).min(reach);
+        if !lower.cmple(upper).all() {
+            return;
+        }
+        if !self.bodies.columns.kind[slot].shape().turns() {
+            let nearest = glam::DVec2::ZERO.clamp(lower, upper);
+            let radius = f64::from(self.bodies.columns.ext_x[slot]);
+            if nearest.length_squared() <= radius * radius {
+                visit(0);
+            }
+            return;
+        }
+        let mut part = 0;
+        self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
+            let turn = glam::DVec2::new(f64::from(cos), f64::from(sin));
+            let overlaps = outline.overlaps_box(turn, lower - centre.as_dvec2(), upper - centre.as_dvec2());
+            let goes_on = !overlaps || visit(part);
+            part = part.wrapping_add(1);
+            goes_on
+        });
+    }
+}

@@ -1,0 +1,188 @@
+//! The shapes of bodies at their places, for queries.
+
+use crate::body::Bodies;
+use crate::body::MAX_COORDINATE;
+use crate::body::compound::Compound;
+use crate::error::{Error, check_range, check_vec};
+use crate::geometry::convex::{Convex, Nearest, Touch, passes_disc, ray_disc, ray_outline, ray_plane};
+use crate::geometry::outline::Outline;
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::trig::sin_cos;
+use glam::{DVec2, Vec2};
+
+/// A shape of a body, or that of a query, in the world's axes.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "it lives for one test, and nearly all are convex")]
+pub(super) enum Solid {
+    /// All points p with normal · p ≤ offset.
+    Plane {
+        normal: DVec2,
+        offset: f64,
+    },
+    Convex(Convex),
+}
+
+/// Where an outline is: its centre and its direction.
+#[derive(Clone, Copy)]
+struct Place {
+    centre: DVec2,
+    turn: DVec2,
+}
+
+fn direction((sin, cos): (f32, f32)) -> DVec2 {
+    DVec2::new(cos.into(), sin.into())
+}
+
+/// The outline of a part of a body that turns, and its place.
+fn outline_of(bodies: &Bodies, slot: usize, part: u8) -> (&Outline, Place) {
+    let c = &bodies.columns;
+    let centre = bodies.position(slot).as_dvec2();
+    let turn = sin_cos(c.angle[slot]);
+    match bodies.parts(slot).get(usize::from(part)) {
+        None => (bodies.outlines.outline(c.outline[slot]), Place { centre, turn: direction(turn) }),
+        Some(placed) => {
+            let (offset, turn) = Compound::place(placed, turn);
+            let place = Place { centre: centre + offset.as_dvec2(), turn: direction(turn) };
+            (bodies.outlines.outline(placed.outline), place)
+        }
+    }
+}
+
+fn upright_box(centre: DVec2, half_extents: Vec2) -> Convex {
+    let outline = Outline::of(&Shape::Aabb { half_extents }).expect("a box has an outline");
+    Convex::placed(&outline, centre, DVec2::X)
+}
+
+impl Solid {
+    /// A shape of a body.
+    pub(super) fn of(bodies: &Bodies, slot: usize, part: u8) -> Solid {
+        let c = &bodies.columns;
+        let (centre, ext) = (bodies.position(slot).as_dvec2(), Vec2::new(c.ext_x[slot], c.ext_y[slot]));
+        match c.kind[slot].shape() {
+            ShapeKind::Circle | ShapeKind::Particle => Solid::Convex(Convex::disc(centre, ext.x.into())),
+            ShapeKind::Aabb => Solid::Convex(upright_box(centre, ext)),
+            ShapeKind::HalfSpace => plane(ext, c.ext_z[slot]),
+            _ => {
+                let (outline, Place { centre, turn }) = outline_of(bodies, slot, part);
+                Solid::Convex(Convex::placed(outline, centre, turn))
+            }
+        }
+    }
+
+    /// The nearest points of this shape and a convex one. The normal leaves this shape.
+    pub(super) fn nearest(&self, other: &Convex) -> Nearest {
+        match self {
+            Solid::Plane { normal, offset } => other.nearest_to_plane(*normal, *offset),
+            Solid::Convex(convex) => convex.nearest(other),
+        }
+    }
+
+    /// By how much this shape and a convex one are apart; negative where they overlap.
+    pub(super) fn distance(&self, other: &Convex) -> f64 {
+        match self {
+            Solid::Plane { normal, offset } => other.least(*normal) - offset,
+            Solid::Convex(convex) => convex.minus(other).gap(DVec2::ZERO).distance,
+        }
+    }
+}
+
+fn plane(normal: Vec2, offset: f32) -> Solid {
+    Solid::Plane { normal: normal.as_dvec2().normalize_or_zero(), offset: offset.into() }
+}
+
+/// Where a ray meets a shape of a body.
+pub(super) fn ray_part(
+    bodies: &Bodies,
+    (slot, part): (usize, u8),
+    (from, way): (DVec2, DVec2),
+    limit: f64,
+) -> Option<Touch> {
+    let c = &bodies.columns;
+    let centre = bodies.position(slot).as_dvec2();
+    let ext = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+    match c.kind[slot].shape() {
+        ShapeKind::Circle | ShapeKind::Particle => {
+            ray_disc(centre, ext.x.into(), from, way).filter(|touch| touch.fraction <= limit)
+        }
+        ShapeKind::HalfSpace => {
+            let Solid::Plane { normal, offset } = plane(ext, c.ext_z[slot]) else { return None };
+            ray_plane(normal, offset, from, way, limit)
+        }
+        ShapeKind::Aabb => {
+            let outline = Outline::of(&Shape::Aabb { half_extents: ext })?;
+            ray_outline(&outline, (from - centre, way), limit, centre)
+        }
+        kind => {
+            let slack = 8.0 * f64::from(f32::EPSILON) * (centre.abs().max_element() + 1.0);
+            // What misses the disc around the whole body is spared its sine and cosine.
+            if passes_disc(f64::from(c.furthest[slot]) * 1.000_01 + slack, from - centre, way) {
+                return None;
+            }
+            let (outline, Place { centre, turn }) = outline_of(bodies, slot, part);
+            let undo = DVec2::new(turn.x, -turn.y);
+            let (near, along) = (undo.rotate(from - centre), undo.rotate(way));
+            // A chain's segment is solid on its right only.
+            if kind == ShapeKind::ChainSegment && (near.y < 0.0 || along.y >= 0.0) {
+                return None;
+            }
+            let touch = ray_outline(outline, (near, along), limit, centre)?;
+            Some(Touch { normal: turn.rotate(touch.normal), ..touch })
+        }
+    }
+}
+
+/// Whether a point is on the side on which a shape can be met: a chain's segment is solid on its right only.
+pub(super) fn faces(bodies: &Bodies, slot: usize, point: DVec2) -> bool {
+    if bodies.columns.kind[slot].shape() != ShapeKind::ChainSegment {
+        return true;
+    }
+    let (_, Place { centre, turn }) = outline_of(bodies, slot, 0);
+    turn.perp_dot(point - centre) >= 0.0
+}
+
+/// A shape with which a query asks, and its place. Metres, radians.
+///
+/// Any shape but a half-space. A chain's segment counts as a segment, with two sides; an [`Shape::Aabb`] does not turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probe {
+    /// The shape, centred on `position`.
+    pub shape: Shape,
+    /// Each coordinate in −1e7..=1e7, m.
+    pub position: Vec2,
+    /// Counter-clockwise, rad, in −1e7..=1e7.
+    pub angle: f32,
+}
+
+impl Probe {
+    /// A shape at a place, not turned.
+    pub fn new(shape: Shape, position: Vec2) -> Probe {
+        Probe { shape, position, angle: 0.0 }
+    }
+
+    /// Checks the fields.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is not finite or out of range; a half-space.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.shape.validate()?;
+        check_vec("probe.position", self.position, MAX_COORDINATE)?;
+        check_range("probe.angle", self.angle, -MAX_COORDINATE, MAX_COORDINATE)?;
+        match self.shape {
+            Shape::HalfSpace { .. } => {
+                Err(Error::Invalid { field: "probe.shape", reason: "a half-space is without end" })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The shape in its place, and the half extents of its bounds about `position`. `None` for a half-space.
+    pub(super) fn place(&self) -> Option<(Convex, Vec2)> {
+        let outline = Outline::of(&self.shape)?;
+        let fixed = matches!(self.shape, Shape::Aabb { .. });
+        let (sin, cos) =
+            if fixed { (0.0, 1.0) } else { sin_cos(crate::geometry::trig::wrap(self.angle.into()).0) };
+        let convex = Convex::placed(&outline, self.position.as_dvec2(), direction((sin, cos)));
+        Some((convex, outline.bounds((sin, cos), Vec2::ZERO)))
+    }
+}
