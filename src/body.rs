@@ -14,6 +14,8 @@ pub(crate) mod apart;
 mod columns;
 pub(crate) mod compound;
 mod desc;
+pub(crate) mod mass;
+pub(crate) mod own;
 mod shapes;
 pub(crate) mod sleep;
 mod validate;
@@ -21,7 +23,7 @@ mod validate;
 pub(crate) use columns::{ColumnSet, Kind, Motion};
 use columns::{NOT_BEHIND, Spare};
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
-pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
+pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED, check_inertia, check_mass};
 
 use crate::error::Error;
 use crate::geometry::outline::Outlines;
@@ -32,6 +34,7 @@ use crate::material::{Material, Materials};
 use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
+use own::{ByHand, MotionLimits, Own};
 use sleep::SleepLimits;
 
 /// All bodies of a world.
@@ -87,6 +90,8 @@ pub(crate) struct Bodies {
     pub(crate) apart: Apart,
     /// By handle index: true for a bullet. Shorter than the handles if none of the last ones is a bullet.
     bullets: Vec<bool>,
+    /// What few bodies have.
+    pub(crate) own: Own,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -127,6 +132,7 @@ impl Bodies {
         self.slot[index as usize] = slot as u32;
         let material = self.materials.acquire(desc.material);
         let (inv_mass, inv_inertia) = inverse_mass(desc);
+        let odd_inertia = desc.inertia.is_some() && inv_inertia > 0.0;
         let ext = desc.shape.extents();
         let motion = match desc.body_type {
             BodyType::Static => Motion::Static,
@@ -151,7 +157,11 @@ impl Bodies {
             Shape::HalfSpace { offset, .. } => offset + ext.dot(desc.position),
             _ => 0.0,
         };
-        c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
+        c.radius[slot] = if odd_inertia {
+            (2.0 * inv_mass / inv_inertia).sqrt()
+        } else {
+            spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation)
+        };
         (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (0.0, 0.0, NO_OUTLINE);
         (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
@@ -165,7 +175,8 @@ impl Bodies {
         c.handle[slot] = BodyHandle { index, generation };
         let round = desc.shape.kind() == ShapeKind::Circle;
         let kind = Kind::new(motion, desc.shape.kind());
-        let manifold = desc.material.is_rough() || (round && desc.fixed_rotation && inv_mass > 0.0);
+        let odd = desc.fixed_rotation || odd_inertia;
+        let manifold = desc.material.is_rough() || (round && odd && inv_mass > 0.0);
         c.kind[slot] = if manifold { kind.manifold() } else { kind };
         if desc.shape.kind().turns() {
             let outline = self.outlines.acquire(&desc.shape);
@@ -184,10 +195,31 @@ impl Bodies {
         *self.count_of(slot) += 1;
         self.set_bullet(slot, desc.bullet);
         let body = BodyHandle { index, generation };
+        self.insert_own(index, desc);
         if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && desc.shape.area() == 0.0 {
             self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
         }
         body
+    }
+
+    /// Notes what few bodies have.
+    fn insert_own(&mut self, index: u32, desc: &BodyDesc) {
+        if desc.tag != 0 {
+            self.own.set_tag(index, desc.tag);
+        }
+        if desc.mass.is_some() || desc.inertia.is_some() || desc.fixed_rotation {
+            let BodyDesc { mass, inertia, fixed_rotation, .. } = *desc;
+            self.own.set_by_hand(index, ByHand { mass, inertia, centre: false, fixed_rotation });
+        }
+        let limits = MotionLimits {
+            lock_x: desc.lock_x,
+            lock_y: desc.lock_y,
+            max_speed: desc.max_speed.unwrap_or(f32::INFINITY),
+            max_spin: desc.max_angular_speed.unwrap_or(f32::INFINITY),
+        };
+        if limits != MotionLimits::default() {
+            self.own.set_limits(index, limits);
+        }
     }
 
     /// Removes a body: frees its handle and leaves a dead slot.
@@ -199,6 +231,7 @@ impl Bodies {
         c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
         c.inv_mass[slot] = 0.0;
         c.inv_inertia[slot] = 0.0;
+        self.own.forget(handle.index);
         let index = handle.index as usize;
         self.slot[index] = NO_SLOT;
         // After 2³² generations the first handle would be valid again. So the index is retired instead.
@@ -274,8 +307,14 @@ impl Bodies {
 
     /// Freezes a body that went bad, at its last good position.
     pub(crate) fn quarantine(&mut self, slot: usize) {
+        self.own.set_target(self.columns.handle[slot].index, None);
+        self.freeze(slot, Motion::Quarantined);
+    }
+
+    /// Takes a body's velocity, mass and forces.
+    fn freeze(&mut self, slot: usize, motion: Motion) {
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(Motion::Quarantined);
+        c.kind[slot] = c.kind[slot].with_motion(motion);
         for column in [&mut c.vel_x, &mut c.vel_y, &mut c.omega, &mut c.inv_mass, &mut c.inv_inertia] {
             column[slot] = 0.0;
         }
@@ -369,6 +408,10 @@ impl Bodies {
         match self.columns.kind[slot].motion() {
             Motion::Static => BodyType::Static,
             Motion::Kinematic => BodyType::Kinematic,
+            Motion::Disabled => {
+                let kept = self.own.disabled(self.columns.handle[slot].index);
+                kept.map_or(BodyType::Dynamic, |kept| kept.body_type)
+            }
             _ => BodyType::Dynamic,
         }
     }
@@ -434,7 +477,11 @@ fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
     if mass < LEAST_MASS {
         return (0.0, 0.0);
     }
-    let inertia = if desc.fixed_rotation { f32::INFINITY } else { desc.shape.inertia(mass) };
+    let inertia = match desc.inertia {
+        _ if desc.fixed_rotation => f32::INFINITY,
+        Some(inertia) => inertia,
+        None => desc.shape.inertia(mass),
+    };
     (1.0 / mass, 1.0 / inertia)
 }
 

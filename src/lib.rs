@@ -84,6 +84,7 @@ mod world;
 
 pub use assembly::{Assembly, Cloth};
 pub use body::compound::Part;
+pub use body::own::Locks;
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub use contacts::ContactEvent;
 #[doc(hidden)]

@@ -21,6 +21,8 @@ pub(crate) enum Motion {
     Quarantined = 4,
     /// The body was removed. The slot is free until the next rebuild of the pair list.
     Dead = 5,
+    /// The host took the body out of everything, and may bring it back: see `body/own.rs`.
+    Disabled = 6,
 }
 
 /// A [`Motion`], a [`ShapeKind`] and a flag in one byte.
@@ -48,6 +50,7 @@ impl Kind {
             2 => Motion::Dynamic,
             3 => Motion::Asleep,
             4 => Motion::Quarantined,
+            6 => Motion::Disabled,
             _ => Motion::Dead,
         }
     }
@@ -77,6 +80,10 @@ impl Kind {
 
     pub(super) fn with_motion(self, motion: Motion) -> Self {
         Kind(self.0 & (SHAPE_MASK | MANIFOLD) | (motion as u8) << MOTION_SHIFT)
+    }
+
+    pub(super) fn with_manifold(self, manifold: bool) -> Self {
+        Kind(self.0 & !MANIFOLD | if manifold { MANIFOLD } else { 0 })
     }
 
     pub(super) fn with_shape(self, shape: ShapeKind) -> Self {

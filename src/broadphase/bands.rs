@@ -345,7 +345,7 @@ impl Bands {
 fn mark(kind: Kind) -> i32 {
     match (kind.motion(), kind.shape()) {
         (Motion::Dead, _) => DEAD,
-        (Motion::Quarantined, _) => QUARANTINED,
+        (Motion::Quarantined | Motion::Disabled, _) => QUARANTINED,
         (_, ShapeKind::HalfSpace) => LARGE,
         _ => 0,
     }
