@@ -105,8 +105,8 @@ pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
-    StoredBody, World,
+    Advance, Columns, Contact, Difference, Explosion, Field, FieldKind, JointColumns, Order, PlacedJoint,
+    PlacedShape, PoseField, Quality, Quarantine, Region, Role, StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

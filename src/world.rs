@@ -2,6 +2,7 @@
 //! what a host reads, and `world/fault.rs` plants a difference for tests.
 
 mod bodies;
+mod bulk;
 mod change;
 mod compare;
 mod continuous;
@@ -9,11 +10,13 @@ mod drawing;
 mod edits;
 mod exact;
 mod fault;
+mod fields;
 mod joints;
 mod links;
 pub(crate) mod many;
 mod pairs;
 mod parts;
+mod poses;
 mod quality;
 mod query;
 mod sleep;
@@ -21,9 +24,12 @@ mod targets;
 mod validate;
 mod view;
 
+pub use bulk::Order;
 pub use compare::Difference;
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
+pub use fields::{Explosion, Field, FieldKind, Region};
 pub use joints::JointColumns;
+pub use poses::PoseField;
 pub use quality::Quality;
 pub use view::{Columns, Contact};
 
@@ -141,6 +147,9 @@ pub struct World {
     verlet: Verlet,
     /// The pairs of the bodies that left their margin.
     loose_pairs: Vec<Pair>,
+    /// Memory for calls with many bodies.
+    bulk: Vec<(u32, u32)>,
+    field_memory: fields::FieldMemory,
     /// The columns of joints that the host has asked for.
     joint_columns: joints::ColumnMemory,
 
@@ -241,6 +250,8 @@ impl World {
             continuous: Continuous::default(),
             sleeping_contacts: Vec::new(),
             woken_contacts: Vec::new(),
+            bulk: Vec::new(),
+            field_memory: fields::FieldMemory::default(),
             names: HashMap::new(),
             timings: Timings::default(),
             trace: None,

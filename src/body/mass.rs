@@ -160,6 +160,11 @@ impl Bodies {
                 let (reach, thickness) = (self.compounds[number].reach(), self.compounds[number].thickness());
                 (self.columns.furthest[slot], self.columns.thickness[slot]) = (reach, thickness);
                 self.set_body_material(slot, parts[0].material);
+                if let [part] = parts {
+                    let (c, filter) = (&mut self.columns, part.filter);
+                    (c.category[slot], c.mask[slot], c.group[slot]) =
+                        (filter.category, filter.mask, filter.group);
+                }
             }
         }
         self.any_manifold |= self.columns.kind[slot].needs_manifold();

@@ -2,7 +2,7 @@
 //!
 //! It is kept by handle index, outside of the columns, so that a body without it costs nothing.
 
-use super::{Bodies, BodyHandle, BodyState, BodyType, Motion};
+use super::{Bodies, BodyState, BodyType, Motion};
 use crate::base::ensure;
 use glam::Vec2;
 use std::collections::BTreeMap;

@@ -479,26 +479,48 @@ impl World {
 
     /// Changes both velocities, or neither if one is refused.
     fn change_velocities(&mut self, body: BodyHandle, impulse: Vec2, angular: f32) -> Result<(), Error> {
+        let slot = self.check_impulse(body, impulse, angular)?;
+        self.push(slot, impulse, angular);
+        Ok(())
+    }
+
+    /// The velocities of a body after an impulse.
+    fn after_impulse(&self, slot: usize, impulse: Vec2, angular: f32) -> (Vec2, f32) {
+        let (inv_mass, inv_inertia) = (self.bodies.own_inv_mass(slot), self.bodies.own_inv_inertia(slot));
+        let velocity = self.bodies.velocity(slot) + inv_mass * impulse;
+        (velocity, self.bodies.columns.omega[slot] + inv_inertia * angular)
+    }
+
+    /// Returns the slot of a body that takes this impulse.
+    pub(super) fn check_impulse(
+        &self,
+        body: BodyHandle,
+        impulse: Vec2,
+        angular: f32,
+    ) -> Result<usize, Error> {
         let slot = self.pushed_slot(body, "impulse")?;
         check_vec("impulse", impulse, Self::MAX_FORCE)?;
         check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
-        let (inv_mass, inv_inertia) = (self.bodies.own_inv_mass(slot), self.bodies.own_inv_inertia(slot));
-        let velocity = self.bodies.velocity(slot) + inv_mass * impulse;
-        let omega = self.bodies.columns.omega[slot] + inv_inertia * angular;
+        let (velocity, omega) = self.after_impulse(slot, impulse, angular);
         if impulse != Vec2::ZERO {
             check_vec("velocity", velocity, MAX_SPEED)?;
         }
         if angular != 0.0 {
             check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         }
+        Ok(slot)
+    }
+
+    /// Changes a body's velocities by an impulse that was checked.
+    pub(super) fn push(&mut self, slot: usize, impulse: Vec2, angular: f32) {
         if impulse == Vec2::ZERO && angular == 0.0 {
-            return Ok(());
+            return;
         }
         self.wake(slot);
+        let (velocity, omega) = self.after_impulse(slot, impulse, angular);
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (velocity.x, velocity.y, omega);
         self.unchecked = true;
-        Ok(())
     }
 
     /// Returns the slot of a body that forces may act on: one that is enabled, and not static.

@@ -1,0 +1,3 @@
+mod suite {
+    mod edits;
+}
