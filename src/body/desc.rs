@@ -69,7 +69,7 @@ impl BodyHandle {
     }
 
     /// The handle with this index and generation. If there is no such body, every function refuses it.
-    pub fn from_parts(index: u32, generation: u32) -> Self {
+    pub const fn from_parts(index: u32, generation: u32) -> Self {
         BodyHandle { index, generation }
     }
 }

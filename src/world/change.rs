@@ -113,7 +113,7 @@ impl World {
         let by_hand = ByHand { centre: centre.is_some(), ..self.bodies.by_hand(slot) };
         let centre = match centre {
             Some(centre) => centre,
-            None => self.bodies.centre_of(slot, &parts),
+            None => self.bodies.centre_by(slot, &parts, by_hand),
         };
         self.replace_parts(slot, &parts, centre, Some(by_hand))
     }

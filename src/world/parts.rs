@@ -152,7 +152,11 @@ impl Bodies {
     /// Where the centre of mass of a body would be with these parts, in its present axes. That of a body whose centre was set by hand, or whose
     /// mass is infinite, stays.
     pub(super) fn centre_of(&self, slot: usize, parts: &[Part]) -> Vec2 {
-        let by_hand = self.by_hand(slot);
+        self.centre_by(slot, parts, self.by_hand(slot))
+    }
+
+    /// The same, with this set by hand.
+    pub(super) fn centre_by(&self, slot: usize, parts: &[Part], by_hand: ByHand) -> Vec2 {
         let infinite = by_hand.mass == Some(0.0);
         if by_hand.centre || infinite || self.body_type(slot) != BodyType::Dynamic {
             return Vec2::ZERO;

@@ -69,7 +69,7 @@ fn a_refusal_names_the_element() {
     let zeros = [Vec2::ONE; 3];
     let bad = [Vec2::ONE, Vec2::new(f32::NAN, 0.0), Vec2::ONE];
     let good = [bodies[1], bodies[2], bodies[3]];
-    let mut check = |refused: Result<(), Error>, element: usize| {
+    let check = |refused: Result<(), Error>, element: usize| {
         assert!(matches!(&refused, Err(Error::Element { index, .. }) if *index == element), "{refused:?}");
     };
     check(world.remove_bodies(&three), 2);

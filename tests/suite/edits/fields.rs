@@ -172,16 +172,18 @@ fn drag_has_its_terminal_speed() {
 #[test]
 fn attractors_hold_an_orbit() {
     let mut world = space();
+    // The force is that of the start of a step: with longer steps the body drifts outwards.
+    world.set_time_step(1.0 / 960.0).unwrap();
     let (strength, softening, radius) = (100.0, 1.0, 5.0f32);
     let speed = (strength * radius * radius / (radius * radius + softening * softening).powf(1.5)).sqrt();
     let desc = BodyDesc { velocity: Vec2::new(0.0, speed), ..ball(Vec2::new(radius, 0.0)) };
     let body = world.add_body(&desc).unwrap();
     let sun = FieldKind::Attractor { centre: Vec2::ZERO, strength, softening };
-    for _ in 0..600 {
+    for _ in 0..4_800 {
         world.apply_field(&Field::new(Region::Circle { centre: Vec2::ZERO, radius: 9.0 }, sun)).unwrap();
         world.step();
         let distance = world.body(body).unwrap().position.length();
-        assert!((distance - radius).abs() < 0.06 * radius, "{distance}");
+        assert!((distance - radius).abs() < 0.02 * radius, "{distance}");
     }
 }
 

@@ -9,6 +9,9 @@ use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use std::collections::HashMap;
 
+/// The handle of no body.
+const NONE: BodyHandle = BodyHandle::from_parts(9_999, 9);
+
 /// What the host knows of a body.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
@@ -116,7 +119,7 @@ impl Model {
         let [x, y, z] = numbers;
         let vector = Vec2::new(x, y);
         let all = [&self.order[..], &self.gone[..]].concat();
-        let body = all.get(usize::from(place) % all.len().max(1)).copied().unwrap_or_default();
+        let body = all.get(usize::from(place) % all.len().max(1)).copied().unwrap_or(NONE);
         let mut both = |operation: &dyn Fn(&mut World) -> Result<(), granule::Error>| {
             let [one, two] = &mut *worlds;
             let before = one.state_hash();
@@ -250,7 +253,7 @@ impl Model {
                 return;
             }
             23 => {
-                let other = self.order.last().copied().unwrap_or_default();
+                let other = self.order.last().copied().unwrap_or(NONE);
                 let joint = JointDesc::revolute(body, other, Vec2::X, -Vec2::X);
                 both(&|world| world.add_joint(&joint).map(|_| ()));
                 return;

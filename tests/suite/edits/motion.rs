@@ -32,7 +32,7 @@ fn types_keep_what_was_given() {
     let given = BodyDesc { mass: Some(7.0), fixed_rotation: true, ..block(Vec2::ZERO) };
     let body = world.add_body(&BodyDesc { body_type: BodyType::Static, ..given }).unwrap();
     world.set_body_type(body, BodyType::Dynamic).unwrap();
-    assert_eq!(world.mass(body), Ok(7.0));
+    assert!((world.mass(body).unwrap() - 7.0).abs() < 1e-5);
     assert!(world.inertia(body).unwrap().is_infinite());
     let fresh = world.add_body(&given).unwrap();
     assert_eq!(world.mass(fresh), world.mass(body));
@@ -165,34 +165,31 @@ fn described_inertia_acts_in_contacts() {
         let body = world.add_body(&hit).unwrap();
         assert!((world.inertia(body).unwrap() - inertia).abs() < 1e-6);
         let rough = granule::Material { static_friction: 1e3, dynamic_friction: 1e3, ..material };
-        // A ball passes along the top of the body and drags it round by friction.
+        // A ball brushes along the top of the body and turns it by friction: L changes by the torque alone.
         let passer = BodyDesc {
-            velocity: Vec2::new(4.0, -1.0),
+            velocity: Vec2::new(4.0, -2.0),
             material: rough,
             fixed_rotation: true,
             ..ball(Vec2::new(-0.6, 1.3))
         };
         world.set_material(body, &rough).unwrap();
-        assert_eq!(world.mass(body), Ok(2.0));
-        let passer = world.add_body(&passer).unwrap();
-        let angular = |world: &World| {
-            let of = |body| {
-                let state = world.body(body).unwrap();
-                let spin: f32 = world.inertia(body).unwrap();
-                let own = if spin.is_finite() { spin * state.angular_velocity } else { 0.0 };
-                own + world.mass(body).unwrap() * state.position.perp_dot(state.velocity)
-            };
-            // The passer does not turn, so what it lacks is the torque on it.
-            (of(body), of(passer), world.body(body).unwrap().angular_velocity)
-        };
-        let before = angular(&world);
-        steps(&mut world, 90);
-        let after = angular(&world);
-        assert!(after.2.abs() > 1e-3, "it turns");
-        let momentum = world.quality().momentum;
-        let mass = world.mass(passer).unwrap();
-        assert!((momentum[0] - f64::from(mass * 4.0)).abs() < 1e-3, "{momentum:?}");
-        let _ = before;
+        let mass = world.mass(body).unwrap();
+        assert!((mass - 2.0).abs() < 1e-5);
+        world.add_body(&passer).unwrap();
+        let mut spun = false;
+        for _ in 0..40 {
+            let before = world.body(body).unwrap();
+            steps(&mut world, 1);
+            let after = world.body(body).unwrap();
+            let Some(contact) = world.contacts().next() else { continue };
+            // What the body got in the step, at the contact's point: Δω = r × mΔv / I.
+            let (impulse, arm) = (mass * (after.velocity - before.velocity), contact.point - before.position);
+            let turned = after.angular_velocity - before.angular_velocity;
+            let wanted = arm.perp_dot(impulse) / inertia;
+            assert!((turned - wanted).abs() < 0.1 * wanted.abs() + 0.02, "{turned}, {wanted}");
+            spun |= turned.abs() > 0.1;
+        }
+        assert!(spun, "nothing turned the body");
     }
 }
 
