@@ -16,6 +16,7 @@ pub(crate) mod compound;
 mod desc;
 pub(crate) mod mass;
 pub(crate) mod own;
+mod recent;
 mod shapes;
 pub(crate) mod sleep;
 mod validate;
@@ -35,6 +36,7 @@ use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
 use own::{ByHand, MotionLimits, Own};
+use recent::{Facts, Recent};
 use sleep::SleepLimits;
 
 /// All bodies of a world.
@@ -92,6 +94,7 @@ pub(crate) struct Bodies {
     bullets: Vec<bool>,
     /// What few bodies have.
     pub(crate) own: Own,
+    recent: Recent,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -116,6 +119,12 @@ impl Bodies {
         self.generation.reserve(more);
     }
 
+    /// Makes the columns long enough for `more` bodies, in one go.
+    pub(crate) fn extend(&mut self, more: usize) {
+        self.reserve(more);
+        self.columns.resize(padded(self.len + more).max(self.columns.pos_x.len()));
+    }
+
     /// Adds a body. The caller has validated it.
     pub(crate) fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
         let slot = self.len;
@@ -131,9 +140,10 @@ impl Bodies {
         let generation = self.generation[index as usize];
         self.slot[index as usize] = slot as u32;
         let material = self.materials.acquire(desc.material);
-        let (inv_mass, inv_inertia) = inverse_mass(desc);
+        let (facts, outline) = self.recent.facts(&desc.shape, &mut self.outlines);
+        let (inv_mass, inv_inertia) = inverse_mass(desc, facts);
         let odd_inertia = desc.inertia.is_some() && inv_inertia > 0.0;
-        let ext = desc.shape.extents();
+        let ext = facts.ext;
         let motion = match desc.body_type {
             BodyType::Static => Motion::Static,
             BodyType::Kinematic => Motion::Kinematic,
@@ -162,7 +172,8 @@ impl Bodies {
         } else {
             spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation)
         };
-        (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (0.0, 0.0, NO_OUTLINE);
+        (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (facts.furthest, facts.thickness, outline);
+        let has_area = facts.area != 0.0;
         (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
@@ -178,12 +189,6 @@ impl Bodies {
         let odd = desc.fixed_rotation || odd_inertia;
         let manifold = desc.material.is_rough() || (round && odd && inv_mass > 0.0);
         c.kind[slot] = if manifold { kind.manifold() } else { kind };
-        if desc.shape.kind().turns() {
-            let outline = self.outlines.acquire(&desc.shape);
-            c.outline[slot] = outline;
-            c.furthest[slot] = self.outlines.outline(outline).reach();
-            c.thickness[slot] = self.outlines.outline(outline).thickness();
-        }
         self.any_manifold |= c.kind[slot].needs_manifold();
         self.any_rough |= desc.material.is_rough();
         let limits =
@@ -196,7 +201,7 @@ impl Bodies {
         self.set_bullet(slot, desc.bullet);
         let body = BodyHandle { index, generation };
         self.insert_own(index, desc);
-        if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && desc.shape.area() == 0.0 {
+        if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && !has_area {
             self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
         }
         body
@@ -468,11 +473,11 @@ impl Bodies {
 }
 
 /// Inverse mass and inertia of a new body.
-fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
+fn inverse_mass(desc: &BodyDesc, facts: &Facts) -> (f32, f32) {
     if desc.body_type != BodyType::Dynamic {
         return (0.0, 0.0);
     }
-    let mass = desc.mass.unwrap_or(desc.material.density * desc.shape.area());
+    let mass = desc.mass.unwrap_or(desc.material.density * facts.area);
     // A density so small that the mass underflows counts as none.
     if mass < LEAST_MASS {
         return (0.0, 0.0);
@@ -480,7 +485,7 @@ fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
     let inertia = match desc.inertia {
         _ if desc.fixed_rotation => f32::INFINITY,
         Some(inertia) => inertia,
-        None => desc.shape.inertia(mass),
+        None => desc.shape.inertia_by(mass, || facts.properties),
     };
     (1.0 / mass, 1.0 / inertia)
 }

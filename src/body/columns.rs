@@ -107,7 +107,14 @@ macro_rules! columns {
 
         impl ColumnSet {
             pub(super) fn resize(&mut self, len: usize) {
-                $(self.$name.resize(len, Default::default());)*
+                $(if self.$name.is_empty() {
+                    // The system's zeros: nothing is written yet.
+                    let room = self.$name.capacity().max(len);
+                    self.$name = vec![Default::default(); room];
+                    self.$name.truncate(len);
+                } else {
+                    self.$name.resize(len, Default::default());
+                })*
             }
 
             pub(super) fn reserve(&mut self, more: usize) {

@@ -51,7 +51,7 @@ impl World {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
         self.check_room(descs.len())?;
-        self.bodies.reserve(descs.len());
+        self.bodies.extend(descs.len());
         Ok(descs.iter().map(|desc| self.insert_body(desc)).collect())
     }
 

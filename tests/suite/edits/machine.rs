@@ -202,7 +202,13 @@ impl Model {
             }
             15 => {
                 if both(&|world| world.remove_part(body, usize::from(flags) % 3)) {
-                    of.map(|known| known.parts -= 1);
+                    of.map(|known| {
+                        known.parts -= 1;
+                        if known.parts == 1 {
+                            // The filter of the body is that of the part that is left.
+                            known.filter = worlds[0].parts(body).unwrap()[0].filter;
+                        }
+                    });
                     self.bodies.insert(body, known.expect("a body that is there"));
                 }
                 return;
