@@ -180,8 +180,14 @@ impl Own {
         self.targets.iter().map(|(&index, &target)| (index, target))
     }
 
-    pub(crate) fn clear_targets(&mut self) {
-        self.targets.clear();
+    /// Takes all targets out.
+    pub(crate) fn take_targets(&mut self) -> BTreeMap<u32, Target> {
+        std::mem::take(&mut self.targets)
+    }
+
+    /// Puts targets that were taken out back.
+    pub(crate) fn put_targets(&mut self, targets: BTreeMap<u32, Target>) {
+        self.targets = targets;
     }
 
     /// Forgets a body that is removed.

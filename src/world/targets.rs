@@ -26,21 +26,22 @@ impl World {
         if !self.bodies.own.has_targets() {
             return;
         }
-        let targets: Vec<(u32, Target)> = self.bodies.own.targets().collect();
+        let targets = self.bodies.own.take_targets();
         let dt = self.settings.time_step;
-        for (index, target) in targets {
+        for (&index, target) in &targets {
             let Some(slot) = self.bodies.slot_at(index) else { continue };
-            if !self.reaches(slot, &target) {
+            if !self.reaches(slot, target) {
                 self.disturb(slot);
-                self.put_at(slot, &target);
+                self.put_at(slot, target);
                 self.moved_by_hand(slot);
                 continue;
             }
-            let (way, turn) = self.way_to(slot, &target);
+            let (way, turn) = self.way_to(slot, target);
             let c = &mut self.bodies.columns;
             (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (way.x / dt, way.y / dt, turn / dt);
             self.unchecked = true;
         }
+        self.bodies.own.put_targets(targets);
     }
 
     /// Corrects the rows of bodies that have a target, or locks, before they become the bodies' new places.
@@ -77,13 +78,11 @@ impl World {
         if !self.bodies.own.has_targets() {
             return;
         }
-        let targets: Vec<(u32, Target)> = self.bodies.own.targets().collect();
-        for (index, target) in targets {
+        for (index, target) in self.bodies.own.take_targets() {
             if let Some(slot) = self.bodies.slot_at(index) {
                 self.put_at(slot, &target);
             }
         }
-        self.bodies.own.clear_targets();
     }
 
     /// Puts a body at its target, at rest.
