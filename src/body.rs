@@ -14,6 +14,9 @@ pub(crate) mod apart;
 mod columns;
 pub(crate) mod compound;
 mod desc;
+pub(crate) mod mass;
+pub(crate) mod own;
+mod recent;
 mod shapes;
 pub(crate) mod sleep;
 mod validate;
@@ -21,7 +24,7 @@ mod validate;
 pub(crate) use columns::{ColumnSet, Kind, Motion};
 use columns::{NOT_BEHIND, Spare};
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
-pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
+pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED, check_inertia, check_mass};
 
 use crate::error::Error;
 use crate::geometry::outline::Outlines;
@@ -32,6 +35,8 @@ use crate::material::{Material, Materials};
 use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
+use own::{ByHand, MotionLimits, Own};
+use recent::{Facts, Recent};
 use sleep::SleepLimits;
 
 /// All bodies of a world.
@@ -87,6 +92,9 @@ pub(crate) struct Bodies {
     pub(crate) apart: Apart,
     /// By handle index: true for a bullet. Shorter than the handles if none of the last ones is a bullet.
     bullets: Vec<bool>,
+    /// What few bodies have.
+    pub(crate) own: Own,
+    recent: Recent,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -111,6 +119,12 @@ impl Bodies {
         self.generation.reserve(more);
     }
 
+    /// Makes the columns long enough for `more` bodies, in one go.
+    pub(crate) fn extend(&mut self, more: usize) {
+        self.reserve(more);
+        self.columns.resize(padded(self.len + more).max(self.columns.pos_x.len()));
+    }
+
     /// Adds a body. The caller has validated it.
     pub(crate) fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
         let slot = self.len;
@@ -126,8 +140,10 @@ impl Bodies {
         let generation = self.generation[index as usize];
         self.slot[index as usize] = slot as u32;
         let material = self.materials.acquire(desc.material);
-        let (inv_mass, inv_inertia) = inverse_mass(desc);
-        let ext = desc.shape.extents();
+        let (facts, outline) = self.recent.facts(&desc.shape, &mut self.outlines);
+        let (inv_mass, inv_inertia) = inverse_mass(desc, facts);
+        let odd_inertia = desc.inertia.is_some() && inv_inertia > 0.0;
+        let ext = facts.ext;
         let motion = match desc.body_type {
             BodyType::Static => Motion::Static,
             BodyType::Kinematic => Motion::Kinematic,
@@ -151,8 +167,13 @@ impl Bodies {
             Shape::HalfSpace { offset, .. } => offset + ext.dot(desc.position),
             _ => 0.0,
         };
-        c.radius[slot] = spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation);
-        (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (0.0, 0.0, NO_OUTLINE);
+        c.radius[slot] = if odd_inertia {
+            (2.0 * inv_mass / inv_inertia).sqrt()
+        } else {
+            spin_length(&desc.shape, inv_mass, inv_inertia, desc.fixed_rotation)
+        };
+        (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (facts.furthest, facts.thickness, outline);
+        let has_area = facts.area != 0.0;
         (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
@@ -165,14 +186,9 @@ impl Bodies {
         c.handle[slot] = BodyHandle { index, generation };
         let round = desc.shape.kind() == ShapeKind::Circle;
         let kind = Kind::new(motion, desc.shape.kind());
-        let manifold = desc.material.is_rough() || (round && desc.fixed_rotation && inv_mass > 0.0);
+        let odd = desc.fixed_rotation || odd_inertia;
+        let manifold = desc.material.is_rough() || (round && odd && inv_mass > 0.0);
         c.kind[slot] = if manifold { kind.manifold() } else { kind };
-        if desc.shape.kind().turns() {
-            let outline = self.outlines.acquire(&desc.shape);
-            c.outline[slot] = outline;
-            c.furthest[slot] = self.outlines.outline(outline).reach();
-            c.thickness[slot] = self.outlines.outline(outline).thickness();
-        }
         self.any_manifold |= c.kind[slot].needs_manifold();
         self.any_rough |= desc.material.is_rough();
         let limits =
@@ -184,10 +200,31 @@ impl Bodies {
         *self.count_of(slot) += 1;
         self.set_bullet(slot, desc.bullet);
         let body = BodyHandle { index, generation };
-        if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && desc.shape.area() == 0.0 {
+        self.insert_own(index, desc);
+        if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && !has_area {
             self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
         }
         body
+    }
+
+    /// Notes what few bodies have.
+    fn insert_own(&mut self, index: u32, desc: &BodyDesc) {
+        if desc.tag != 0 {
+            self.own.set_tag(index, desc.tag);
+        }
+        if desc.mass.is_some() || desc.inertia.is_some() || desc.fixed_rotation {
+            let BodyDesc { mass, inertia, fixed_rotation, .. } = *desc;
+            self.own.set_by_hand(index, ByHand { mass, inertia, centre: false, fixed_rotation });
+        }
+        let limits = MotionLimits {
+            lock_x: desc.lock_x,
+            lock_y: desc.lock_y,
+            max_speed: desc.max_speed.unwrap_or(f32::INFINITY),
+            max_spin: desc.max_angular_speed.unwrap_or(f32::INFINITY),
+        };
+        if limits != MotionLimits::default() {
+            self.own.set_limits(index, limits);
+        }
     }
 
     /// Removes a body: frees its handle and leaves a dead slot.
@@ -199,6 +236,7 @@ impl Bodies {
         c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
         c.inv_mass[slot] = 0.0;
         c.inv_inertia[slot] = 0.0;
+        self.own.forget(handle.index);
         let index = handle.index as usize;
         self.slot[index] = NO_SLOT;
         // After 2³² generations the first handle would be valid again. So the index is retired instead.
@@ -274,8 +312,14 @@ impl Bodies {
 
     /// Freezes a body that went bad, at its last good position.
     pub(crate) fn quarantine(&mut self, slot: usize) {
+        self.own.set_target(self.columns.handle[slot].index, None);
+        self.freeze(slot, Motion::Quarantined);
+    }
+
+    /// Takes a body's velocity, mass and forces.
+    fn freeze(&mut self, slot: usize, motion: Motion) {
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(Motion::Quarantined);
+        c.kind[slot] = c.kind[slot].with_motion(motion);
         for column in [&mut c.vel_x, &mut c.vel_y, &mut c.omega, &mut c.inv_mass, &mut c.inv_inertia] {
             column[slot] = 0.0;
         }
@@ -382,6 +426,10 @@ impl Bodies {
         match self.columns.kind[slot].motion() {
             Motion::Static => BodyType::Static,
             Motion::Kinematic => BodyType::Kinematic,
+            Motion::Disabled => {
+                let kept = self.own.disabled(self.columns.handle[slot].index);
+                kept.map_or(BodyType::Dynamic, |kept| kept.body_type)
+            }
             _ => BodyType::Dynamic,
         }
     }
@@ -438,16 +486,20 @@ impl Bodies {
 }
 
 /// Inverse mass and inertia of a new body.
-fn inverse_mass(desc: &BodyDesc) -> (f32, f32) {
+fn inverse_mass(desc: &BodyDesc, facts: &Facts) -> (f32, f32) {
     if desc.body_type != BodyType::Dynamic {
         return (0.0, 0.0);
     }
-    let mass = desc.mass.unwrap_or(desc.material.density * desc.shape.area());
+    let mass = desc.mass.unwrap_or(desc.material.density * facts.area);
     // A density so small that the mass underflows counts as none.
     if mass < LEAST_MASS {
         return (0.0, 0.0);
     }
-    let inertia = if desc.fixed_rotation { f32::INFINITY } else { desc.shape.inertia(mass) };
+    let inertia = match desc.inertia {
+        _ if desc.fixed_rotation => f32::INFINITY,
+        Some(inertia) => inertia,
+        None => desc.shape.inertia_by(mass, || facts.properties),
+    };
     (1.0 / mass, 1.0 / inertia)
 }
 

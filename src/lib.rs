@@ -84,6 +84,7 @@ mod world;
 
 pub use assembly::{Assembly, Cloth};
 pub use body::compound::Part;
+pub use body::own::Locks;
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub use contacts::ContactEvent;
 #[doc(hidden)]
@@ -108,8 +109,8 @@ pub use world::{
     Visit,
 };
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
-    StoredBody, World,
+    Advance, Columns, Contact, Difference, Explosion, Field, FieldKind, JointColumns, Order, PlacedJoint,
+    PlacedShape, PoseField, Quality, Quarantine, Region, Role, StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

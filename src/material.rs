@@ -67,6 +67,20 @@ impl Material {
         check_range("material.tangent_speed", self.tangent_speed, -Self::MAX, Self::MAX)
     }
 
+    /// The bits of all values.
+    fn bits(&self) -> [u32; 6] {
+        let Material {
+            density,
+            static_friction,
+            dynamic_friction,
+            restitution,
+            rolling_resistance,
+            tangent_speed,
+        } = *self;
+        [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
+            .map(f32::to_bits)
+    }
+
     /// Returns true if contacts with this material need more than normal impulse and friction.
     pub(crate) fn is_rough(&self) -> bool {
         self.rolling_resistance != 0.0 || self.tangent_speed != 0.0
@@ -137,6 +151,8 @@ pub(crate) struct Materials {
     /// Materials by number. Those with a free number are not in use.
     list: Vec<Material>,
     numbers: Interner<[u32; 6]>,
+    /// The number that was given out last: mostly it is asked for again.
+    recent: u32,
 }
 
 impl Materials {
@@ -147,21 +163,16 @@ impl Materials {
 
     /// Adds a user to a material and returns its number. Equal materials have one number.
     pub(crate) fn acquire(&mut self, material: Material) -> u32 {
-        let Material {
-            density,
-            static_friction,
-            dynamic_friction,
-            restitution,
-            rolling_resistance,
-            tangent_speed,
-        } = material;
-        let bits =
-            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
-                .map(f32::to_bits);
+        let bits = material.bits();
+        let same = |other: &Material| other.bits() == bits;
+        if self.list.get(self.recent as usize).is_some_and(same) && self.numbers.acquire_known(self.recent) {
+            return self.recent;
+        }
         let (number, new) = self.numbers.acquire(bits);
         if new {
             put(&mut self.list, number, material);
         }
+        self.recent = number;
         number
     }
 

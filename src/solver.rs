@@ -292,13 +292,33 @@ pub(crate) struct Parts<'a> {
     pub bodies: &'a Bodies,
 }
 
+/// Integrates the rows of these slots, with the kernels of this level, and holds bodies within the limits of their motion.
+///
+/// # Safety
+///
+/// No other task has any of these bodies.
+#[allow(unsafe_code)]
+#[inline]
+unsafe fn integrate(level: Level, rows: &Rows<'_>, slots: Range<usize>, what: Integrate) {
+    // SAFETY: the caller guarantees that no other task has these bodies.
+    unsafe {
+        if what.moves() && !rows.limits.is_empty() {
+            rows::limit(rows, slots.clone());
+        }
+        with_lanes!(level, L => rows::integrate::<L>(rows, slots.clone(), what));
+        if matches!(what, Integrate::FirstVelocities | Integrate::Velocities) && !rows.limits.is_empty() {
+            rows::limit(rows, slots);
+        }
+    }
+}
+
 /// Integrates the rows of all bodies.
 fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, level: Level, crew: &Crew<'_>) {
     crew.chunks(bodies, CHUNK, |range| {
         #[allow(unsafe_code)]
         // SAFETY: chunks are disjoint.
         unsafe {
-            with_lanes!(level, L => rows::integrate::<L>(rows, range, what));
+            integrate(level, rows, range, what);
         }
     });
 }
@@ -334,7 +354,7 @@ impl Passes<'_> {
                         // SAFETY: the schedule gives this tile's bodies to this task alone.
                         unsafe {
                             let slots = tile.slots.start..tile.next_end;
-                            with_lanes!(level, L => rows::integrate::<L>(rows, slots, integrate));
+                            self::integrate(level, rows, slots, integrate);
                         }
                     }
                     // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
@@ -348,7 +368,7 @@ impl Passes<'_> {
                     // (`ImpulseSolver::solve` asserts it).
                     unsafe {
                         run_pass(level, &mut overflow.range(0..1)[0], rows, pass, elapsed);
-                        with_lanes!(level, L => rows::integrate::<L>(rows, large.clone(), next));
+                        self::integrate(level, rows, large.clone(), next);
                     }
                 }
             }

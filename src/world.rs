@@ -2,25 +2,34 @@
 //! what a host reads, and `world/fault.rs` plants a difference for tests.
 
 mod bodies;
+mod bulk;
+mod change;
 mod compare;
 mod continuous;
 mod drawing;
 mod edits;
 mod exact;
 mod fault;
+mod fields;
 mod joints;
 mod links;
 pub(crate) mod many;
 mod pairs;
+mod parts;
+mod poses;
 mod quality;
 mod query;
 mod sleep;
+mod targets;
 mod validate;
 mod view;
 
+pub use bulk::Order;
 pub use compare::Difference;
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
+pub use fields::{Explosion, Field, FieldKind, Region};
 pub use joints::JointColumns;
+pub use poses::PoseField;
 pub use quality::Quality;
 pub use query::{
     Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
@@ -55,6 +64,7 @@ use edits::Edits;
 use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 /// The result of [`World::advance`].
@@ -131,6 +141,8 @@ pub struct World {
     /// The contact points of sleeping bodies, by island, and those of bodies that have woken since the last step.
     sleeping_contacts: Vec<Vec<Contact>>,
     woken_contacts: Vec<Contact>,
+    /// The names that the host gave. No step reads them.
+    names: HashMap<BodyHandle, String>,
 
     // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
     // to interpolate.)
@@ -139,6 +151,9 @@ pub struct World {
     verlet: Verlet,
     /// The pairs of the bodies that left their margin.
     loose_pairs: Vec<Pair>,
+    /// Memory for calls with many bodies.
+    bulk: Vec<(u32, u32)>,
+    field_memory: fields::FieldMemory,
     /// The columns of joints that the host has asked for.
     joint_columns: joints::ColumnMemory,
 
@@ -239,6 +254,9 @@ impl World {
             continuous: Continuous::default(),
             sleeping_contacts: Vec::new(),
             woken_contacts: Vec::new(),
+            bulk: Vec::new(),
+            field_memory: fields::FieldMemory::default(),
+            names: HashMap::new(),
             timings: Timings::default(),
             trace: None,
             fault: None,
@@ -364,6 +382,7 @@ impl World {
 
     /// Reads the solver's rows. Writes the bodies and the state of the list. Quarantines bodies that went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
+        self.correct_rows();
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
         let mut strays = std::mem::take(&mut self.broadphase.strays);
         strays.begin();
@@ -381,6 +400,7 @@ impl World {
         for slot in bad {
             self.quarantine(slot);
         }
+        self.land();
         // Only now: bodies whose joint breaks may touch, which the state of the list has to say.
         self.break_joints();
     }
@@ -424,7 +444,8 @@ impl World {
 
     fn quarantine(&mut self, slot: usize) {
         // A static body stays where it is: only a body that it is linked to, or touches, has gone bad.
-        if matches!(self.bodies.columns.kind[slot].motion(), Motion::Static | Motion::Quarantined) {
+        let motion = self.bodies.columns.kind[slot].motion();
+        if matches!(motion, Motion::Static | Motion::Quarantined | Motion::Disabled) {
             return;
         }
         self.disturb(slot);

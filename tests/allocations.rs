@@ -4,8 +4,9 @@
 
 use granule::scene::{self, Player};
 use granule::{
-    Assembly, BatchFirst, BatchHits, BodyDesc, BodyHandle, Filter, Isa, JointDesc, JointFrame, JointKind,
-    Material, Probe, QueryFilter, Ray, Settings, Shape, ShapeCast, Spring, Vec2, World, step_many,
+    Assembly, BatchFirst, BatchHits, BodyDesc, BodyHandle, Explosion, Field, FieldKind, Filter, Isa,
+    JointDesc, JointFrame, JointKind, Material, Order, PoseField, Probe, QueryFilter, Ray, Region, Settings,
+    Shape, ShapeCast, Spring, Vec2, World, step_many,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -321,6 +322,56 @@ fn queries_allocate_nothing() {
     }
 }
 
+/// Contract: calls with many bodies, fields of force and poses in a buffer allocate nothing once warm, nor do steps with locks and largest speeds. (A
+/// target of a kinematic body allocates when it is set, and not in the step.)
+fn edits_in_bulk_allocate_nothing() {
+    let mut world = World::new(Settings::default()).unwrap();
+    world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, -8.0), Vec2::ZERO)).unwrap();
+    let lift = world.add_body(&BodyDesc::kinematic(Shape::aabb(2.0, 0.5), Vec2::new(-9.0, 0.0))).unwrap();
+    let descs: Vec<BodyDesc> = (0..400)
+        .map(|i| {
+            let at = Vec2::new(1.5 * (i % 20) as f32, 1.5 * (i / 20) as f32);
+            let shape = if i % 2 == 0 { Shape::circle(0.5) } else { Shape::oriented_box(0.5, 0.4) };
+            BodyDesc {
+                lock_x: i % 9 == 0,
+                max_speed: (i % 5 == 0).then_some(3.0),
+                ..BodyDesc::dynamic(shape, at)
+            }
+        })
+        .collect();
+    let bodies = world.add_bodies(&descs).unwrap();
+    let velocities = vec![Vec2::new(0.1, 0.0); bodies.len()];
+    let column = vec![0.01; world.total_count()];
+    let mut poses = vec![0.0; 4 * world.total_count()];
+    let fields = [PoseField::X, PoseField::Y, PoseField::Cos, PoseField::Sin];
+    let water = FieldKind::Buoyancy {
+        normal: Vec2::Y,
+        offset: 5.0,
+        density: 1.5,
+        drag: 1.0,
+        angular_drag: 1.0,
+        flow: Vec2::X,
+    };
+    let mut spoilt = Vec::new();
+    for step in 0..240 {
+        world.set_kinematic_target(lift, Vec2::new(-9.0, 0.01 * step as f32), 0.0).unwrap();
+        let before = CALLS.load(Ordering::Relaxed);
+        world.apply_forces(&bodies, &velocities, None).unwrap();
+        world.apply_impulses(&bodies, &velocities, None).unwrap();
+        world.apply_force_columns(Order::Stored, [&column, &column, &column]).unwrap();
+        world.apply_field(&Field::new(Region::Everywhere, water)).unwrap();
+        world.explode(&Explosion::new(Vec2::new(9.0, 9.0), 20.0, 0.01)).unwrap();
+        world.write_poses(&mut poses, 4, &fields, Order::Added).unwrap();
+        world.write_poses(&mut poses, 4, &fields, Order::Stored).unwrap();
+        let calls = CALLS.load(Ordering::Relaxed) - before;
+        if step > 0 && calls > 0 {
+            spoilt.push((step, calls));
+        }
+        world.step();
+    }
+    assert!(spoilt.is_empty(), "(step, allocations) {spoilt:?}");
+}
+
 /// Contract: a step of a warm world allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion,
 /// and when the time step or the instruction set changes. Joints allocate nothing either, also while they
 /// break. Removed bodies hold no memory.
@@ -334,6 +385,7 @@ fn warm_steps_allocate_nothing() {
     many_worlds_allocate_nothing();
     heaps_of_hulls_are_bounded();
     joints_allocate_nothing();
+    edits_in_bulk_allocate_nothing();
     resting_worlds_allocate_nothing();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});
     moving_worlds_allocate_nothing("time step", 120, 120, |world, step| {

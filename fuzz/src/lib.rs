@@ -6,6 +6,7 @@
 
 mod bytes;
 mod describe;
+mod edits;
 mod joints;
 mod known;
 mod laws;

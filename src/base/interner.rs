@@ -39,6 +39,17 @@ impl<K: Copy + Eq + Hash> Interner<K> {
         (number, true)
     }
 
+    /// Adds a user to a number that has users. Returns false if it has none.
+    pub(crate) fn acquire_known(&mut self, number: u32) -> bool {
+        match self.users.get_mut(number as usize) {
+            Some(users) if *users > 0 => {
+                *users += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes a user off a number. If it was the last user, the value is forgotten.
     pub(crate) fn release(&mut self, number: u32) {
         let users = &mut self.users[number as usize];

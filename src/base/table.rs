@@ -31,6 +31,11 @@ impl<T> Table<T> {
         self.live
     }
 
+    /// Makes room for `more` entries.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more.saturating_sub(self.free.len()));
+    }
+
     /// The number of indices that were ever used.
     pub(crate) fn capacity(&self) -> usize {
         self.entries.len()

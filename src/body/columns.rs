@@ -21,6 +21,8 @@ pub(crate) enum Motion {
     Quarantined = 4,
     /// The body was removed. The slot is free until the next rebuild of the pair list.
     Dead = 5,
+    /// The host took the body out of everything, and may bring it back: see `body/own.rs`.
+    Disabled = 6,
 }
 
 /// A [`Motion`], a [`ShapeKind`] and a flag in one byte.
@@ -48,6 +50,7 @@ impl Kind {
             2 => Motion::Dynamic,
             3 => Motion::Asleep,
             4 => Motion::Quarantined,
+            6 => Motion::Disabled,
             _ => Motion::Dead,
         }
     }
@@ -79,6 +82,10 @@ impl Kind {
         Kind(self.0 & (SHAPE_MASK | MANIFOLD) | (motion as u8) << MOTION_SHIFT)
     }
 
+    pub(super) fn with_manifold(self, manifold: bool) -> Self {
+        Kind(self.0 & !MANIFOLD | if manifold { MANIFOLD } else { 0 })
+    }
+
     pub(super) fn with_shape(self, shape: ShapeKind) -> Self {
         Kind(self.0 & !SHAPE_MASK | shape as u8)
     }
@@ -100,7 +107,14 @@ macro_rules! columns {
 
         impl ColumnSet {
             pub(super) fn resize(&mut self, len: usize) {
-                $(self.$name.resize(len, Default::default());)*
+                $(if self.$name.is_empty() {
+                    // The system's zeros: nothing is written yet.
+                    let room = self.$name.capacity().max(len);
+                    self.$name = vec![Default::default(); room];
+                    self.$name.truncate(len);
+                } else {
+                    self.$name.resize(len, Default::default());
+                })*
             }
 
             pub(super) fn reserve(&mut self, more: usize) {

@@ -26,12 +26,15 @@ pub struct Part {
     pub material: Material,
     /// The filter that decides which other shapes the part touches.
     pub filter: Filter,
+    /// A number for the host, which the engine does not read. Default 0.
+    pub tag: u64,
 }
 
 impl Part {
     /// A shape at this position, with angle 0 and the default material and filter.
     pub fn new(shape: Shape, position: Vec2) -> Part {
-        Part { shape, position, angle: 0.0, material: Material::default(), filter: Filter::default() }
+        let (material, filter) = (Material::default(), Filter::default());
+        Part { shape, position, angle: 0.0, material, filter, tag: 0 }
     }
 
     /// Checks the fields of the part.

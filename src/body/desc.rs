@@ -69,7 +69,7 @@ impl BodyHandle {
     }
 
     /// The handle with this index and generation. If there is no such body, every function refuses it.
-    pub fn from_parts(index: u32, generation: u32) -> Self {
+    pub const fn from_parts(index: u32, generation: u32) -> Self {
         BodyHandle { index, generation }
     }
 }
@@ -102,8 +102,24 @@ pub struct BodyDesc {
     pub angular_damping: f32,
     /// Mass, kg, in 1e-18..=1e18. 0 means infinite. `None`, the default, means density × area.
     pub mass: Option<f32>,
+    /// Moment of inertia about the centre, kg·m², in 1e-18..=1e18. `None`, the default, means that of the shape with this mass. Only for
+    /// shapes that turn.
+    pub inertia: Option<f32>,
     /// If true, contacts and torques do not turn the body.
     pub fixed_rotation: bool,
+    /// If true, the body does not move along x while it is dynamic: see [`World::set_locks`](crate::World::set_locks).
+    pub lock_x: bool,
+    /// The same along y.
+    pub lock_y: bool,
+    /// Its largest speed while it is dynamic, m/s, in 0..=1e6. `None`, the default, is no limit. See
+    /// [`World::set_max_speeds`](crate::World::set_max_speeds).
+    pub max_speed: Option<f32>,
+    /// Its largest angular speed while it is dynamic, rad/s, in 0..=1e6. `None`, the default, is no limit.
+    pub max_angular_speed: Option<f32>,
+    /// Whether the body takes part in anything. Default true. See [`World::set_enabled`](crate::World::set_enabled).
+    pub enabled: bool,
+    /// A number for the host, which the engine does not read. Default 0. See [`World::tag`](crate::World::tag).
+    pub tag: u64,
     /// Whether the body may sleep. Default true. A body that may not keeps awake what touches it, too.
     pub sleep: bool,
     /// The speed below which the body is at rest, m/s, in 0..=1e6. `None`, the default, means
@@ -132,7 +148,14 @@ impl BodyDesc {
             linear_damping: 0.0,
             angular_damping: 0.0,
             mass: None,
+            inertia: None,
             fixed_rotation: false,
+            lock_x: false,
+            lock_y: false,
+            max_speed: None,
+            max_angular_speed: None,
+            enabled: true,
+            tag: 0,
             sleep: true,
             sleep_threshold: None,
             time_to_sleep: None,
@@ -191,11 +214,13 @@ impl BodyDesc {
         check_range("linear_damping", self.linear_damping, 0.0, 1.0e6)?;
         check_range("angular_damping", self.angular_damping, 0.0, 1.0e6)?;
         if let Some(mass) = self.mass {
-            check_range("mass", mass, 0.0, 1.0e18)?;
-            if mass != 0.0 && mass < 1.0e-18 {
-                return Err(Error::OutOfRange { field: "mass", value: mass, min: 1.0e-18, max: 1.0e18 });
-            }
+            check_mass(mass)?;
         }
+        if let Some(inertia) = self.inertia {
+            check_inertia(inertia, self.shape.kind())?;
+        }
+        check_range("max_speed", self.max_speed.unwrap_or(0.0), 0.0, MAX_SPEED)?;
+        check_range("max_angular_speed", self.max_angular_speed.unwrap_or(0.0), 0.0, MAX_SPEED)?;
         check_range("sleep_threshold", self.sleep_threshold.unwrap_or(0.0), 0.0, 1.0e6)?;
         check_range("time_to_sleep", self.time_to_sleep.unwrap_or(0.0), 0.0, 1.0e6)?;
         let fixed = self.body_type == BodyType::Static;
@@ -215,6 +240,23 @@ impl BodyDesc {
             return Err(Error::Invalid { field: "velocity", reason: "a static body has none" });
         }
         Ok(())
+    }
+}
+
+/// Refuses a mass that is not 0, which is infinite, or in 1e-18..=1e18.
+pub(crate) fn check_mass(mass: f32) -> Result<(), Error> {
+    check_range("mass", mass, 0.0, 1.0e18)?;
+    if mass == 0.0 { Ok(()) } else { check_range("mass", mass, 1.0e-18, 1.0e18) }
+}
+
+/// Refuses a moment of inertia that is out of range, or for a shape that does not turn.
+pub(crate) fn check_inertia(inertia: f32, kind: ShapeKind) -> Result<(), Error> {
+    check_range("inertia", inertia, 1.0e-18, 1.0e18)?;
+    match kind {
+        ShapeKind::Aabb | ShapeKind::HalfSpace | ShapeKind::Particle | ShapeKind::ChainSegment => {
+            Err(Error::Invalid { field: "inertia", reason: "the shape does not turn" })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The shapes of bodies: outlines, parts, and the mass and extents that follow from them.
 
 use super::compound::{Compound, Mass, Part, Placed, turn_of};
+use super::own::ByHand;
 use super::{Bodies, BodyState, Filter, LEAST_MASS, Motion, NO_OUTLINE};
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::outline::Outline;
@@ -71,25 +72,7 @@ impl Bodies {
     /// a chain's segment. The places of the parts are from the present centre. With a `mass` (see [`Bodies::mass_with`]) the
     /// centre moves to that of `moved`.
     pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part], mass: Option<Mass>, moved: &BodyState) {
-        let c = &self.columns;
-        let kind = c.kind[slot];
-        if kind.shape() != ShapeKind::Compound {
-            let filter = self.filter(slot);
-            let material = self.material(slot);
-            let first = Part { shape: self.shape(slot), position: Vec2::ZERO, angle: 0.0, material, filter };
-            let first = self.placed(&first);
-            let compound = Compound { parts: vec![first], ..Compound::default() };
-            let number = self.free_compounds.pop().unwrap_or_else(|| {
-                self.compounds.push(Compound::default());
-                (self.compounds.len() - 1) as u32
-            });
-            self.compounds[number as usize] = compound;
-            let alone = std::mem::replace(&mut self.columns.outline[slot], number);
-            if alone != NO_OUTLINE {
-                self.outlines.release(alone);
-            }
-            self.columns.kind[slot] = kind.with_shape(ShapeKind::Compound);
-        }
+        self.make_compound(slot);
         let placed: Vec<Placed> = parts.iter().map(|part| self.placed(part)).collect();
         let massless = self.massless_of(slot);
         let number = self.columns.outline[slot] as usize;
@@ -105,6 +88,13 @@ impl Bodies {
                 Some(entry) => !self.massless.swap_remove(entry).fixed_rotation,
                 None => c.inv_inertia[slot] > 0.0,
             };
+            let index = c.handle[slot].index;
+            let by_hand = self.own.by_hand(index);
+            if by_hand.mass.is_some() || by_hand.inertia.is_some() {
+                let inertia = by_hand.inertia.map(|_| mass.inertia as f32);
+                let of = by_hand.mass.map(|_| mass.mass as f32);
+                self.own.set_by_hand(index, ByHand { mass: of, inertia, ..by_hand });
+            }
             if turns {
                 c.inv_inertia[slot] = (1.0 / mass.inertia) as f32;
                 c.radius[slot] = (2.0 * mass.inertia / mass.mass).sqrt() as f32;
@@ -136,7 +126,7 @@ impl Bodies {
         }
     }
 
-    fn placed(&mut self, part: &Part) -> Placed {
+    pub(super) fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.acquire(&part.shape);
         let reach = self.outlines.outline(outline).reach();
         let material = self.materials.acquire(part.material);

@@ -1,6 +1,6 @@
 //! Checks of the bodies' columns and handles. They hold after any call.
 
-use super::{Bodies, BodyHandle, Filter, Motion, NO_OUTLINE, NO_SLOT, RUNAWAY_SPEED};
+use super::{Bodies, BodyHandle, BodyType, Filter, Motion, NO_OUTLINE, NO_SLOT, RUNAWAY_SPEED};
 use super::{MAX_COORDINATE, padded};
 use crate::base::ensure;
 use crate::geometry::shape::ShapeKind;
@@ -17,7 +17,8 @@ impl Bodies {
             self.validate_shape(slot)?;
             self.validate_flags(slot)
         })?;
-        self.validate_counts()
+        self.validate_counts()?;
+        self.validate_own()
     }
 
     /// Checks that slots lead to handles and back, and that each index is in use, free, or retired.
@@ -83,7 +84,8 @@ impl Bodies {
         ensure!(good, "{} are {rates:?}", name("damping rates"));
         ensure!(motion == Motion::Dynamic || inverses == [0.0; 2], "{} are not 0", name("inverses"));
         let velocities = [c.vel_x[slot], c.vel_y[slot], c.omega[slot]];
-        let still = matches!(motion, Motion::Static | Motion::Asleep | Motion::Quarantined);
+        let still =
+            matches!(motion, Motion::Static | Motion::Asleep | Motion::Quarantined | Motion::Disabled);
         ensure!(!still || velocities == [0.0; 3], "{} is {velocities:?}", name("velocity"));
         let forced = [c.force_x[slot], c.force_y[slot], c.torque[slot]] != [0.0; 3];
         ensure!(!forced || self.any_force, "{} is none that waits", name("force"));
@@ -185,7 +187,7 @@ impl Bodies {
             let kind = self.columns.kind[slot];
             if kind.is_particle() {
                 particles += 1;
-            } else if kind.motion() == Motion::Static {
+            } else if self.body_type(slot) == BodyType::Static {
                 fixed += 1;
             } else {
                 moving += 1;

@@ -356,7 +356,7 @@ fn two_of_order(sample: &mut [f32], low: usize, high: usize) -> (f32, f32) {
 fn mark(kind: Kind) -> i32 {
     match (kind.motion(), kind.shape()) {
         (Motion::Dead, _) => DEAD,
-        (Motion::Quarantined, _) => QUARANTINED,
+        (Motion::Quarantined | Motion::Disabled, _) => QUARANTINED,
         (_, ShapeKind::HalfSpace) => LARGE,
         _ => 0,
     }

@@ -10,7 +10,7 @@
 use super::crowd::MOST_PARTNERS;
 use super::horizon::HORIZON_STEPS;
 use super::{Broadphase, Growth, Margins, interval, shape_row};
-use crate::body::{Bodies, Motion};
+use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
 use std::ops::Range;
 
@@ -154,7 +154,7 @@ impl Broadphase {
         let (mut tests, mut partners) = (0, 0);
         self.visit_bands(range_s, range_b, |other| {
             tests += 1;
-            let removed = bodies.columns.kind[other].motion() == Motion::Dead;
+            let removed = !bodies.columns.kind[other].is_collidable();
             partners += usize::from(!removed && !self.is_loose(other) && add(other));
             partners < MOST_PARTNERS
         });

@@ -301,6 +301,11 @@ impl Outlines {
         number
     }
 
+    /// Adds a user to an outline that is in use, if it is that of this shape. Returns false if it is not.
+    pub(crate) fn acquire_known(&mut self, number: u32, shape: &Shape) -> bool {
+        self.shapes.get(number as usize) == Some(shape) && self.numbers.acquire_known(number)
+    }
+
     /// Takes a user off an outline. The rows of an unused outline stay until the next new outline takes them. Until the
     /// next pair list, blocks of ended contacts still name these rows, although no sweep solves these blocks.
     pub(crate) fn release(&mut self, number: u32) {

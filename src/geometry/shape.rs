@@ -253,6 +253,11 @@ impl Shape {
     /// box, ml²/12 for a segment, the sum over triangles, strips and sectors for capsules and polygons. Infinite for an `Aabb`,
     /// `Particle`, `HalfSpace` and `ChainSegment`, which do not rotate.
     pub fn inertia(&self, mass: f32) -> f32 {
+        self.inertia_by(mass, || self.mass_properties())
+    }
+
+    /// The same, with the mass properties of the shape for those that need them.
+    pub(crate) fn inertia_by(&self, mass: f32, properties: impl FnOnce() -> MassProperties) -> f32 {
         match *self {
             Shape::Circle { radius } => 0.5 * mass * radius * radius,
             Shape::Aabb { .. }
@@ -261,13 +266,13 @@ impl Shape {
             | Shape::ChainSegment { .. } => f32::INFINITY,
             Shape::Segment { half_length } => mass * half_length * half_length / 3.0,
             _ => {
-                let MassProperties { area, inertia, .. } = self.mass_properties();
+                let MassProperties { area, inertia, .. } = properties();
                 (f64::from(mass) * inertia / area) as f32
             }
         }
     }
 
-    fn mass_properties(&self) -> MassProperties {
+    pub(crate) fn mass_properties(&self) -> MassProperties {
         let nothing = MassProperties { area: 0.0, centroid: glam::DVec2::ZERO, inertia: 0.0 };
         Outline::of(self).map_or(nothing, |outline| outline.mass_properties())
     }

@@ -89,6 +89,10 @@ impl Joints {
         self.table.len()
     }
 
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.table.reserve(more);
+    }
+
     /// The number of handle indices, free ones included.
     pub(crate) fn capacity(&self) -> usize {
         self.table.capacity()

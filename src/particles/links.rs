@@ -44,6 +44,8 @@ pub struct LinkDesc<B = BodyHandle> {
     pub stiffness: f32,
     /// The force that breaks the link, N. Default: infinite.
     pub break_force: f32,
+    /// A number for the host, which the engine does not read. Default 0.
+    pub tag: u64,
 }
 
 impl<B> LinkDesc<B> {
@@ -59,6 +61,7 @@ impl<B> LinkDesc<B> {
             compliance: 0.0,
             stiffness: 1.0,
             break_force: f32::INFINITY,
+            tag: 0,
         }
     }
 
@@ -79,7 +82,8 @@ impl<B> LinkDesc<B> {
 
     /// Returns this link with its two bodies renamed by `name`.
     pub fn map<C>(self, mut name: impl FnMut(B) -> C) -> LinkDesc<C> {
-        let LinkDesc { a, b, anchor_a, anchor_b, kind, length, compliance, stiffness, break_force } = self;
+        let LinkDesc { a, b, anchor_a, anchor_b, kind, length, compliance, stiffness, break_force, tag } =
+            self;
         LinkDesc {
             a: name(a),
             b: name(b),
@@ -90,6 +94,20 @@ impl<B> LinkDesc<B> {
             compliance,
             stiffness,
             break_force,
+            tag,
+        }
+    }
+}
+
+impl LinkDesc {
+    /// The body at the other end.
+    pub(crate) fn other(&self, body: BodyHandle) -> Option<BodyHandle> {
+        if self.a == body {
+            Some(self.b)
+        } else if self.b == body {
+            Some(self.a)
+        } else {
+            None
         }
     }
 }
@@ -243,6 +261,20 @@ impl Links {
     /// All links with their handles, in the order of their indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LinkHandle, &LinkDesc)> {
         self.table.iter().map(|(name, link)| (LinkHandle::of(name), link))
+    }
+
+    /// The links that are solved: those of enabled bodies. In the order of their indices.
+    pub(crate) fn solved<'a>(
+        &'a self,
+        bodies: &'a Bodies,
+    ) -> impl Iterator<Item = (LinkHandle, &'a LinkDesc)> + 'a {
+        let enabled =
+            |link: &LinkDesc| ![link.a, link.b].iter().any(|body| bodies.is_index_disabled(body.index));
+        self.iter().filter(move |(_, link)| enabled(link))
+    }
+
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.table.reserve(more);
     }
 
     /// Drops the links of bodies that are gone.

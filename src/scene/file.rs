@@ -160,8 +160,22 @@ struct BodyFile {
     angular_damping: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mass: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inertia: Option<f64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     fixed_rotation: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lock_x: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lock_y: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_speed: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_angular_speed: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enabled: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sleep: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -401,7 +415,14 @@ impl BodyFile {
             linear_damping: scalar("linear_damping", self.linear_damping, base.linear_damping)?,
             angular_damping: scalar("angular_damping", self.angular_damping, base.angular_damping)?,
             mass: maybe("mass", self.mass)?,
+            inertia: maybe("inertia", self.inertia)?,
             fixed_rotation: self.fixed_rotation,
+            lock_x: self.lock_x,
+            lock_y: self.lock_y,
+            max_speed: maybe("max_speed", self.max_speed)?,
+            max_angular_speed: maybe("max_angular_speed", self.max_angular_speed)?,
+            enabled: self.enabled.unwrap_or(true),
+            tag: self.tag.unwrap_or(0),
             sleep: self.sleep.unwrap_or(true),
             sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
             time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
@@ -416,6 +437,11 @@ impl BodyFile {
 /// Reads a number that may be missing.
 fn maybe(path: &str, given: Option<f64>) -> Result<Option<f32>, SceneError> {
     given.map(|given| narrow(path, given)).transpose()
+}
+
+/// Returns a tag as the file has it: nothing for 0.
+fn tag_to(tag: u64) -> Option<u64> {
+    (tag != 0).then_some(tag)
 }
 
 /// Returns the default filter with these fields, as far as they are given.

@@ -113,6 +113,14 @@ fn ends_of_any(joint: &Joint, joints: &Joints) -> [Option<u32>; 4] {
     }
 }
 
+/// Returns true if a body of a joint, or of the joints that a gear couples, is not enabled: then the joint holds nothing.
+pub(crate) fn rests(joint: &Joint, joints: &Joints, bodies: &Bodies) -> bool {
+    ends_of_any(joint, joints)
+        .into_iter()
+        .flatten()
+        .any(|body| body != WORLD && bodies.is_index_disabled(body))
+}
+
 /// Returns true if impulses move a body, which is given by its handle index.
 fn is_moved(body: u32, bodies: &Bodies) -> bool {
     body != WORLD && bodies.slot_at(body).is_some_and(|slot| bodies.columns.inv_mass[slot] > 0.0)
@@ -143,7 +151,8 @@ impl JointSolver {
     /// Takes a joint in, with the impulses of a lane that it had.
     fn insert_with(&mut self, index: u32, joints: &mut Joints, bodies: &Bodies, h: f32, kept: Option<Kept>) {
         let Some((_, &joint)) = joints.at(index) else { return };
-        let Some(number) = store_of(&joint.desc.kind).filter(|_| joint.desc.enabled) else { return };
+        let solved = joint.desc.enabled && !rests(&joint, joints, bodies);
+        let Some(number) = store_of(&joint.desc.kind).filter(|_| solved) else { return };
         if self.count == 0 {
             self.step = Substep::after(h, h);
         }

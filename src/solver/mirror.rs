@@ -8,6 +8,7 @@ use super::midpoint::Midpoint;
 use crate::base::prefetch::prefetch_all;
 use crate::base::room::resize;
 use crate::body::compound::Compound;
+use crate::body::own::MotionLimits;
 use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
 use crate::broadphase::strays::Strays;
 use crate::broadphase::{Bounds, Margins, shape_row};
@@ -43,6 +44,8 @@ pub(crate) struct Mirror {
     pub frame: Vec<Row>,
     /// The factors by which `vel` is multiplied in each substep. Empty if nothing is damped.
     pub damp: Vec<Row>,
+    /// The bodies with limits of their motion, by slot.
+    pub limits: Vec<(u32, MotionLimits)>,
     /// Slots that have rows.
     pub bodies: usize,
     /// The level of the kernels of this step.
@@ -85,6 +88,14 @@ impl Mirror {
             column[len..].fill(Row::default());
         }
         self.vel[len..].fill(PADDING_VEL);
+        self.limits.clear();
+        if bodies.own.has_limits() {
+            bodies.list_limits(&mut self.limits);
+            for (slot, limits) in &mut self.limits {
+                // In the rows, spin is a surface speed.
+                limits.max_spin *= bodies.columns.radius[*slot as usize];
+            }
+        }
         resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
         if bodies.any_damping {
             self.damp[len..].fill(Row([1.0; 4]));

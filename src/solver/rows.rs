@@ -3,10 +3,12 @@
 use super::impulse::STEADY;
 use super::mirror::Mirror;
 use super::{Integrate, StepLoad};
+use crate::body::own::MotionLimits;
 use crate::crew::SharedSlice;
 use crate::formula::Softness;
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
 use crate::settings::Settings;
+use glam::Vec2;
 use std::ops::Range;
 
 /// The factor by which contacts with a body that no impulse moves are stiffer, up to the limit of the setting. The load of
@@ -41,6 +43,8 @@ pub(crate) struct Rows<'a> {
     /// Where the bodies are at the start of the step, for joints.
     pub frame: &'a [Row],
     pub any_damping: bool,
+    /// The bodies with limits of their motion, by slot.
+    pub limits: &'a [(u32, MotionLimits)],
     /// Length of a substep and its inverse.
     pub step: f32,
     pub inv_step: f32,
@@ -85,6 +89,7 @@ impl<'a> Rows<'a> {
             damp: &mirror.damp,
             frame: &mirror.frame,
             any_damping: load.any_damping,
+            limits: &mirror.limits,
             step: h,
             inv_step: 1.0 / h,
             impulse_ratio: load.impulse_ratio,
@@ -143,6 +148,31 @@ impl<'a> Rows<'a> {
                 *last = L::select(lanes, *last + gained, *last);
             }
             L::scatter(self.accum.as_ptr(), at, last);
+        }
+    }
+}
+
+/// Holds the bodies among these slots within the limits of their motion. Runs before positions and after velocities are integrated.
+///
+/// A lock is a constraint beside the contacts: what pushes a body along a locked axis finds it standing again in the next pass.
+///
+/// # Safety
+///
+/// No other task has any of these bodies.
+#[allow(unsafe_code)]
+pub(super) unsafe fn limit(rows: &Rows<'_>, slots: Range<usize>) {
+    let first = rows.limits.partition_point(|&(slot, _)| (slot as usize) < slots.start);
+    for &(slot, limits) in rows.limits[first..].iter().take_while(|&&(slot, _)| (slot as usize) < slots.end) {
+        let slot = slot as usize;
+        // SAFETY: no other task has this body.
+        let (vel, last) =
+            unsafe { (&mut rows.vel.range(slot..slot + 1)[0].0, &mut rows.accum.range(slot..slot + 1)[0].0) };
+        let velocity = limits.limited(Vec2::new(vel[0], vel[1]));
+        let now = [velocity.x, velocity.y, MotionLimits::limited_spin(vel[2], limits.max_spin)];
+        for axis in 0..3 {
+            // The next warm start repeats what the contacts did, and not this.
+            last[axis] += now[axis] - vel[axis];
+            vel[axis] = now[axis];
         }
     }
 }

@@ -3,13 +3,14 @@
 use super::World;
 use super::pairs::ListState;
 use crate::body::compound::Part;
+use crate::body::mass::mass_of_parts;
+use crate::body::own::ByHand;
 use crate::body::{
     BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED, Motion,
 };
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::shape::Shape;
 use crate::geometry::trig::{sin_cos, wrap};
-use crate::lane::Row;
 use crate::material::Material;
 use glam::Vec2;
 
@@ -32,7 +33,11 @@ impl World {
 
     fn insert_body(&mut self, desc: &BodyDesc) -> BodyHandle {
         let body = self.bodies.insert(desc);
-        self.note_placed(self.bodies.len - 1);
+        let slot = self.bodies.len - 1;
+        if !desc.enabled {
+            self.bodies.disable(slot);
+        }
+        self.note_placed(slot);
         body
     }
 
@@ -46,7 +51,7 @@ impl World {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
         self.check_room(descs.len())?;
-        self.bodies.reserve(descs.len());
+        self.bodies.extend(descs.len());
         Ok(descs.iter().map(|desc| self.insert_body(desc)).collect())
     }
 
@@ -88,6 +93,9 @@ impl World {
         if there + parts.len() > Self::MAX_PARTS {
             return Err(Error::Invalid { field: "part", reason: "a body has at most 255 parts" });
         }
+        if self.bodies.is_disabled(slot) {
+            return self.add_parts_at_rest(slot, parts);
+        }
         let before = self.interpolated_at(slot, 0.0);
         let mass = self.bodies.mass_with(slot, parts);
         let centre = mass.map_or(Vec2::ZERO, |mass| mass.centre.as_vec2());
@@ -100,20 +108,23 @@ impl World {
         self.links.centre_moved(self.bodies.handle(slot), centre);
         self.joints_of_changed(self.bodies.handle(slot), centre);
         self.moved_by_hand(slot);
-        // Where the new centre was before the last step.
-        let (sin, cos) = sin_cos(before.angle);
-        let came_from = before.position + Vec2::new(cos, sin).rotate(centre);
-        let radius = self.bodies.columns.radius[slot];
-        if slot < self.solver.mirror.bodies {
-            let way = moved.position - came_from;
-            let turned = (moved.total_angle() - before.total_angle()) as f32 * radius;
-            self.solver.mirror.pose[slot] = Row([way.x, way.y, turned, 0.0]);
-        }
+        self.note_move_of_centre(slot, centre, before);
         Ok(())
     }
 
+    /// Adds parts to a body that is not enabled.
+    fn add_parts_at_rest(&mut self, slot: usize, parts: &[Part]) -> Result<(), Error> {
+        let mut all = self.parts(self.bodies.handle(slot))?;
+        all.extend_from_slice(parts);
+        let centre = self.bodies.centre_of(slot, &all);
+        let by_hand = self.bodies.by_hand(slot);
+        let more = mass_of_parts(parts).mass as f32;
+        let mass = by_hand.mass.map(|mass| if mass > 0.0 { mass + more } else { mass });
+        self.replace_parts(slot, &all, centre, Some(ByHand { mass, ..by_hand }))
+    }
+
     /// Returns the state that a body would have with its centre at `centre`, a point in its own axes.
-    fn centre_at(&self, slot: usize, centre: Vec2) -> BodyState {
+    pub(super) fn centre_at(&self, slot: usize, centre: Vec2) -> BodyState {
         let state = self.state(slot);
         let (sin, cos) = sin_cos(state.angle);
         let way = Vec2::new(cos, sin).rotate(centre);
@@ -137,10 +148,10 @@ impl World {
             return Ok(parts.iter().map(|placed| placed.part).collect());
         }
         let (shape, material, filter) = (self.bodies.shape(slot), self.material(body)?, self.filter(body)?);
-        Ok(vec![Part { shape, position: Vec2::ZERO, angle: 0.0, material, filter }])
+        Ok(vec![Part { material, filter, ..Part::new(shape, Vec2::ZERO) }])
     }
 
-    fn check_room(&self, more: usize) -> Result<(), Error> {
+    pub(super) fn check_room(&self, more: usize) -> Result<(), Error> {
         if self.bodies.len + more > MAX_BODIES {
             Err(Error::TooMany { kind: "bodies", max: MAX_BODIES })
         } else {
@@ -162,6 +173,9 @@ impl World {
         self.bodies.remove(body)?;
         self.links.body_removed(body);
         self.hulls.changed = true;
+        if !self.names.is_empty() {
+            self.names.remove(&body);
+        }
         Ok(())
     }
 
@@ -185,13 +199,7 @@ impl World {
     }
 
     pub(super) fn state(&self, slot: usize) -> BodyState {
-        BodyState {
-            position: self.bodies.position(slot),
-            angle: self.bodies.columns.angle[slot],
-            turns: self.bodies.columns.turns[slot],
-            velocity: self.bodies.velocity(slot),
-            angular_velocity: self.bodies.columns.omega[slot],
-        }
+        self.bodies.state(slot)
     }
 
     /// Returns how a body moves: static, kinematic or dynamic.
@@ -227,7 +235,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn mass(&self, body: BodyHandle) -> Result<f32, Error> {
-        Ok(1.0 / self.bodies.own_inv_mass(self.bodies.slot_of(body)?))
+        Ok(1.0 / self.bodies.true_inverses(self.bodies.slot_of(body)?).0)
     }
 
     /// Returns the filter that says which other bodies a body touches.
@@ -259,7 +267,7 @@ impl World {
 
     /// Notes that a body was moved by hand: the last step's movement does not say where it came from, and its bounds
     /// are not where it is.
-    fn moved_by_hand(&mut self, slot: usize) {
+    pub(super) fn moved_by_hand(&mut self, slot: usize) {
         if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
             (pose.0[0], pose.0[1]) = (0.0, 0.0);
         }
@@ -267,7 +275,7 @@ impl World {
     }
 
     /// Notes that a body, or a part of it, is not where its bounds are.
-    fn displaced(&mut self, slot: usize) {
+    pub(super) fn displaced(&mut self, slot: usize) {
         self.note_placed(slot);
         self.note_move(slot);
         self.broadphase.strays.displace(slot);
@@ -302,12 +310,7 @@ impl World {
     pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
         let slot = self.moving_slot(body, "velocity")?;
         check_vec("velocity", velocity, MAX_SPEED)?;
-        if velocity != Vec2::ZERO {
-            self.disturb(slot);
-        }
-        let c = &mut self.bodies.columns;
-        (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
-        self.unchecked = true;
+        self.put_velocity(slot, velocity, None);
         Ok(())
     }
 
@@ -319,12 +322,29 @@ impl World {
     pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
         let slot = self.moving_slot(body, "angular_velocity")?;
         check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
-        if omega != 0.0 {
+        let state = self.bodies.state(slot);
+        self.put_velocity(slot, state.velocity, Some(omega));
+        Ok(())
+    }
+
+    /// Sets a body's velocity, and its angular velocity. It keeps what is `None`.
+    pub(super) fn put_velocity(&mut self, slot: usize, velocity: Vec2, omega: Option<f32>) {
+        let index = self.bodies.handle(slot).index;
+        self.bodies.own.set_target(index, None);
+        if self.bodies.is_disabled(slot)
+            && let Some(kept) = self.bodies.own.disabled_mut(index)
+        {
+            kept.velocity = velocity;
+            kept.angular_velocity = omega.unwrap_or(kept.angular_velocity);
+            return;
+        }
+        if velocity != Vec2::ZERO || omega.is_some_and(|omega| omega != 0.0) {
             self.disturb(slot);
         }
-        self.bodies.columns.omega[slot] = omega;
+        let c = &mut self.bodies.columns;
+        (c.vel_x[slot], c.vel_y[slot]) = (velocity.x, velocity.y);
+        c.omega[slot] = omega.unwrap_or(c.omega[slot]);
         self.unchecked = true;
-        Ok(())
     }
 
     /// Sets which other bodies a body touches. If the body has several parts, all of them get this filter.
@@ -377,7 +397,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
-        let slot = self.moving_slot(body, "force")?;
+        let slot = self.pushed_slot(body, "force")?;
         check_vec("force", force, Self::MAX_FORCE)?;
         if force == Vec2::ZERO {
             return Ok(());
@@ -398,7 +418,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn apply_force_at(&mut self, body: BodyHandle, force: Vec2, point: Vec2) -> Result<(), Error> {
-        let slot = self.moving_slot(body, "force")?;
+        let slot = self.pushed_slot(body, "force")?;
         check_vec("point", point, MAX_COORDINATE)?;
         let torque = (point - self.bodies.position(slot)).perp_dot(force);
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
@@ -412,7 +432,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
-        let slot = self.moving_slot(body, "torque")?;
+        let slot = self.pushed_slot(body, "torque")?;
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
         if torque == 0.0 {
             return Ok(());
@@ -441,7 +461,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity or an angular velocity that
     /// would be beyond [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec2, point: Vec2) -> Result<(), Error> {
-        let slot = self.moving_slot(body, "impulse")?;
+        let slot = self.pushed_slot(body, "impulse")?;
         check_vec("point", point, MAX_COORDINATE)?;
         let angular = (point - self.bodies.position(slot)).perp_dot(impulse);
         self.change_velocities(body, impulse, angular)
@@ -459,29 +479,60 @@ impl World {
 
     /// Changes both velocities, or neither if one is refused.
     fn change_velocities(&mut self, body: BodyHandle, impulse: Vec2, angular: f32) -> Result<(), Error> {
-        let slot = self.moving_slot(body, "impulse")?;
-        check_vec("impulse", impulse, Self::MAX_FORCE)?;
-        check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        let slot = self.check_impulse(body, impulse, angular)?;
+        self.push(slot, impulse, angular);
+        Ok(())
+    }
+
+    /// The velocities of a body after an impulse.
+    fn after_impulse(&self, slot: usize, impulse: Vec2, angular: f32) -> (Vec2, f32) {
         let (inv_mass, inv_inertia) = (self.bodies.own_inv_mass(slot), self.bodies.own_inv_inertia(slot));
         let velocity = self.bodies.velocity(slot) + inv_mass * impulse;
-        let omega = self.bodies.columns.omega[slot] + inv_inertia * angular;
+        (velocity, self.bodies.columns.omega[slot] + inv_inertia * angular)
+    }
+
+    /// Returns the slot of a body that takes this impulse.
+    pub(super) fn check_impulse(
+        &self,
+        body: BodyHandle,
+        impulse: Vec2,
+        angular: f32,
+    ) -> Result<usize, Error> {
+        let slot = self.pushed_slot(body, "impulse")?;
+        check_vec("impulse", impulse, Self::MAX_FORCE)?;
+        check_range("impulse", angular, -Self::MAX_FORCE, Self::MAX_FORCE)?;
+        let (velocity, omega) = self.after_impulse(slot, impulse, angular);
         if impulse != Vec2::ZERO {
             check_vec("velocity", velocity, MAX_SPEED)?;
         }
         if angular != 0.0 {
             check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         }
+        Ok(slot)
+    }
+
+    /// Changes a body's velocities by an impulse that was checked.
+    pub(super) fn push(&mut self, slot: usize, impulse: Vec2, angular: f32) {
         if impulse == Vec2::ZERO && angular == 0.0 {
-            return Ok(());
+            return;
         }
         self.wake(slot);
+        let (velocity, omega) = self.after_impulse(slot, impulse, angular);
         let c = &mut self.bodies.columns;
         (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (velocity.x, velocity.y, omega);
         self.unchecked = true;
-        Ok(())
     }
 
-    fn moving_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
+    /// Returns the slot of a body that forces may act on: one that is enabled, and not static.
+    pub(super) fn pushed_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
+        let slot = self.moving_slot(body, field)?;
+        if self.bodies.is_disabled(slot) {
+            return Err(Error::Invalid { field, reason: "the body is not enabled" });
+        }
+        Ok(slot)
+    }
+
+    pub(super) fn moving_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
         let slot = self.good_slot(body, field)?;
         match self.bodies.body_type(slot) {
             BodyType::Static => Err(Error::Invalid { field, reason: "a static body has none" }),
@@ -490,7 +541,7 @@ impl World {
     }
 
     /// Returns the slot of a body that the host may move: one that is not quarantined.
-    fn good_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
+    pub(super) fn good_slot(&self, body: BodyHandle, field: &'static str) -> Result<usize, Error> {
         let slot = self.bodies.slot_of(body)?;
         if self.bodies.columns.kind[slot].motion() == Motion::Quarantined {
             return Err(Error::Invalid { field, reason: "the body is quarantined: it stays where it is" });

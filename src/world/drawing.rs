@@ -21,6 +21,8 @@ pub enum Role {
     Dynamic,
     /// The body went bad, see [`Quarantine`](crate::Quarantine).
     Quarantined,
+    /// The body takes part in nothing, see [`World::set_enabled`].
+    Disabled,
 }
 
 /// A body as it lies in storage, see [`World::stored_body`].
@@ -127,6 +129,7 @@ impl<'a> StoredBody<'a> {
             Motion::Kinematic => Role::Kinematic,
             Motion::Dynamic | Motion::Asleep => Role::Dynamic,
             Motion::Quarantined | Motion::Dead => Role::Quarantined,
+            Motion::Disabled => Role::Disabled,
         }
     }
 

@@ -209,9 +209,11 @@ impl World {
 impl Bodies {
     /// Returns true if a body can be added or removed without a new list. Half-spaces can't, as they are near
     /// everything. Compounds can't, as they have rows of their own in the mirror. Particles can't, as they may have
-    /// links and be part of hulls.
+    /// links and be part of hulls. Bodies that are not enabled are in no band.
     fn is_simple(&self, slot: usize) -> bool {
         let kind = self.columns.kind[slot];
-        !kind.is_particle() && !matches!(kind.shape(), ShapeKind::HalfSpace | ShapeKind::Compound)
+        !kind.is_particle()
+            && !self.is_disabled(slot)
+            && !matches!(kind.shape(), ShapeKind::HalfSpace | ShapeKind::Compound)
     }
 }

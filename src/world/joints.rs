@@ -59,7 +59,7 @@ impl World {
     /// [`Error::Invalid`] if neither body is dynamic, or if a gear couples something else than revolute and prismatic joints;
     /// [`Error::TooMany`].
     pub fn add_joint(&mut self, joint: &JointDesc) -> Result<JointHandle, Error> {
-        self.check_joint(joint)?;
+        self.check_joint(joint, true)?;
         self.check_joint_room(1)?;
         Ok(self.insert_joint(joint))
     }
@@ -71,13 +71,15 @@ impl World {
     /// [`Error::Element`] with the index of the first joint that is refused; [`Error::TooMany`].
     pub fn add_joints(&mut self, joints: &[JointDesc]) -> Result<Vec<JointHandle>, Error> {
         for (index, joint) in joints.iter().enumerate() {
-            self.check_joint(joint).map_err(|error| Error::Element { index, error: Box::new(error) })?;
+            self.check_joint(joint, true)
+                .map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
         self.check_joint_room(joints.len())?;
         Ok(joints.iter().map(|joint| self.insert_joint(joint)).collect())
     }
 
-    fn check_joint(&self, joint: &JointDesc) -> Result<(), Error> {
+    /// Checks a joint; only a new one must have a dynamic body, as the types of bodies may have changed since.
+    fn check_joint(&self, joint: &JointDesc, new: bool) -> Result<(), Error> {
         joint.validate()?;
         match joint.ends {
             JointEnds::Joints(first, second) => {
@@ -94,11 +96,12 @@ impl World {
             }
             JointEnds::World(a) => match self.bodies.body_type(self.bodies.slot_of(a)?) {
                 BodyType::Dynamic => Ok(()),
+                _ if !new => Ok(()),
                 _ => Err(Error::Invalid { field: "a", reason: "only a dynamic body can be pulled" }),
             },
             JointEnds::Bodies(a, b) => {
                 let slots = [self.bodies.slot_of(a)?, self.bodies.slot_of(b)?];
-                if slots.iter().all(|&slot| self.bodies.body_type(slot) != BodyType::Dynamic) {
+                if new && slots.iter().all(|&slot| self.bodies.body_type(slot) != BodyType::Dynamic) {
                     return Err(Error::Invalid {
                         field: "b",
                         reason: "one of two joined bodies has to be dynamic",
@@ -281,7 +284,7 @@ impl World {
     /// couples.
     pub fn set_joint(&mut self, joint: JointHandle, desc: &JointDesc) -> Result<(), Error> {
         let old = *self.joints.get(joint)?;
-        self.check_joint(desc)?;
+        self.check_joint(desc, false)?;
         if desc.ends != old.desc.ends {
             return Err(Error::Invalid { field: "ends", reason: "a joint keeps its ends" });
         }
@@ -317,12 +320,18 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a speed that is not finite or out of range; [`Error::Invalid`] for a joint without a motor.
     pub fn set_motor_speed(&mut self, joint: JointHandle, speed: f32) -> Result<(), Error> {
-        self.joints.get(joint)?;
+        self.check_motor(joint, speed)?;
+        self.write_motor_speed(joint.index, speed);
+        Ok(())
+    }
+
+    /// Checks that a joint has a motor, and that it may have this speed.
+    pub(super) fn check_motor(&self, joint: JointHandle, speed: f32) -> Result<(), Error> {
+        let mut desc = self.joints.get(joint)?.desc;
         check_range("motor.speed", speed, -Self::MAX_SPEED, Self::MAX_SPEED)?;
-        if self.write_motor_speed(joint.index, speed) {
-            Ok(())
-        } else {
-            Err(Error::Invalid { field: "motor", reason: "the joint has none" })
+        match desc.kind_motor() {
+            Some(Some(_)) => Ok(()),
+            _ => Err(Error::Invalid { field: "motor", reason: "the joint has none" }),
         }
     }
 

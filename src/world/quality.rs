@@ -192,6 +192,15 @@ impl World {
                     hash.add(word);
                 }
             }
+            if let Some(kept) = self.bodies.disabled(slot) {
+                let motion = [kept.velocity.x, kept.velocity.y, kept.angular_velocity];
+                motion.into_iter().for_each(|value| hash.add(value.to_bits()));
+            }
+        }
+        for (index, target) in self.bodies.own.targets() {
+            hash.add(index);
+            let place = [target.position.x, target.position.y, target.angle];
+            place.into_iter().for_each(|value| hash.add(value.to_bits()));
         }
         hash.finish()
     }

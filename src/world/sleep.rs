@@ -199,6 +199,7 @@ impl World {
             && !self.bodies.any_force
             && !self.unchecked
             && self.sleep.placed.is_empty()
+            && !self.bodies.own.has_targets()
             && !self.links.changed
             && !self.hulls.changed
             && !self.hulls.renumbered
@@ -296,6 +297,7 @@ impl World {
     /// Runs at the start of the step. Wakes what bodies touch that contacts do not move: those that the host has placed, and those that
     /// move by themselves.
     pub(super) fn wake_in_time(&mut self, _: &Crew<'_>) {
+        self.aim();
         self.woken_contacts.clear();
         let mut placed = std::mem::take(&mut self.sleep.placed);
         if self.bodies.asleep_count > 0 {

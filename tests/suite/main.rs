@@ -5,6 +5,7 @@ mod api;
 mod broadphase;
 mod common;
 mod continuous;
+mod edits;
 mod events;
 mod fuzz_corpus;
 mod hulls;

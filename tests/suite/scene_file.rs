@@ -43,13 +43,15 @@ fn all_fields() {
              {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,4],"velocity":[1,0],
               "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,"group":5,
               "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7,
-              "sleep":false,"sleep_threshold":0.3,"time_to_sleep":4,"bullet":true}],
+              "inertia":3,"lock_x":true,"lock_y":true,"max_speed":8,"max_angular_speed":9,"enabled":false,
+              "tag":18446744073709551615,"sleep":false,"sleep_threshold":0.3,"time_to_sleep":4,"bullet":true}],
             "particles":[
              {"position":[0,5],"mass":1.5,"pinned":true},
              {"position":[0,4],"velocity":[1,0],"mass":2,"radius":0.1,"material":1,"group":7,"damping":0.5,
-              "gravity_scale":2,"sleep":false,"sleep_threshold":0,"time_to_sleep":1,"bullet":true}],
+              "gravity_scale":2,"sleep":false,"sleep_threshold":0,"time_to_sleep":1,"bullet":true,"lock_x":true,"lock_y":true,
+              "max_speed":6,"enabled":false,"tag":5}],
             "links":[{"a":0,"b":1},{"a":1,"b":0,"length":2,"kind":"max_distance","compliance":0.01,
-              "stiffness":0.5,"break_force":100}],
+              "stiffness":0.5,"break_force":100,"tag":4}],
             "attachments":[{"particle":1,"body":2,"anchor":[0,0.5]}]}"#,
     );
     let settings = Settings {
@@ -106,7 +108,14 @@ fn all_fields() {
         linear_damping: 0.1,
         angular_damping: 0.2,
         mass: Some(7.0),
+        inertia: Some(3.0),
         fixed_rotation: false,
+        lock_x: true,
+        lock_y: true,
+        max_speed: Some(8.0),
+        max_angular_speed: Some(9.0),
+        enabled: false,
+        tag: u64::MAX,
         sleep: false,
         sleep_threshold: Some(0.3),
         time_to_sleep: Some(4.0),
@@ -124,6 +133,11 @@ fn all_fields() {
         sleep_threshold: Some(0.0),
         time_to_sleep: Some(1.0),
         bullet: true,
+        lock_x: true,
+        lock_y: true,
+        max_speed: Some(6.0),
+        enabled: false,
+        tag: 5,
         ..BodyDesc::particle(Vec2::new(0.0, 4.0), 2.0)
     };
     let rope = LinkDesc {
@@ -131,6 +145,7 @@ fn all_fields() {
         compliance: 0.01,
         stiffness: 0.5,
         break_force: 100.0,
+        tag: 4,
         ..LinkDesc::distance(4, 3, 2.0)
     };
     let bodies = vec![ground, lift, ball, pin, point];
@@ -160,7 +175,7 @@ fn shapes_that_turn() {
              {"type":"static","shape":{"chain_segment":{"half_length":2,"before":[-3,1]}},"angle":0.5,"material":1},
              {"shape":{"capsule":{"half_length":0.5,"radius":0.25}},"material":1,"parts":[
                {"shape":{"polygon":{"vertices":[[0,0],[0,3],[3,0]],"radius":0.125}},"position":[2,1],"angle":-0.5,
-                "material":0,"category":4,"mask":5,"group":6},
+                "material":0,"category":4,"mask":5,"group":6,"tag":9},
                {"shape":{"segment":{"half_length":0.75}},"material":1}]}],
             "chains":[{"points":[[0,0],[4,0],[4,3]],"material":1,"category":2,"mask":3},
                       {"points":[[9,0],[12,0],[9,4]],"closed":true,"material":1}],
@@ -190,6 +205,7 @@ fn shapes_that_turn() {
         angle: -0.5,
         material: belt,
         filter: Filter { category: 4, mask: 5, group: 6 },
+        tag: 9,
         ..Part::new(triangle, Vec2::new(2.0, 1.0))
     };
     let rod = Part { material: heavy, ..Part::new(Shape::segment(0.75), Vec2::ZERO) };

@@ -146,7 +146,7 @@ fn bounds(world: &World) -> Option<Bounds> {
             Role::Dynamic => moving.push(one),
             Role::Kinematic => driven.push(one),
             Role::Static => fixed.push(one),
-            Role::Quarantined => {}
+            Role::Quarantined | Role::Disabled => {}
         }
     }
     if moving.is_empty() {

@@ -126,7 +126,7 @@ impl Gather<'_> {
         let plain = match body.role() {
             Role::Static => return self.colours.fixed,
             Role::Kinematic => return self.colours.kinematic,
-            Role::Quarantined => return self.colours.quarantined,
+            Role::Quarantined | Role::Disabled => return self.colours.quarantined,
             Role::Dynamic => match self.look.by {
                 By::Speed => self.colours.speed(body.velocity().length() / self.view.top_speed),
                 By::Shape => colour::shape(body.kind()),

@@ -5,7 +5,7 @@
 
 use super::write::{decimal, pair};
 use super::{
-    BodyFile, SceneError, filter_of, maybe, narrow, narrow_vector, out_of_range, pick, value, vector,
+    BodyFile, SceneError, filter_of, maybe, narrow, narrow_vector, out_of_range, pick, tag_to, value, vector,
 };
 use crate::particles::hulls::check_places;
 use crate::scene::Scene;
@@ -45,6 +45,16 @@ pub(super) struct ParticleFile {
     time_to_sleep: Option<f64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bullet: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lock_x: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lock_y: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_speed: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enabled: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<u64>,
 }
 
 /// A link between two particles.
@@ -63,6 +73,8 @@ pub(super) struct LinkFile {
     stiffness: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     break_force: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<u64>,
 }
 
 /// A link between a particle and a point of a body.
@@ -83,6 +95,8 @@ pub(super) struct AttachmentFile {
     stiffness: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     break_force: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<u64>,
 }
 
 /// The fields that links and attachments share.
@@ -93,6 +107,7 @@ struct Hold {
     compliance: Option<f64>,
     stiffness: Option<f64>,
     break_force: Option<f64>,
+    tag: Option<u64>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -119,6 +134,11 @@ impl ParticleFile {
             sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
             time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
             bullet: self.bullet,
+            lock_x: self.lock_x,
+            lock_y: self.lock_y,
+            max_speed: maybe("max_speed", self.max_speed)?,
+            enabled: self.enabled.unwrap_or(true),
+            tag: self.tag.unwrap_or(0),
             ..base
         };
         desc.validate()?;
@@ -144,6 +164,11 @@ impl ParticleFile {
             sleep_threshold: file.sleep_threshold,
             time_to_sleep: file.time_to_sleep,
             bullet: file.bullet,
+            lock_x: file.lock_x,
+            lock_y: file.lock_y,
+            max_speed: file.max_speed,
+            enabled: file.enabled,
+            tag: file.tag,
         }
     }
 }
@@ -178,13 +203,13 @@ impl LinkFile {
         let a = particle("a", self.a, bodies, first)?;
         let b = particle("b", self.b, bodies, first)?;
         let apart = bodies[a].position.distance(bodies[b].position);
-        let LinkFile { length, kind, compliance, stiffness, break_force, .. } = *self;
-        Hold { length, kind, compliance, stiffness, break_force }.link(LinkDesc::distance(a, b, apart))
+        let LinkFile { length, kind, compliance, stiffness, break_force, tag, .. } = *self;
+        Hold { length, kind, compliance, stiffness, break_force, tag }.link(LinkDesc::distance(a, b, apart))
     }
 
     fn of(link: &LinkDesc<usize>, place: &[usize]) -> LinkFile {
-        let Hold { length, kind, compliance, stiffness, break_force } = Hold::of(link);
-        LinkFile { a: place[link.a], b: place[link.b], length, kind, compliance, stiffness, break_force }
+        let Hold { length, kind, compliance, stiffness, break_force, tag } = Hold::of(link);
+        LinkFile { a: place[link.a], b: place[link.b], length, kind, compliance, stiffness, break_force, tag }
     }
 }
 
@@ -198,13 +223,13 @@ impl AttachmentFile {
             return Err(value("body", "a half-space cannot be linked"));
         }
         let anchor = vector("anchor", self.anchor, Vec2::ZERO)?;
-        let AttachmentFile { length, kind, compliance, stiffness, break_force, .. } = *self;
-        let hold = Hold { length, kind, compliance, stiffness, break_force };
+        let AttachmentFile { length, kind, compliance, stiffness, break_force, tag, .. } = *self;
+        let hold = Hold { length, kind, compliance, stiffness, break_force, tag };
         hold.link(LinkDesc::attach(particle, self.body, anchor))
     }
 
     fn of(link: &LinkDesc<usize>, place: &[usize]) -> AttachmentFile {
-        let Hold { length, kind, compliance, stiffness, break_force } = Hold::of(link);
+        let Hold { length, kind, compliance, stiffness, break_force, tag } = Hold::of(link);
         AttachmentFile {
             particle: place[link.a],
             body: place[link.b],
@@ -214,6 +239,7 @@ impl AttachmentFile {
             compliance,
             stiffness,
             break_force,
+            tag,
         }
     }
 }
@@ -229,6 +255,7 @@ impl Hold {
             compliance: scalar("compliance", self.compliance, 0.0)?,
             stiffness: scalar("stiffness", self.stiffness, 1.0)?,
             break_force: scalar("break_force", self.break_force, f32::INFINITY)?,
+            tag: self.tag.unwrap_or(0),
             ..base
         };
         link.validate()?;
@@ -243,6 +270,7 @@ impl Hold {
             compliance: unless(link.compliance, 0.0),
             stiffness: unless(link.stiffness, 1.0),
             break_force: unless(link.break_force, f32::INFINITY),
+            tag: tag_to(link.tag),
         }
     }
 }

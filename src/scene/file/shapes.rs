@@ -1,7 +1,7 @@
 //! The shapes of a scene file, the further parts of its bodies, and its chains.
 
 use super::write::{decimal, pair};
-use super::{BodyFile, SceneError, filter_of, filter_to, narrow, narrow_vector, pick, value};
+use super::{BodyFile, SceneError, filter_of, filter_to, narrow, narrow_vector, pick, tag_to, value};
 use crate::error::Error;
 use crate::{Assembly, BodyDesc, Filter, Material, Part, Polygon, Shape};
 use glam::Vec2;
@@ -155,6 +155,8 @@ pub(super) struct PartFile {
     mask: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tag: Option<u64>,
 }
 
 impl PartFile {
@@ -165,6 +167,7 @@ impl PartFile {
             angle: self.angle.map_or(Ok(0.0), |angle| narrow("angle", angle))?,
             material: pick(self.material, materials)?,
             filter: filter_of(self.category, self.mask, self.group),
+            tag: self.tag.unwrap_or(0),
         };
         part.validate().map_err(|error| SceneError::from(error).instead_of("part.", ""))?;
         Ok(part)
@@ -180,6 +183,7 @@ impl PartFile {
             category,
             mask,
             group,
+            tag: tag_to(part.tag),
         }
     }
 }

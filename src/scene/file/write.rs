@@ -4,7 +4,7 @@ use super::error::value;
 use super::joints::joints_of;
 use super::linked::{ParticleFile, hulls_of, links_of};
 use super::shapes::{PartFile, ShapeFile};
-use super::{BodyFile, MaterialFile, MixingFile, SceneError, SceneFile, filter_to, name};
+use super::{BodyFile, MaterialFile, MixingFile, SceneError, SceneFile, filter_to, name, tag_to};
 use crate::scene::Scene;
 use crate::{BodyDesc, BodyType, Material, Settings};
 use glam::Vec2;
@@ -135,7 +135,14 @@ impl BodyFile {
             linear_damping: unless(body.linear_damping, 0.0),
             angular_damping: unless(body.angular_damping, 0.0),
             mass: body.mass.map(decimal),
+            inertia: body.inertia.map(decimal),
             fixed_rotation: body.fixed_rotation,
+            lock_x: body.lock_x,
+            lock_y: body.lock_y,
+            max_speed: body.max_speed.map(decimal),
+            max_angular_speed: body.max_angular_speed.map(decimal),
+            enabled: (!body.enabled).then_some(false),
+            tag: tag_to(body.tag),
             sleep: (!body.sleep).then_some(false),
             sleep_threshold: body.sleep_threshold.map(decimal),
             time_to_sleep: body.time_to_sleep.map(decimal),

@@ -58,7 +58,7 @@ impl Clusters {
             return;
         }
         let mut ends: Vec<[u32; 2]> = Vec::new();
-        for (_, link) in links.iter().filter(|(_, link)| is_stiff(link, bodies)) {
+        for (_, link) in links.solved(bodies).filter(|(_, link)| is_stiff(link, bodies)) {
             ends.extend([[link.a.index, link.b.index], [link.b.index, link.a.index]]);
         }
         ends.sort_unstable();
@@ -105,7 +105,7 @@ impl Clusters {
     fn attach(&mut self, hulls: &Hulls, links: &Links, bodies: &Bodies) {
         let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
         let mut ends: Vec<[u32; 2]> = Vec::new();
-        for (_, link) in links.iter().filter(|(_, link)| particle(link.a) && particle(link.b)) {
+        for (_, link) in links.solved(bodies).filter(|(_, link)| particle(link.a) && particle(link.b)) {
             ends.extend([[link.a.index, link.b.index], [link.b.index, link.a.index]]);
         }
         ends.sort_unstable();

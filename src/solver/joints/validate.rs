@@ -3,7 +3,7 @@
 use super::drive::feature;
 use super::ends::WORLD;
 use super::store::{SERIAL, each_store, with_store};
-use super::{JointSolver, ends_of_any, is_moved, store_of};
+use super::{JointSolver, ends_of_any, is_moved, rests, store_of};
 use crate::base::ensure;
 use crate::body::Bodies;
 use crate::joints::desc::JointHandle;
@@ -17,7 +17,8 @@ impl JointSolver {
         let mut moved = BTreeSet::new();
         let mut count = 0;
         for (handle, joint) in joints.iter() {
-            let wanted = joint.desc.enabled && joint.asleep.is_none() && store_of(&joint.desc.kind).is_some();
+            let solved = joint.desc.enabled && !rests(joint, joints, bodies);
+            let wanted = solved && joint.asleep.is_none() && store_of(&joint.desc.kind).is_some();
             ensure!(joint.place.is_some() == wanted, "{handle:?} is solved: {}", joint.place.is_some());
             let Some(place) = joint.place else { continue };
             count += 1;

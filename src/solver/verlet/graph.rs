@@ -1,6 +1,7 @@
 //! The graph of the linked bodies, and the order in which it is cut into tiles: breadth first, level after level (E.
 //! Cuthill and J. McKee, 1969).
 
+use crate::body::Bodies;
 use crate::particles::links::Links;
 
 /// The linked bodies and their links.
@@ -22,16 +23,19 @@ pub(super) struct Order {
 }
 
 impl Graph {
-    pub(super) fn new(links: &Links) -> Graph {
-        let mut bodies: Vec<u32> = links.iter().flat_map(|(_, link)| [link.a.index, link.b.index]).collect();
+    pub(super) fn new(links: &Links, of: &Bodies) -> Graph {
+        let mut bodies: Vec<u32> =
+            links.solved(of).flat_map(|(_, link)| [link.a.index, link.b.index]).collect();
         bodies.sort_unstable();
         bodies.dedup();
         let mut vertex = vec![0u32; bodies.last().map_or(0, |&last| last as usize + 1)];
         for (index, &body) in bodies.iter().enumerate() {
             vertex[body as usize] = index as u32;
         }
-        let edges: Vec<[u32; 2]> =
-            links.iter().map(|(_, link)| [link.a, link.b].map(|body| vertex[body.index as usize])).collect();
+        let edges: Vec<[u32; 2]> = links
+            .solved(of)
+            .map(|(_, link)| [link.a, link.b].map(|body| vertex[body.index as usize]))
+            .collect();
         let mut start = vec![0u32; bodies.len() + 1];
         for &end in edges.iter().flatten() {
             start[end as usize + 1] += 1;

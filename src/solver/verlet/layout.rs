@@ -17,7 +17,7 @@ impl Verlet {
     pub(super) fn build(&mut self, links: &mut Links, bodies: &Bodies) {
         links.forget_removed(bodies);
         links.changed = false;
-        let graph = Graph::new(links);
+        let graph = Graph::new(links, bodies);
         let order = graph.order();
         self.nodes.clear();
         self.tiles.clear();
@@ -50,7 +50,7 @@ impl Verlet {
     fn fill_tiles(&mut self, links: &Links, graph: &Graph, place: &[u32], bodies: &Bodies) {
         let mut of_tile: Vec<Vec<Placed>> = Vec::new();
         of_tile.resize_with(self.tiles.len(), Vec::new);
-        for (&[a, b], (handle, link)) in graph.edges.iter().zip(links.iter()) {
+        for (&[a, b], (handle, link)) in graph.edges.iter().zip(links.solved(bodies)) {
             let (a, b) = (place[a as usize], place[b as usize]);
             let tile = self.tiles.partition_point(|tile| tile.nodes.end <= a.min(b) as usize);
             of_tile[tile].push(Placed { a, b, handle, link: *link });

@@ -1,0 +1,314 @@
+//! Contract: a world is what a simple model says after any stream of edits: each body has what was given to it last, stale handles are refused, and every
+//! invariant holds.
+
+use granule::{
+    BodyDesc, BodyHandle, BodyType, Explosion, Field, FieldKind, Filter, Isa, JointDesc, Locks, Material,
+    Order, Part, Region, Settings, Shape, Vec2, World,
+};
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+use std::collections::HashMap;
+
+/// The handle of no body.
+const NONE: BodyHandle = BodyHandle::from_parts(9_999, 9);
+
+/// What the host knows of a body.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    body_type: BodyType,
+    enabled: bool,
+    locks: Locks,
+    speeds: (Option<f32>, Option<f32>),
+    mass: Option<f32>,
+    tag: u64,
+    name: Option<String>,
+    filter: Filter,
+    parts: usize,
+    damping: (f32, f32),
+    gravity_scale: f32,
+}
+
+#[derive(Default)]
+struct Model {
+    bodies: HashMap<BodyHandle, Known>,
+    order: Vec<BodyHandle>,
+    gone: Vec<BodyHandle>,
+}
+
+/// An operation: its number, the place of its body, and numbers.
+type Operation = (u8, u8, [f32; 3], u8);
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let operation = (0u8..26, any::<u8>(), [-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0], any::<u8>());
+    proptest::collection::vec(operation, 1..60)
+}
+
+fn describe([x, y, z]: [f32; 3], flags: u8) -> BodyDesc {
+    let shape = match flags % 4 {
+        0 => Shape::circle(0.4),
+        1 => Shape::oriented_box(0.5, 0.3),
+        2 => Shape::aabb(0.4, 0.4),
+        _ => Shape::capsule(0.4, 0.2),
+    };
+    BodyDesc {
+        velocity: Vec2::new(z, 0.0),
+        tag: u64::from(flags),
+        lock_x: flags & 16 != 0,
+        max_speed: (flags & 32 != 0).then_some(5.0),
+        enabled: flags & 192 != 192,
+        ..BodyDesc::dynamic(shape, Vec2::new(3.0 * x, 4.0 + 3.0 * y))
+    }
+}
+
+impl Model {
+    fn add(&mut self, body: BodyHandle, desc: &BodyDesc) {
+        let known = Known {
+            body_type: desc.body_type,
+            enabled: desc.enabled,
+            locks: Locks { x: desc.lock_x, y: desc.lock_y, rotation: desc.fixed_rotation },
+            speeds: (desc.max_speed, desc.max_angular_speed),
+            mass: desc.mass,
+            tag: desc.tag,
+            name: None,
+            filter: desc.filter,
+            parts: 1,
+            damping: (0.0, 0.0),
+            gravity_scale: 1.0,
+        };
+        assert!(self.bodies.insert(body, known).is_none(), "a handle is given twice");
+        self.order.push(body);
+    }
+
+    fn remove(&mut self, body: BodyHandle) {
+        self.bodies.remove(&body);
+        self.order.retain(|&other| other != body);
+        self.gone.push(body);
+    }
+
+    fn check(&self, world: &World) {
+        assert_eq!(world.total_count(), self.bodies.len() + 1);
+        for (&body, known) in &self.bodies {
+            let found = Known {
+                body_type: world.body_type(body).unwrap(),
+                enabled: world.is_enabled(body).unwrap(),
+                locks: world.locks(body).unwrap(),
+                speeds: world.max_speeds(body).unwrap(),
+                mass: known.mass,
+                tag: world.tag(body).unwrap(),
+                name: world.name(body).unwrap().map(str::to_owned),
+                filter: world.filter(body).unwrap(),
+                parts: world.parts(body).unwrap().len(),
+                damping: world.damping(body).unwrap(),
+                gravity_scale: world.gravity_scale(body).unwrap(),
+            };
+            assert_eq!(&found, known, "{body:?}");
+            let mass = world.mass(body).unwrap();
+            match known.mass {
+                Some(given) if known.body_type == BodyType::Dynamic => {
+                    assert!((mass / given - 1.0).abs() < 1e-5, "{mass} of {given}");
+                }
+                _ => assert_eq!(mass.is_infinite(), known.body_type != BodyType::Dynamic),
+            }
+        }
+        for &body in &self.gone {
+            assert!(world.body(body).is_err() && world.tag(body).is_err() && world.parts(body).is_err());
+        }
+    }
+
+    fn apply(&mut self, worlds: &mut [World; 2], &(kind, place, numbers, flags): &Operation) {
+        let [x, y, z] = numbers;
+        let vector = Vec2::new(x, y);
+        let all = [&self.order[..], &self.gone[..]].concat();
+        let body = all.get(usize::from(place) % all.len().max(1)).copied().unwrap_or(NONE);
+        let mut both = |operation: &dyn Fn(&mut World) -> Result<(), granule::Error>| {
+            let [one, two] = &mut *worlds;
+            let before = one.state_hash();
+            let (a, b) = (operation(one), operation(two));
+            assert_eq!(a, b);
+            if a.is_err() {
+                assert_eq!(one.state_hash(), before, "refused, and yet changed");
+            }
+            a.is_ok()
+        };
+        let mut known = self.bodies.get(&body).cloned();
+        let alive = known.is_some();
+        let mut fallback = None;
+        let of = known.as_mut().or(fallback.as_mut());
+        let done = match kind {
+            0..=4 => {
+                let desc = describe(numbers, flags);
+                let added: Vec<_> = worlds.iter_mut().map(|world| world.add_body(&desc).unwrap()).collect();
+                assert_eq!(added[0], added[1]);
+                return self.add(added[0], &desc);
+            }
+            5 => {
+                let done = both(&|world| world.remove_bodies(&[body]));
+                assert_eq!(done, alive);
+                if done {
+                    self.remove(body);
+                }
+                return;
+            }
+            6 => {
+                let body_type =
+                    [BodyType::Static, BodyType::Kinematic, BodyType::Dynamic][usize::from(flags) % 3];
+                of.map(|known| known.body_type = body_type);
+                both(&|world| world.set_body_type(body, body_type))
+            }
+            7 => {
+                of.map(|known| known.enabled = flags & 1 == 0);
+                both(&|world| world.set_enabled(body, flags & 1 == 0))
+            }
+            8 => {
+                let mass = (flags & 1 == 0).then_some(x.abs() + 0.1);
+                of.map(|known| known.mass = mass);
+                both(&|world| world.set_mass(body, mass))
+            }
+            9 => {
+                both(&|world| world.set_inertia(body, Some(0.1 + x.abs())));
+                return;
+            }
+            10 => {
+                both(&|world| world.set_centre(body, (flags & 1 == 0).then_some(0.1 * vector)));
+                return;
+            }
+            11 => {
+                let locks = Locks { x: flags & 1 != 0, y: flags & 2 != 0, rotation: flags & 4 != 0 };
+                of.map(|known| known.locks = locks);
+                both(&|world| world.set_locks(body, locks))
+            }
+            12 => {
+                let speeds = ((flags & 1 == 0).then_some(x.abs()), (flags & 2 == 0).then_some(y.abs()));
+                of.map(|known| known.speeds = speeds);
+                both(&|world| world.set_max_speeds(body, speeds.0, speeds.1))
+            }
+            13 => {
+                both(&|world| world.set_kinematic_target(body, vector, z));
+                return;
+            }
+            14 => {
+                let part = Part::new(Shape::circle(0.3), 0.3 * vector);
+                if both(&|world| world.add_part(body, &part)) {
+                    of.map(|known| {
+                        known.parts += 1;
+                        let more = 0.09 * std::f32::consts::PI;
+                        let dynamic = known.body_type == BodyType::Dynamic;
+                        known.mass = known.mass.map(|mass| if dynamic { mass + more } else { mass });
+                        // The model does not follow what a body that is not dynamic will weigh.
+                    });
+                    self.bodies.insert(body, known.expect("a body that is there"));
+                }
+                return;
+            }
+            15 => {
+                if both(&|world| world.remove_part(body, usize::from(flags) % 3)) {
+                    of.map(|known| {
+                        known.parts -= 1;
+                        if known.parts == 1 {
+                            // The filter of the body is that of the part that is left.
+                            known.filter = worlds[0].parts(body).unwrap()[0].filter;
+                        }
+                    });
+                    self.bodies.insert(body, known.expect("a body that is there"));
+                }
+                return;
+            }
+            16 => {
+                let part = Part::new(Shape::oriented_box(0.2, 0.3), 0.2 * vector);
+                let done = both(&|world| world.set_part(body, usize::from(flags) % 2, &part));
+                let alone = self.bodies.get(&body).is_some_and(|known| known.parts == 1);
+                if done && alone {
+                    of.map(|known| known.filter = part.filter);
+                    self.bodies.insert(body, known.expect("a body that is there"));
+                }
+                return;
+            }
+            17 => {
+                both(&|world| world.set_shape(body, &Shape::oriented_box(0.3, 0.5)));
+                return;
+            }
+            18 => {
+                both(&|world| world.set_material(body, &Material::new(1.0 + x.abs(), y.abs(), 0.1)));
+                return;
+            }
+            19 => {
+                let filter = Filter { category: 1 + u32::from(flags % 4), ..Filter::default() };
+                of.map(|known| known.filter = filter);
+                both(&|world| world.set_filter(body, filter))
+            }
+            20 => {
+                let name = (flags & 1 == 0).then(|| format!("n{flags}"));
+                of.map(|known| (known.tag, known.name) = (u64::from(flags), name.clone()));
+                both(&|world| {
+                    world.set_tag(body, u64::from(flags))?;
+                    world.set_name(body, name.as_deref())
+                })
+            }
+            21 => {
+                of.map(|known| (known.damping, known.gravity_scale) = ((x.abs(), y.abs()), z));
+                both(&|world| {
+                    world.set_damping(body, x.abs(), y.abs())?;
+                    world.set_gravity_scale(body, z)
+                })
+            }
+            22 => {
+                let two = [body, self.order.first().copied().unwrap_or_default()];
+                both(&|world| world.set_velocities(&two, &[vector; 2], None));
+                both(&|world| world.apply_impulses(&two, &[vector; 2], Some(&[z; 2])));
+                both(&|world| world.place_bodies(&two[..1], &[vector], None));
+                return;
+            }
+            23 => {
+                let other = self.order.last().copied().unwrap_or(NONE);
+                let joint = JointDesc::revolute(body, other, Vec2::X, -Vec2::X);
+                both(&|world| world.add_joint(&joint).map(|_| ()));
+                return;
+            }
+            24 => {
+                let kind = FieldKind::Wind { velocity: vector, linear: z.abs(), quadratic: 0.1 };
+                both(&|world| world.apply_field(&Field::new(Region::Everywhere, kind)).map(|_| ()));
+                both(&|world| world.explode(&Explosion::new(vector, 3.0, z)).map(|_| ()));
+                return;
+            }
+            _ => {
+                let columns = vec![z; self.order.len() + 1];
+                both(&|world| world.set_velocity_columns(Order::Stored, [&columns, &columns, &columns]));
+                return;
+            }
+        };
+        assert_eq!(done, alive, "{kind}");
+        if let Some(known) = known.filter(|_| done) {
+            self.bodies.insert(body, known);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/edits.txt"))),
+        ..ProptestConfig::default()
+    })]
+
+    /// The world is the model after every operation, and the scalar set gives what the widest gives.
+    #[test]
+    fn a_world_is_its_model(operations in operations()) {
+        let widest = Isa::available().last().unwrap();
+        let mut worlds = [Isa::Scalar, widest].map(|isa| World::new(Settings { isa, ..Settings::default() }).unwrap());
+        for world in &mut worlds {
+            world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+        }
+        let mut model = Model::default();
+        for (index, operation) in operations.iter().enumerate() {
+            model.apply(&mut worlds, operation);
+            worlds[0].validate().unwrap();
+            model.check(&worlds[0]);
+            if index % 2 == 0 {
+                worlds.iter_mut().for_each(World::step);
+                worlds[1].validate().unwrap();
+                prop_assert_eq!(worlds[0].first_difference(&worlds[1]), None);
+                prop_assert_eq!(worlds[0].state_hash(), worlds[1].state_hash());
+            }
+        }
+    }
+}
