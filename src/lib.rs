@@ -84,6 +84,7 @@ mod world;
 
 pub use assembly::{Assembly, Cloth};
 pub use body::compound::Part;
+pub use body::hooks::{HookContact, HookPoint, HookUse, Hooks};
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub use contacts::ContactEvent;
 #[doc(hidden)]
@@ -97,15 +98,15 @@ pub use joints::desc::{
     JointDesc, JointDrive, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle, JointKind, JointMotor,
     JointQuality, JointState, Spring,
 };
-pub use material::{Material, Mix, Mixing};
+pub use material::{Material, Mix, Mixed, Mixing};
 pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
-    StoredBody, World,
+    Advance, Columns, Contact, Difference, HitEvent, JointColumns, JointForceEvent, MoveEvent, PlacedJoint,
+    PlacedShape, Quality, Quarantine, Role, SensorEvent, StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

@@ -3,25 +3,31 @@
 
 mod bodies;
 mod compare;
+mod contacts;
 mod continuous;
 mod drawing;
 mod edits;
+mod events;
 mod exact;
 mod fault;
+mod hooks;
 mod joints;
 mod links;
 pub(crate) mod many;
 mod pairs;
 mod quality;
 mod query;
+mod sensors;
 mod sleep;
 mod validate;
 mod view;
 
 pub use compare::Difference;
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
+pub use events::{HitEvent, JointForceEvent, MoveEvent};
 pub use joints::JointColumns;
 pub use quality::Quality;
+pub use sensors::SensorEvent;
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;
@@ -48,9 +54,11 @@ use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Parts, StepLoad};
 use crate::timing::{Clock, Stage, Timings, Trace};
 use edits::Edits;
+use events::Watch;
 use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
+use sensors::Sensing;
 use std::sync::Mutex;
 
 /// The result of [`World::advance`].
@@ -127,6 +135,8 @@ pub struct World {
     /// The contact points of sleeping bodies, by island, and those of bodies that have woken since the last step.
     sleeping_contacts: Vec<Vec<Contact>>,
     woken_contacts: Vec<Contact>,
+    /// What is in the sensors.
+    sensing: Sensing,
 
     // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
     // to interpolate.)
@@ -139,6 +149,8 @@ pub struct World {
     joint_columns: joints::ColumnMemory,
 
     // Observers: they have no effect on results, except a fault, which tests plant.
+    /// The events that the host has asked for.
+    watch: Watch,
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
@@ -170,7 +182,7 @@ impl StepPart {
 }
 
 /// The parts of the step, in order. The comment of each function says what it reads and what it writes.
-const STEP: [StepPart; 13] = [
+const STEP: [StepPart; 16] = [
     StepPart::of(Stage::Islands, World::wake_in_time),
     StepPart::of(Stage::Broadphase, World::take_in_edits),
     StepPart::of(Stage::Contacts, World::carry_out).when(ListState::Void),
@@ -179,11 +191,14 @@ const STEP: [StepPart; 13] = [
     StepPart::of(Stage::Bounds, World::fill_mirror).completes(&[Stage::Broadphase, Stage::Bounds]),
     StepPart::of(Stage::Narrowphase, World::update_contacts).completes(&[Stage::Narrowphase]),
     StepPart::of(Stage::Islands, World::wake_touched),
+    StepPart::of(Stage::Contacts, World::ask_hooks),
     StepPart::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
     StepPart::of(Stage::Solver, World::solve),
     StepPart::of(Stage::Solver, World::stop_at_walls),
     StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
+    StepPart::of(Stage::Contacts, World::report),
     StepPart::of(Stage::Islands, World::fall_asleep_at_rest).completes(&[Stage::Islands]),
+    StepPart::of(Stage::Contacts, World::find_overlaps),
 ];
 
 impl World {
@@ -235,6 +250,8 @@ impl World {
             continuous: Continuous::default(),
             sleeping_contacts: Vec::new(),
             woken_contacts: Vec::new(),
+            sensing: Sensing::default(),
+            watch: Watch::default(),
             timings: Timings::default(),
             trace: None,
             fault: None,
@@ -322,9 +339,10 @@ impl World {
         renew(&mut self.contacts.overflow);
     }
 
-    /// Reads the contacts. Writes the begin and end events.
-    fn find_events(&mut self, _: &Crew<'_>) {
+    /// Reads the contacts. Writes the begin and end events, and notes what other events need to know of the start of the step.
+    fn find_events(&mut self, crew: &Crew<'_>) {
         self.contacts.find_events(&self.bodies);
+        self.watch_step(crew);
     }
 
     /// Reads contacts, links, hulls and joints. Writes their impulses, and the solver's rows.
@@ -337,6 +355,7 @@ impl World {
             any_restitution: self.bodies.any_restitution,
             any_damping: self.bodies.any_damping,
             has_overflow: self.large_moves || self.contacts.overflow.is_active(),
+            tally: self.watch.has_strikes(),
         };
         let relinked = self.links.changed;
         self.verlet.begin_step(&mut self.links, &self.bodies, self.level, crew);

@@ -134,10 +134,11 @@ impl World {
         let slot = self.bodies.slot_of(body)?;
         let parts = self.bodies.parts(slot);
         if !parts.is_empty() {
-            return Ok(parts.iter().map(|placed| placed.part).collect());
+            return Ok(parts.iter().map(|placed| placed.described()).collect());
         }
         let (shape, material, filter) = (self.bodies.shape(slot), self.material(body)?, self.filter(body)?);
-        Ok(vec![Part { shape, position: Vec2::ZERO, angle: 0.0, material, filter }])
+        let sensor = self.bodies.is_sensor(slot);
+        Ok(vec![Part { shape, position: Vec2::ZERO, angle: 0.0, material, filter, sensor }])
     }
 
     fn check_room(&self, more: usize) -> Result<(), Error> {
@@ -236,7 +237,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn filter(&self, body: BodyHandle) -> Result<Filter, Error> {
-        Ok(self.bodies.filter(self.bodies.slot_of(body)?))
+        Ok(self.bodies.described_filter(self.bodies.slot_of(body)?))
     }
 
     /// Puts a body elsewhere, m. The move gives it no velocity. A half-space's surface moves along.

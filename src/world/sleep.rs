@@ -213,6 +213,7 @@ impl World {
         self.links.broken.clear();
         self.joints.begin_step();
         self.sleep.end_step();
+        self.rest_events();
     }
 
     /// Notes that a body is about to be changed by hand: wakes its island or, if it is a body that nothing moves, what rests on it.

@@ -155,6 +155,8 @@ pub(super) struct PartFile {
     mask: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sensor: bool,
 }
 
 impl PartFile {
@@ -165,6 +167,7 @@ impl PartFile {
             angle: self.angle.map_or(Ok(0.0), |angle| narrow("angle", angle))?,
             material: pick(self.material, materials)?,
             filter: filter_of(self.category, self.mask, self.group),
+            sensor: self.sensor,
         };
         part.validate().map_err(|error| SceneError::from(error).instead_of("part.", ""))?;
         Ok(part)
@@ -180,6 +183,7 @@ impl PartFile {
             category,
             mask,
             group,
+            sensor: part.sensor,
         }
     }
 }

@@ -1,0 +1,146 @@
+//! Strikes: contacts that are about to be struck, noted before a step is solved, and the impulses that they take in it.
+//!
+//! ```text
+//! before the solver: for each contact that touches: the speed at which its points approach      (lanes)
+//!                    faster than the least threshold: noted
+//! each substep:      its impulse is added up, after the last pass                               (solver.rs)
+//! after the solver:  what took an impulse is an event
+//! ```
+//!
+//! The impulses of a contact at the end of a substep are all that it took in this substep. Those of a contact that bounced are kept apart for
+//! the rest of the step (`BounceBlock`).
+
+use super::{BLOCK, BlockInfo, BounceBlock, NormalBlock, Tile};
+use crate::lane::{Lane, Row, lane_entry};
+use crate::narrowphase::NO_CONTACT;
+
+/// A contact whose shapes touch and approach each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strike {
+    pub block: u32,
+    pub lane: u8,
+    /// The point that approaches fastest.
+    pub point: u8,
+    /// The speed at which it does, before the step is solved.
+    pub speed: f32,
+    /// The normal impulses of both points, summed up over the substeps.
+    pub impulse: f32,
+}
+
+/// The speeds at which both points of sixteen contacts approach.
+pub(crate) type Speeds = [[f32; BLOCK]; 2];
+
+impl Tile {
+    /// Returns the speeds at which the points of a block's contacts approach. Those of inactive lanes, and of points that are not near, mean
+    /// nothing.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there are fewer rows than the tile's blocks name.
+    pub(crate) fn approach_speeds<L: Lane>(&self, vel: &[Row], block: usize) -> Speeds {
+        assert!(self.limits.bodies.fits(vel));
+        let mut speeds = [[0.0; BLOCK]; 2];
+        #[allow(unsafe_code)]
+        // SAFETY: the assertion above holds for every row that the tile's blocks name.
+        unsafe {
+            block_speeds::<L>(self, vel, block, &mut speeds);
+        }
+        speeds
+    }
+
+    /// Returns which of two points of a contact approaches faster, of those that are near, and its speed.
+    pub(crate) fn fastest(&self, block: usize, lane: usize, speeds: &Speeds) -> (u8, f32) {
+        let separation = |point: usize| self.point_separation(block, lane, point);
+        let speed =
+            |point: usize| if separation(point) < NO_CONTACT { speeds[point][lane] } else { f32::MIN };
+        if speed(1) > speed(0) { (1, speed(1)) } else { (0, speed(0)) }
+    }
+
+    /// The separation of a point of a contact; [`NO_CONTACT`] for one that is not near or does not exist.
+    pub(crate) fn point_separation(&self, block: usize, lane: usize, point: usize) -> f32 {
+        match point {
+            0 => self.normal[block].separation[lane],
+            _ => self.manifold_of(block).map_or(NO_CONTACT, |manifold| manifold.second.separation[lane]),
+        }
+    }
+
+    /// Notes the contacts that touch and approach at `least` or faster.
+    pub(crate) fn find_strikes<L: Lane>(&mut self, vel: &[Row], least: f32) {
+        let mut strikes = std::mem::take(&mut self.strikes);
+        strikes.clear();
+        for block in 0..self.info.len() {
+            let mut lanes = self.info[block].touching & self.info[block].active;
+            if lanes == 0 {
+                continue;
+            }
+            let speeds = self.approach_speeds::<L>(vel, block);
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                let (point, speed) = self.fastest(block, lane, &speeds);
+                if speed >= least {
+                    strikes.push(Strike {
+                        block: block as u32,
+                        lane: lane as u8,
+                        point,
+                        speed,
+                        impulse: 0.0,
+                    });
+                }
+            }
+        }
+        self.strikes = strikes;
+    }
+
+    /// Adds what the noted contacts have taken in a substep.
+    pub(crate) fn tally_strikes(&mut self) {
+        let mut strikes = std::mem::take(&mut self.strikes);
+        for strike in &mut strikes {
+            let (block, lane) = (strike.block as usize, usize::from(strike.lane));
+            let second = self.manifold_of(block).map_or(0.0, |manifold| manifold.second.normal_impulse[lane]);
+            strike.impulse += self.normal[block].normal_impulse[lane] + second;
+        }
+        self.strikes = strikes;
+    }
+
+    /// The whole impulse of a strike in the step that was solved.
+    pub(crate) fn impulse_of(&self, strike: &Strike) -> f32 {
+        let lane = usize::from(strike.lane);
+        let bounced = self.bounce.get(strike.block as usize);
+        let sum = |bounce: &BounceBlock| bounce.normal_impulse[0][lane] + bounce.normal_impulse[1][lane];
+        strike.impulse + bounced.map_or(0.0, sum)
+    }
+}
+
+lane_entry! {
+    /// # Safety
+    ///
+    /// There must be every row that the tile's blocks name.
+    unsafe fn block_speeds[][](tile: &Tile, vel: &[Row], block: usize, speeds: &mut Speeds) = block_speeds_lanes;
+}
+
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn block_speeds_lanes<L: Lane>(tile: &Tile, vel: &[Row], block: usize, speeds: &mut Speeds) {
+    let (normal, info): (&NormalBlock, _) = (&tile.normal[block], &tile.info[block]);
+    let manifold = tile.manifold_of(block);
+    for i in BlockInfo::vectors::<L>(info.active) {
+        debug_assert!(normal.a[i..i + L::WIDTH].iter().all(|at| at.row() < vel.len()));
+        // SAFETY: the caller guarantees that there is every row that the blocks name. The rows are borrowed, so nobody writes them meanwhile.
+        let (a, b) = unsafe {
+            let rows = vel.as_ptr();
+            (L::gather(rows, &normal.a[i..i + L::WIDTH]), L::gather(rows, &normal.b[i..i + L::WIDTH]))
+        };
+        let (x, y) = (L::load(&normal.normal_x[i..]), L::load(&normal.normal_y[i..]));
+        let straight = (a[0] - b[0]) * x + (a[1] - b[1]) * y;
+        match manifold {
+            None => straight.store(&mut speeds[0][i..]),
+            Some(manifold) => {
+                for (speeds, arms) in speeds.iter_mut().zip(&manifold.arms.normal) {
+                    let (of_a, of_b) = (L::load(&arms[0][i..]), L::load(&arms[1][i..]));
+                    (straight + (a[2] * of_a - b[2] * of_b)).store(&mut speeds[i..]);
+                }
+            }
+        }
+    }
+}
