@@ -7,8 +7,8 @@
 //! after the solver:  what took an impulse is an event
 //! ```
 //!
-//! The impulses of a contact at the end of a substep are all that it took in this substep. Those of a contact that bounced are kept apart for
-//! the rest of the step (`BounceBlock`).
+//! The impulses of a contact at the end of a substep are all that it took in this substep, except for those of a blow, which the solver puts
+//! aside: in the `BounceBlock`, and in a world where nothing bounces in `Tile::put_aside`.
 
 use super::{BLOCK, BlockInfo, BounceBlock, NormalBlock, Tile};
 use crate::lane::{Lane, Row, lane_entry};
@@ -68,6 +68,7 @@ impl Tile {
     pub(crate) fn find_strikes<L: Lane>(&mut self, vel: &[Row], least: f32) {
         let mut strikes = std::mem::take(&mut self.strikes);
         strikes.clear();
+        self.put_aside.clear();
         for block in 0..self.info.len() {
             let mut lanes = self.info[block].touching & self.info[block].active;
             if lanes == 0 {
@@ -89,7 +90,16 @@ impl Tile {
                 }
             }
         }
+        if !strikes.is_empty() && self.bounce.is_empty() {
+            self.put_aside.resize(self.info.len(), [0.0; BLOCK]);
+        }
         self.strikes = strikes;
+    }
+
+    /// Forgets the strikes of the last step.
+    pub(crate) fn forget_strikes(&mut self) {
+        self.strikes.clear();
+        self.put_aside.clear();
     }
 
     /// Adds what the noted contacts have taken in a substep.
@@ -108,7 +118,8 @@ impl Tile {
         let lane = usize::from(strike.lane);
         let bounced = self.bounce.get(strike.block as usize);
         let sum = |bounce: &BounceBlock| bounce.normal_impulse[0][lane] + bounce.normal_impulse[1][lane];
-        strike.impulse + bounced.map_or(0.0, sum)
+        let aside = self.put_aside.get(strike.block as usize).map_or(0.0, |aside| aside[lane]);
+        strike.impulse + bounced.map_or(0.0, sum) + aside
     }
 }
 

@@ -72,6 +72,8 @@ pub(super) struct Watch {
     hit_events: Vec<HitEvent>,
     /// True if strikes were noted in this step.
     struck: bool,
+    /// True if tiles have noted strikes, which they keep until the next step.
+    noted: bool,
     move_all: bool,
     movers: Vec<BodyHandle>,
     move_events: Vec<MoveEvent>,
@@ -263,6 +265,7 @@ impl World {
             let (tiles, overflow) = self.contacts.split_tiles();
             crew.for_each(tiles, |_, tile| find(tile));
             find(overflow);
+            watch.noted = true;
         }
         if watch.wants_moves() {
             watch.angles.clear();
@@ -274,6 +277,9 @@ impl World {
     pub(super) fn report(&mut self, crew: &Crew<'_>) {
         let mut watch = std::mem::take(&mut self.watch);
         self.report_hits(&mut watch);
+        if watch.hits.is_empty() && std::mem::take(&mut watch.noted) {
+            self.contacts.all_mut().for_each(Tile::forget_strikes);
+        }
         watch.move_events.clear();
         if watch.move_all {
             self.report_moves(&mut watch, crew);

@@ -35,14 +35,14 @@ fn all_fields() {
             "contact_frequency_ratio":0.2,"damping_ratio":5,"push_out_speed":2,"slop":0.01,
             "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,"sleep":false,"sleep_threshold":0.1,"time_to_sleep":2,
             "materials":[{"density":2,"static_friction":0.7,"dynamic_friction":0.3,"restitution":0.1},
-                         {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9}],
+                         {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9,"id":7}],
             "bodies":[
              {"type":"static","shape":{"half_space":{"normal":[0,1],"offset":-1}},"material":0},
              {"type":"kinematic","shape":{"aabb":{"half_extents":[10,1]}},"position":[0,-1]},
              {"type":"dynamic","shape":{"circle":{"radius":0.5}},"position":[0,4],"velocity":[1,0],
               "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,"group":5,
               "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7,
-              "sleep":false,"sleep_threshold":0.3,"time_to_sleep":4}],
+              "sleep":false,"sleep_threshold":0.3,"time_to_sleep":4,"sensor":true}],
             "particles":[
              {"position":[0,5],"mass":1.5,"pinned":true},
              {"position":[0,4],"velocity":[1,0],"mass":2,"radius":0.1,"material":1,"group":7,"damping":0.5,
@@ -84,6 +84,7 @@ fn all_fields() {
         static_friction: 0.2,
         dynamic_friction: 0.1,
         restitution: 0.9,
+        id: 7,
         ..Material::default()
     };
     let ground = BodyDesc {
@@ -110,6 +111,7 @@ fn all_fields() {
         sleep_threshold: Some(0.3),
         time_to_sleep: Some(4.0),
         bullet: true,
+        sensor: true,
     };
     let pin = BodyDesc { material: first, ..BodyDesc::particle(Vec2::new(0.0, 5.0), 1.5).pinned() };
     let point = BodyDesc {
@@ -159,7 +161,7 @@ fn shapes_that_turn() {
              {"type":"static","shape":{"chain_segment":{"half_length":2,"before":[-3,1]}},"angle":0.5,"material":1},
              {"shape":{"capsule":{"half_length":0.5,"radius":0.25}},"material":1,"parts":[
                {"shape":{"polygon":{"vertices":[[0,0],[0,3],[3,0]],"radius":0.125}},"position":[2,1],"angle":-0.5,
-                "material":0,"category":4,"mask":5,"group":6},
+                "material":0,"category":4,"mask":5,"group":6,"sensor":true},
                {"shape":{"segment":{"half_length":0.75}},"material":1}]}],
             "chains":[{"points":[[0,0],[4,0],[4,3]],"material":1,"category":2,"mask":3},
                       {"points":[[9,0],[12,0],[9,4]],"closed":true,"material":1}],
@@ -189,6 +191,7 @@ fn shapes_that_turn() {
         angle: -0.5,
         material: belt,
         filter: Filter { category: 4, mask: 5, group: 6 },
+        sensor: true,
         ..Part::new(triangle, Vec2::new(2.0, 1.0))
     };
     let rod = Part { material: heavy, ..Part::new(Shape::segment(0.75), Vec2::ZERO) };
