@@ -105,8 +105,9 @@ pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, HitEvent, JointColumns, JointForceEvent, MoveEvent, PlacedJoint,
-    PlacedShape, Quality, Quarantine, Role, SensorEvent, StoredBody, World,
+    Advance, Columns, Contact, DebugDraw, Difference, DrawShape, DrawWhat, HitEvent, JointColumns,
+    JointForceEvent, MoveEvent, PlacedJoint, PlacedShape, Quality, Quarantine, Residual, Role, SensorEvent,
+    StoredBody, Telemetry, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

@@ -5,6 +5,7 @@ mod bodies;
 mod compare;
 mod contacts;
 mod continuous;
+mod draw;
 mod drawing;
 mod edits;
 mod events;
@@ -19,15 +20,18 @@ mod quality;
 mod query;
 mod sensors;
 mod sleep;
+mod telemetry;
 mod validate;
 mod view;
 
 pub use compare::Difference;
+pub use draw::{DebugDraw, DrawShape, DrawWhat};
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use events::{HitEvent, JointForceEvent, MoveEvent};
 pub use joints::JointColumns;
 pub use quality::Quality;
 pub use sensors::SensorEvent;
+pub use telemetry::{Residual, Telemetry};
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;

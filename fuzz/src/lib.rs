@@ -6,6 +6,7 @@
 
 mod bytes;
 mod describe;
+mod events;
 mod joints;
 mod known;
 mod laws;

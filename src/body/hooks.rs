@@ -81,7 +81,7 @@ pub trait Hooks: Send + Sync {
     }
 }
 
-/// The methods of [`Hooks`] that a step calls.
+/// The methods of [`Hooks`] that a step calls, and what they may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookUse {
     /// [`Hooks::may_touch`]
@@ -92,13 +92,18 @@ pub struct HookUse {
     pub before_solve: bool,
     /// [`Hooks::stops`]
     pub stops: bool,
+    /// Whether [`Hooks::mix`] or [`Hooks::before_solve`] may let something bounce. If not, and if no material and no pair of materials of the
+    /// world ever had restitution, what they say of restitution is ignored: such a world is solved in less time.
+    pub restitution: bool,
 }
 
 impl HookUse {
     /// All methods.
-    pub const ALL: HookUse = HookUse { may_touch: true, mix: true, before_solve: true, stops: true };
+    pub const ALL: HookUse =
+        HookUse { may_touch: true, mix: true, before_solve: true, stops: true, restitution: true };
     /// No method.
-    pub const NONE: HookUse = HookUse { may_touch: false, mix: false, before_solve: false, stops: false };
+    pub const NONE: HookUse =
+        HookUse { may_touch: false, mix: false, before_solve: false, stops: false, restitution: false };
 }
 
 /// A point of a contact, as of the start of the step.

@@ -64,6 +64,16 @@ impl Tile {
         }
     }
 
+    /// The normal impulse of a point of a contact in the last substep, or of its bounce in the last step.
+    pub(crate) fn point_impulse(&self, block: usize, lane: usize, point: usize) -> f32 {
+        let bounced = self.bounce.get(block).map_or(0.0, |bounce| bounce.normal_impulse[point][lane]);
+        let own = match point {
+            0 => self.normal[block].normal_impulse[lane],
+            _ => self.manifold_of(block).map_or(0.0, |manifold| manifold.second.normal_impulse[lane]),
+        };
+        own + bounced
+    }
+
     /// Notes the contacts that touch and approach at `least` or faster.
     pub(crate) fn find_strikes<L: Lane>(&mut self, vel: &[Row], least: f32) {
         let mut strikes = std::mem::take(&mut self.strikes);

@@ -97,10 +97,10 @@ impl ExactShape {
         ExactShape { part: if placed.is_some() { part } else { NO_PART }, region }
     }
 
-    /// Returns how far two shapes overlap; negative when they are apart.
+    /// Returns how far two shapes overlap; negative when they are apart. Two half-spaces count as apart.
     pub(crate) fn depth(&self, other: &ExactShape) -> f64 {
         match (&self.region, &other.region) {
-            (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => 0.0,
+            (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => f64::NEG_INFINITY,
             (Region::HalfSpace { normal, offset }, Region::Hull { corners, radius })
             | (Region::Hull { corners, radius }, Region::HalfSpace { normal, offset }) => {
                 let lowest = corners.iter().map(|corner| normal.dot(*corner)).fold(f64::INFINITY, f64::min);

@@ -17,8 +17,7 @@ impl World {
     pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks>>) {
         self.bodies.hooked = Hooked::new(hooks);
         let uses = self.bodies.hooked.uses();
-        // The hooks may make anything bounce.
-        self.bodies.any_restitution |= uses.mix || uses.before_solve;
+        self.bodies.any_restitution |= uses.restitution;
         self.mixing_changed();
     }
 

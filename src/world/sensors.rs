@@ -102,7 +102,7 @@ impl World {
     /// A *sensor* is a shape that reports what overlaps it and touches nothing: a whole body ([`BodyDesc::sensor`](crate::BodyDesc::sensor)) or a part of
     /// one ([`Part::sensor`](crate::Part::sensor)), of a static, kinematic or dynamic body. It sees shapes of static, kinematic and dynamic bodies that its filter lets it
     /// touch, awake or asleep, and particles. It does not see other sensors, its own body, nor what is quarantined; joints make no
-    /// difference to it. Of a hull it sees the particles. It keeps nothing awake, wakes nothing, and stops no fast body. A dynamic body of
+    /// difference to it. Of a hull it sees the particles. It keeps nothing awake, wakes nothing, and stops no fast body. Two half-spaces never overlap. A dynamic body of
     /// sensors has its mass and falls through the floor.
     ///
     /// What overlaps is looked at once a step, at its end: shapes that touch at an edge overlap. So a body that passes a thin sensor within a

@@ -117,11 +117,13 @@ impl World {
     /// Contact points of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name
     /// the particle that bears most.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+        self.coloured_contacts().map(|(_, contact)| contact).chain(self.uncoloured_contacts())
+    }
+
+    /// The contact points of sleeping bodies, and those of hulls.
+    pub(super) fn uncoloured_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
         let asleep = self.sleeping_contacts.iter().chain([&self.woken_contacts]).flatten();
-        self.coloured_contacts()
-            .map(|(_, contact)| contact)
-            .chain(asleep.copied())
-            .chain(self.hull_contacts())
+        asleep.copied().chain(self.hull_contacts())
     }
 
     pub(super) fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {

@@ -17,6 +17,10 @@ type Key = [(BodyHandle, u8); 2];
 struct Watcher(Mutex<Vec<HookContact>>);
 
 impl Hooks for Watcher {
+    fn uses(&self) -> HookUse {
+        HookUse { before_solve: true, ..HookUse::NONE }
+    }
+
     fn before_solve(&self, contact: &mut HookContact) {
         self.0.lock().unwrap().push(*contact);
     }
@@ -254,6 +258,9 @@ fn changed_friction_and_belts_hold_for_a_step() {
 fn nonsense_changes_nothing_and_switched_off_contacts_end() {
     struct Nonsense;
     impl Hooks for Nonsense {
+        fn uses(&self) -> HookUse {
+            HookUse { restitution: false, ..HookUse::ALL }
+        }
         fn mix(&self, _: &Material, _: &Material, _: Mixed) -> Mixed {
             Mixed { static_friction: f32::NAN, dynamic_friction: -1.0, restitution: 2.0 }
         }

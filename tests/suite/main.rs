@@ -25,5 +25,6 @@ mod reference;
 mod scene_file;
 mod sensors;
 mod sleep;
+mod telemetry;
 mod turning;
 mod verlet;
