@@ -184,7 +184,7 @@ impl Mixing {
 }
 
 /// What holds where two materials meet, by the numbers that the host gave them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct PairMaterials {
     /// In the order of the keys: the lower number, then the higher.
     list: Vec<((u32, u32), Mixed)>,

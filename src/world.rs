@@ -186,7 +186,7 @@ impl StepPart {
 }
 
 /// The parts of the step, in order. The comment of each function says what it reads and what it writes.
-const STEP: [StepPart; 16] = [
+const STEP: [StepPart; 13] = [
     StepPart::of(Stage::Islands, World::wake_in_time),
     StepPart::of(Stage::Broadphase, World::take_in_edits),
     StepPart::of(Stage::Contacts, World::carry_out).when(ListState::Void),
@@ -195,14 +195,11 @@ const STEP: [StepPart; 16] = [
     StepPart::of(Stage::Bounds, World::fill_mirror).completes(&[Stage::Broadphase, Stage::Bounds]),
     StepPart::of(Stage::Narrowphase, World::update_contacts).completes(&[Stage::Narrowphase]),
     StepPart::of(Stage::Islands, World::wake_touched),
-    StepPart::of(Stage::Contacts, World::ask_hooks),
     StepPart::of(Stage::Contacts, World::find_events).completes(&[Stage::Contacts]),
     StepPart::of(Stage::Solver, World::solve),
     StepPart::of(Stage::Solver, World::stop_at_walls),
     StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
-    StepPart::of(Stage::Contacts, World::report),
     StepPart::of(Stage::Islands, World::fall_asleep_at_rest).completes(&[Stage::Islands]),
-    StepPart::of(Stage::Contacts, World::find_overlaps),
 ];
 
 impl World {
@@ -343,8 +340,10 @@ impl World {
         renew(&mut self.contacts.overflow);
     }
 
-    /// Reads the contacts. Writes the begin and end events, and notes what other events need to know of the start of the step.
+    /// Reads the contacts. Asks the hooks about them. Writes the begin and end events, and notes what other events need to know of the
+    /// start of the step.
     fn find_events(&mut self, crew: &Crew<'_>) {
+        self.ask_hooks(crew);
         self.contacts.find_events(&self.bodies);
         self.watch_step(crew);
     }
@@ -380,7 +379,8 @@ impl World {
         self.verlet.break_links(substep, |link| links.break_link(link));
     }
 
-    /// Reads the solver's rows. Writes the bodies and the state of the list. Quarantines bodies that went bad.
+    /// Reads the solver's rows. Writes the bodies, the state of the list, and the events that the host has asked for. Quarantines bodies that
+    /// went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
         let mut strays = std::mem::take(&mut self.broadphase.strays);
@@ -401,6 +401,7 @@ impl World {
         }
         // Only now: bodies whose joint breaks may touch, which the state of the list has to say.
         self.break_joints();
+        self.report(crew);
     }
 
     /// Does nothing unless velocities, forces or impulses were set by hand. Quarantines bodies that would go bad (their

@@ -66,7 +66,7 @@ pub struct JointForceEvent {
 }
 
 /// What the host has asked for, by body or joint and for all; and the events of the last step.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Watch {
     hits: Thresholds<BodyHandle>,
     hit_events: Vec<HitEvent>,
@@ -86,6 +86,7 @@ pub(super) struct Watch {
 }
 
 /// Thresholds of single bodies or joints, in order, and one for all.
+#[derive(Clone)]
 struct Thresholds<H> {
     all: Option<f32>,
     single: Vec<(H, f32)>,
@@ -126,6 +127,12 @@ impl Watch {
     /// Returns true if the solver has to add up the impulses of strikes.
     pub(super) fn has_strikes(&self) -> bool {
         self.struck
+    }
+
+    /// Returns true if nothing is asked for, and nothing is left of what was.
+    fn is_idle(&self) -> bool {
+        let asked = !self.hits.is_empty() || self.wants_moves() || !self.forces.is_empty() || self.noted;
+        !asked && self.hit_events.is_empty() && self.move_events.is_empty() && self.force_events.is_empty()
     }
 
     fn wants_moves(&self) -> bool {
@@ -273,8 +280,11 @@ impl World {
         }
     }
 
-    /// Runs after the solver. Writes the events that the host has asked for.
+    /// Writes the events that the host has asked for, after the solver.
     pub(super) fn report(&mut self, crew: &Crew<'_>) {
+        if self.watch.is_idle() {
+            return;
+        }
         let mut watch = std::mem::take(&mut self.watch);
         self.report_hits(&mut watch);
         if watch.hits.is_empty() && std::mem::take(&mut watch.noted) {

@@ -29,7 +29,7 @@ pub struct SensorEvent {
 }
 
 /// What is in the sensors. The overlaps are state: the next step's events depend on them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Sensing {
     /// As of the end of the last step, in order.
     overlaps: Vec<SensorEvent>,

@@ -405,13 +405,14 @@ impl World {
         self.hull_solver = solver;
     }
 
-    /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep.
+    /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep. Then finds what is in the sensors.
     pub(super) fn fall_asleep_at_rest(&mut self, crew: &Crew<'_>) {
         if self.settings.sleep {
             self.sleep.rest = self.bodies.count_rest(&self.settings, self.level, crew);
             self.look_for_sleep();
         }
         self.sleep.end_step();
+        self.find_overlaps(crew);
     }
 
     fn look_for_sleep(&mut self) {
