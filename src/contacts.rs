@@ -46,7 +46,7 @@ use crate::broadphase::Broadphase;
 use crate::broadphase::sweep::{Found, Pair, sweep};
 use crate::crew::Crew;
 use crate::isa::Level;
-use crate::lane::{Lane, MAX_WIDTH, RowOffset, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, with_lanes};
 use crate::material::Mixing;
 use crate::narrowphase::{KINDS, PairKind};
 pub(crate) use build::SERIAL;
@@ -549,15 +549,6 @@ impl Contacts {
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.give_lanes(tile, &near));
     }
 
-    /// The tiles in which a slot's body may have contacts: its own and the one before it, or all of them if it is in none; and the overflow
-    /// tile.
-    pub(crate) fn tiles_near(&self, slot: usize) -> impl Iterator<Item = &Tile> {
-        let own = self.tiles().partition_point(|tile| tile.slots.end <= slot);
-        let near =
-            if own < self.active_tiles { own.saturating_sub(1)..own + 1 } else { 0..self.active_tiles };
-        self.tiles[near].iter().chain([&self.overflow])
-    }
-
     /// Returns the tile that a slot is in.
     fn tile_of(&self, slot: u32) -> Option<&Tile> {
         let tile = self.tiles().partition_point(|tile| tile.slots.end <= slot as usize);
@@ -597,14 +588,6 @@ impl Tile {
     /// Returns the manifolds of a block, if its contacts have any.
     pub(crate) fn manifold_of(&self, block: usize) -> Option<&ManifoldBlock> {
         self.manifold.get(self.info[block].manifold as usize)
-    }
-
-    /// Returns the active lanes of a block that name a row.
-    pub(crate) fn lanes_of(&self, block: usize, row: RowOffset) -> u16 {
-        let normal = &self.normal[block];
-        let named = normal.a.iter().zip(normal.b.iter()).enumerate();
-        let named = named.fold(0, |bits, (lane, (&a, &b))| bits | u16::from((a == row) | (b == row)) << lane);
-        named & self.info[block].active
     }
 
     /// Returns block and lane of a pair, and nothing for a candidate.

@@ -1,12 +1,12 @@
 //! What a contact is to the host: its bodies, parts and points; and the hooks' look at the contacts of a step.
 
 use super::build::Coefficients;
-use super::{BLOCK, BounceBlock, Tile};
+use super::{BLOCK, BounceBlock, Contacts, Tile};
 use crate::body::Bodies;
 use crate::body::hooks::{HookContact, HookPoint, Hooks};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
-use crate::lane::{Row, with_lanes};
+use crate::lane::{Row, RowOffset, with_lanes};
 use crate::material::{Material, Mixing};
 use crate::narrowphase::NO_CONTACT;
 use glam::Vec2;
@@ -22,7 +22,26 @@ pub(crate) struct Look<'a> {
     pub level: Level,
 }
 
+impl Contacts {
+    /// The tiles in which a slot's body may have contacts: its own and the one before it, or all of them if it is in none; and the overflow
+    /// tile.
+    pub(crate) fn tiles_near(&self, slot: usize) -> impl Iterator<Item = &Tile> {
+        let own = self.tiles().partition_point(|tile| tile.slots.end <= slot);
+        let near =
+            if own < self.active_tiles { own.saturating_sub(1)..own + 1 } else { 0..self.active_tiles };
+        self.tiles[near].iter().chain([&self.overflow])
+    }
+}
+
 impl Tile {
+    /// Returns the active lanes of a block that name a row.
+    pub(crate) fn lanes_of(&self, block: usize, row: RowOffset) -> u16 {
+        let normal = &self.normal[block];
+        let named = normal.a.iter().zip(normal.b.iter()).enumerate();
+        let named = named.fold(0, |bits, (lane, (&a, &b))| bits | u16::from((a == row) | (b == row)) << lane);
+        named & self.info[block].active
+    }
+
     /// The numbers of the parts of A and B in a lane; 0 for a body of one shape.
     pub(crate) fn parts_of(&self, bodies: &Bodies, block: usize, lane: usize) -> [u8; 2] {
         let Some(manifold) = self.manifold_of(block) else { return [0; 2] };
