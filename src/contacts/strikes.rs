@@ -11,7 +11,7 @@
 //! aside: in the `BounceBlock`, and in a world where nothing bounces in `Tile::put_aside`.
 
 use super::{BLOCK, BlockInfo, BounceBlock, NormalBlock, Tile};
-use crate::lane::{Lane, Row, lane_entry};
+use crate::lane::{Lane, Mask, Row, lane_entry};
 use crate::narrowphase::NO_CONTACT;
 
 /// A contact whose shapes touch and approach each other.
@@ -43,7 +43,7 @@ impl Tile {
         #[allow(unsafe_code)]
         // SAFETY: the assertion above holds for every row that the tile's blocks name.
         unsafe {
-            block_speeds::<L>(self, vel, block, &mut speeds);
+            block_speeds::<L>(self, vel, block, f32::MAX, &mut speeds);
         }
         speeds
     }
@@ -79,12 +79,17 @@ impl Tile {
         let mut strikes = std::mem::take(&mut self.strikes);
         strikes.clear();
         self.put_aside.clear();
+        assert!(self.limits.bodies.fits(vel));
+        let mut speeds = [[0.0; BLOCK]; 2];
         for block in 0..self.info.len() {
-            let mut lanes = self.info[block].touching & self.info[block].active;
-            if lanes == 0 {
+            let touching = self.info[block].touching & self.info[block].active;
+            if touching == 0 {
                 continue;
             }
-            let speeds = self.approach_speeds::<L>(vel, block);
+            #[allow(unsafe_code)]
+            // SAFETY: the assertion above holds for every row that the tile's blocks name.
+            let fast = unsafe { block_speeds::<L>(self, vel, block, least, &mut speeds) };
+            let mut lanes = touching & fast;
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
                 lanes &= lanes - 1;
@@ -134,17 +139,27 @@ impl Tile {
 }
 
 lane_entry! {
+    /// Writes the speeds at which the points of a block's contacts approach. Returns the lanes, as bits, in which one of them is at least `least`.
+    ///
     /// # Safety
     ///
     /// There must be every row that the tile's blocks name.
-    unsafe fn block_speeds[][](tile: &Tile, vel: &[Row], block: usize, speeds: &mut Speeds) = block_speeds_lanes;
+    unsafe fn block_speeds[][](tile: &Tile, vel: &[Row], block: usize, least: f32, speeds: &mut Speeds) -> u16 = block_speeds_lanes;
 }
 
 #[allow(unsafe_code)]
 #[inline(always)]
-unsafe fn block_speeds_lanes<L: Lane>(tile: &Tile, vel: &[Row], block: usize, speeds: &mut Speeds) {
+unsafe fn block_speeds_lanes<L: Lane>(
+    tile: &Tile,
+    vel: &[Row],
+    block: usize,
+    least: f32,
+    speeds: &mut Speeds,
+) -> u16 {
     let (normal, info): (&NormalBlock, _) = (&tile.normal[block], &tile.info[block]);
     let manifold = tile.manifold_of(block);
+    let least = L::splat(least);
+    let mut fast = 0;
     for i in BlockInfo::vectors::<L>(info.active) {
         debug_assert!(normal.a[i..i + L::WIDTH].iter().all(|at| at.row() < vel.len()));
         // SAFETY: the caller guarantees that there is every row that the blocks name. The rows are borrowed, so nobody writes them meanwhile.
@@ -155,13 +170,19 @@ unsafe fn block_speeds_lanes<L: Lane>(tile: &Tile, vel: &[Row], block: usize, sp
         let (x, y) = (L::load(&normal.normal_x[i..]), L::load(&normal.normal_y[i..]));
         let straight = (a[0] - b[0]) * x + (a[1] - b[1]) * y;
         match manifold {
-            None => straight.store(&mut speeds[0][i..]),
+            None => {
+                straight.store(&mut speeds[0][i..]);
+                fast |= straight.ge(least).bits() << i;
+            }
             Some(manifold) => {
                 for (speeds, arms) in speeds.iter_mut().zip(&manifold.arms.normal) {
                     let (of_a, of_b) = (L::load(&arms[0][i..]), L::load(&arms[1][i..]));
-                    (straight + (a[2] * of_a - b[2] * of_b)).store(&mut speeds[i..]);
+                    let speed = straight + (a[2] * of_a - b[2] * of_b);
+                    speed.store(&mut speeds[i..]);
+                    fast |= speed.ge(least).bits() << i;
                 }
             }
         }
     }
+    fast as u16
 }

@@ -17,6 +17,7 @@ use crate::error::{Error, check_range};
 use crate::joints::desc::JointHandle;
 use crate::lane::with_lanes;
 use glam::Vec2;
+use std::ops::Range;
 
 /// Two shapes that struck each other in the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,11 +77,13 @@ pub(super) struct Watch {
     noted: bool,
     move_all: bool,
     movers: Vec<BodyHandle>,
+    /// The first `moved` are the events. What follows is memory.
     move_events: Vec<MoveEvent>,
+    moved: usize,
     /// The angles at the start of the step, by slot.
     angles: Vec<f32>,
     /// The number of bodies of each chunk that have moved.
-    counts: Vec<u32>,
+    counts: Vec<usize>,
     forces: Thresholds<JointHandle>,
     force_events: Vec<JointForceEvent>,
 }
@@ -132,7 +135,7 @@ impl Watch {
     /// Returns true if nothing is asked for, and nothing is left of what was.
     fn is_idle(&self) -> bool {
         let asked = !self.hits.is_empty() || self.wants_moves() || !self.forces.is_empty() || self.noted;
-        !asked && self.hit_events.is_empty() && self.move_events.is_empty() && self.force_events.is_empty()
+        !asked && self.hit_events.is_empty() && self.moved == 0 && self.force_events.is_empty()
     }
 
     fn wants_moves(&self) -> bool {
@@ -218,7 +221,7 @@ impl World {
     ///
     /// Only the step counts, not where you put bodies yourself. Sleeping bodies are not among them.
     pub fn move_events(&self) -> &[MoveEvent] {
-        &self.watch.move_events
+        &self.watch.move_events[..self.watch.moved]
     }
 
     /// Asks for [`World::joint_force_events`] of all joints: from this force on, N, in 0..=1e30. `None`, the default, asks for none.
@@ -290,15 +293,20 @@ impl World {
         if watch.hits.is_empty() && std::mem::take(&mut watch.noted) {
             self.contacts.all_mut().for_each(Tile::forget_strikes);
         }
-        watch.move_events.clear();
+        watch.moved = 0;
         if watch.move_all {
             self.report_moves(&mut watch, crew);
         } else if !watch.movers.is_empty() {
             watch.movers.retain(|&body| self.bodies.slot_of(body).is_ok());
-            at_least(&mut watch.move_events, watch.movers.len());
-            let slots = watch.movers.iter().filter_map(|&body| self.bodies.slot_of(body).ok());
-            let moved = slots.filter_map(|slot| self.moved(slot, &watch.angles));
-            watch.move_events.extend(moved);
+            if watch.move_events.len() < watch.movers.len() {
+                watch.move_events.resize(watch.movers.len(), MoveEvent::default());
+            }
+            for body in &watch.movers {
+                if let Ok(slot) = self.bodies.slot_of(*body) {
+                    let event = &mut watch.move_events[watch.moved..][..1];
+                    watch.moved += self.moved(slot..slot + 1, &watch.angles, event);
+                }
+            }
         }
         self.report_forces(&mut watch);
         self.watch = watch;
@@ -336,47 +344,55 @@ impl World {
         }
     }
 
-    /// Returns where a body is if it moved in this step.
-    fn moved(&self, slot: usize, angles: &[f32]) -> Option<MoveEvent> {
+    /// Writes where the bodies in these slots are that moved in this step to the first of as many events. Returns their number.
+    fn moved(&self, slots: Range<usize>, angles: &[f32], events: &mut [MoveEvent]) -> usize {
         let (c, mirror) = (&self.bodies.columns, &self.solver.mirror);
-        let [x, y, ..] = mirror.shape[slot].0;
-        let [by_x, by_y, turned, _] = mirror.pose[slot].0;
-        // The row of a half-space, which does not move, is no place.
-        let moved = by_x != 0.0 && c.pos_x[slot] != x || by_y != 0.0 && c.pos_y[slot] != y;
-        let turned = turned != 0.0 && c.angle[slot] != angles[slot];
-        (moved || turned).then(|| MoveEvent {
-            body: c.handle[slot],
-            position: self.bodies.position(slot),
-            angle: c.angle[slot],
-            turns: c.turns[slot],
-        })
+        let count = slots.len();
+        // All of one length, so that no element is checked.
+        macro_rules! of_slots {
+            ($($column:expr),*) => { ($(&$column[slots.clone()][..count],)*) };
+        }
+        let (x, y, angle, turns, body) = of_slots!(c.pos_x, c.pos_y, c.angle, c.turns, c.handle);
+        let (from, by, old) = of_slots!(mirror.shape, mirror.pose, angles);
+        let events = &mut events[..count];
+        let mut found = 0;
+        for i in 0..count {
+            // The row of a half-space, which does not move, is no place.
+            let [by_x, by_y, by_angle, _] = by[i].0;
+            let moved = (by_x != 0.0) & (x[i] != from[i].0[0]) | (by_y != 0.0) & (y[i] != from[i].0[1]);
+            if moved | (by_angle != 0.0) & (angle[i] != old[i]) {
+                let position = Vec2::new(x[i], y[i]);
+                events[found] = MoveEvent { body: body[i], position, angle: angle[i], turns: turns[i] };
+                found += 1;
+            }
+        }
+        found
     }
 
     fn report_moves(&self, watch: &mut Watch, crew: &Crew<'_>) {
         let len = self.solver.mirror.bodies.min(self.bodies.len);
-        let angles = &watch.angles[..];
-        let range = |chunk: usize| chunk * CHUNK..len.min((chunk + 1) * CHUNK);
-        watch.counts.clear();
-        watch.counts.resize(len.div_ceil(CHUNK), 0);
-        crew.for_each(&mut watch.counts, |chunk, count| {
-            *count = range(chunk).filter(|&slot| self.moved(slot, angles).is_some()).count() as u32;
-        });
-        let mut total = 0;
-        for count in &mut watch.counts {
-            total += *count;
-            *count = total;
+        let Watch { move_events, moved, angles, counts, .. } = watch;
+        if move_events.len() < len {
+            move_events.resize(len, MoveEvent::default());
         }
-        at_least(&mut watch.move_events, len);
-        watch.move_events.resize(total as usize, MoveEvent::default());
-        let (counts, events) = (&watch.counts, SharedSlice::new(&mut watch.move_events));
-        crew.run(counts.len(), |chunk| {
-            let first = if chunk == 0 { 0 } else { counts[chunk - 1] };
+        counts.clear();
+        counts.resize(len.div_ceil(CHUNK), 0);
+        let range = |chunk: usize| chunk * CHUNK..len.min((chunk + 1) * CHUNK);
+        // Each chunk writes to the place of its slots.
+        let events = SharedSlice::new(move_events);
+        crew.for_each(counts, |chunk, count| {
             #[allow(unsafe_code)]
-            // SAFETY: the ranges of two chunks do not overlap, because the counts only grow.
-            let events = unsafe { events.range(first as usize..counts[chunk] as usize) };
-            let moved = range(chunk).filter_map(|slot| self.moved(slot, angles));
-            events.iter_mut().zip(moved).for_each(|(event, moved)| *event = moved);
+            // SAFETY: chunks are disjoint.
+            let events = unsafe { events.range(range(chunk)) };
+            *count = self.moved(range(chunk), angles, events);
         });
+        for (chunk, count) in counts.iter().enumerate() {
+            let first = chunk * CHUNK;
+            if first != *moved {
+                move_events.copy_within(first..first + count, *moved);
+            }
+            *moved += count;
+        }
     }
 
     fn report_forces(&self, watch: &mut Watch) {
@@ -417,7 +433,7 @@ impl World {
     /// Ends a step in which nothing moved.
     pub(super) fn rest_events(&mut self) {
         self.watch.hit_events.clear();
-        self.watch.move_events.clear();
+        self.watch.moved = 0;
         self.watch.force_events.clear();
         self.rest_sensors();
     }
