@@ -1,7 +1,6 @@
 //! Telemetry: what the last step did, in figures that are cheap enough to be read after each step; and how well it solved the contacts.
 
 use super::World;
-use super::pairs::ListState;
 use crate::contacts::{BLOCK, SERIAL};
 use crate::lane::with_lanes;
 use crate::narrowphase::NO_CONTACT;
@@ -14,13 +13,12 @@ pub struct Telemetry {
     pub steps: u64,
     /// How long each stage took.
     pub timings: Timings,
-    /// True if the step made a new pair list, which costs several ordinary steps.
-    pub new_list: bool,
-    /// Steps since the present pair list was made.
+    /// Steps taken with the present pair list: 1 after the step that made it, which costs several ordinary steps. Steps in which all
+    /// sleeps do not count.
     pub list_age: u32,
     /// The number of bodies that forces move and that are awake, particles included.
     pub awake: usize,
-    /// The number of bodies that sleep, and of the islands that they form.
+    /// The number of bodies that sleep.
     pub asleep: usize,
     /// The number of islands that sleep. ([`World::island_count`] counts those that are awake as well, and takes longer.)
     pub sleeping_islands: usize,
@@ -87,7 +85,6 @@ impl World {
         let mut figures = Telemetry {
             steps: self.step_count,
             timings: self.timings,
-            new_list: self.broadphase.bounds.steps <= 1 && self.list != ListState::Void,
             list_age: self.broadphase.bounds.steps,
             awake: self.awake_count(),
             asleep: self.bodies.asleep_count,

@@ -85,7 +85,7 @@ struct Arbitrary;
 impl Hooks for Arbitrary {
     fn may_touch(&self, a: BodyHandle, b: BodyHandle) -> bool {
         assert!(a < b);
-        (a.index() + b.index()) % 7 != 0
+        !(a.index() + b.index()).is_multiple_of(7)
     }
 
     fn mix(&self, a: &Material, b: &Material, mixed: Mixed) -> Mixed {
@@ -93,13 +93,14 @@ impl Hooks for Arbitrary {
     }
 
     fn before_solve(&self, contact: &mut HookContact) {
-        contact.solve = (contact.a.index() + contact.b.index()) % 5 != 0 || contact.normal.y.abs() > 0.9;
+        contact.solve =
+            !(contact.a.index() + contact.b.index()).is_multiple_of(5) || contact.normal.y.abs() > 0.9;
         contact.coefficients.restitution = contact.points()[0].approach_speed * 0.05;
         contact.tangent_speed += 0.5;
     }
 
     fn stops(&self, fast: BodyHandle, _: BodyHandle, normal: Vec2) -> bool {
-        fast.index() % 3 != 0 || normal.y > 0.0
+        !fast.index().is_multiple_of(3) || normal.y > 0.0
     }
 }
 
