@@ -14,9 +14,11 @@ pub(crate) mod apart;
 mod columns;
 pub(crate) mod compound;
 mod desc;
+pub(crate) mod hooks;
 pub(crate) mod mass;
 pub(crate) mod own;
 mod recent;
+pub(crate) mod sensors;
 mod shapes;
 pub(crate) mod sleep;
 mod validate;
@@ -31,12 +33,14 @@ use crate::geometry::outline::Outlines;
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::wrap;
 use crate::lane::padded;
-use crate::material::{Material, Materials};
+use crate::material::{Material, Materials, Mixed, Mixing, PairMaterials};
 use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
+use hooks::Hooked;
 use own::{ByHand, MotionLimits, Own};
 use recent::{Facts, Recent};
+use sensors::Sensors;
 use sleep::SleepLimits;
 
 /// All bodies of a world.
@@ -90,6 +94,12 @@ pub(crate) struct Bodies {
     pub(crate) corners: Vec<bool>,
     /// The pairs that joints keep from touching.
     pub(crate) apart: Apart,
+    /// The host's decisions.
+    pub(crate) hooked: Hooked,
+    /// What holds where two materials meet.
+    pub(crate) pair_materials: PairMaterials,
+    /// The bodies that have a shape that is a sensor.
+    pub(crate) sensors: Sensors,
     /// By handle index: true for a bullet. Shorter than the handles if none of the last ones is a bullet.
     bullets: Vec<bool>,
     /// What few bodies have.
@@ -200,6 +210,9 @@ impl Bodies {
         *self.count_of(slot) += 1;
         self.set_bullet(slot, desc.bullet);
         let body = BodyHandle { index, generation };
+        if desc.sensor {
+            self.set_sensor(slot, true);
+        }
         self.insert_own(index, desc);
         if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && !has_area {
             self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
@@ -285,6 +298,7 @@ impl Bodies {
         if let Some(entry) = self.massless_of(slot) {
             self.massless.swap_remove(entry);
         }
+        self.sensors.remove(self.columns.handle[slot]);
         let c = &mut self.columns;
         self.materials.release(c.material[slot]);
         let number = std::mem::replace(&mut c.outline[slot], NO_OUTLINE);
@@ -373,7 +387,7 @@ impl Bodies {
         }
     }
 
-    /// Returns true if nothing keeps two bodies from touching: no filter, no joint, no hull that has one of them as a corner. This
+    /// Returns true if nothing keeps two bodies from touching: no filter, no joint, no hook, no hull that has one of them as a corner. This
     /// is so in most worlds.
     pub(crate) fn may_all_touch(&self) -> bool {
         !self.any_filter && self.only_filtered()
@@ -381,7 +395,7 @@ impl Bodies {
 
     /// Returns true if nothing but filters keeps two bodies from touching.
     pub(crate) fn only_filtered(&self) -> bool {
-        self.corners.is_empty() && self.apart.is_empty()
+        self.corners.is_empty() && self.apart.is_empty() && !self.hooked.uses().may_touch
     }
 
     /// Returns true if something keeps two bodies from touching. Filters of their parts are not asked.
@@ -391,10 +405,19 @@ impl Bodies {
         self.is_corner(a) || self.is_corner(b) || self.are_apart(a, b) || !self.filters_meet(a, b)
     }
 
-    /// Returns true if a joint keeps two bodies from touching.
+    /// Returns true if a joint, or a hook, keeps two bodies from touching.
     #[inline]
     pub(crate) fn are_apart(&self, a: usize, b: usize) -> bool {
-        !self.apart.is_empty() && self.apart.has(self.columns.handle[a].index, self.columns.handle[b].index)
+        let handle = &self.columns.handle;
+        !self.apart.is_empty() && self.apart.has(handle[a].index, handle[b].index)
+            || self.hooked.uses().may_touch && self.hooked.part(handle[a], handle[b])
+    }
+
+    /// The coefficients of a contact of two materials, given by their numbers.
+    pub(crate) fn mixed(&self, mixing: Mixing, a: u32, b: u32) -> Mixed {
+        let [a, b] = [a, b].map(|material| &self.materials()[material as usize]);
+        let known = if self.pair_materials.is_empty() { None } else { self.pair_materials.get(a.id, b.id) };
+        self.hooked.mix(a, b, known.unwrap_or_else(|| mixing.mixed(a, b)))
     }
 
     /// Returns true if the filters of two bodies let them touch. Filters of their parts are not asked.

@@ -31,9 +31,11 @@ mod carry;
 mod drop;
 mod events;
 mod insert;
+mod look;
 mod park;
 pub(crate) mod places;
 mod room;
+pub(crate) mod strikes;
 pub(crate) mod update;
 mod validate;
 
@@ -51,10 +53,12 @@ pub(crate) use build::SERIAL;
 pub(crate) use candidates::{CandidateBlock, CandidateRuns};
 use carry::Carry;
 pub(crate) use carry::Parked;
+pub(crate) use look::Look;
 use places::{Limits, Places};
 use room::Room;
 use std::ops::Range;
 use std::sync::Mutex;
+use strikes::Strike;
 pub(crate) use validate::RowCounts;
 
 /// Lanes per block.
@@ -336,6 +340,11 @@ pub(crate) struct Tile {
     pub padding: u32,
     /// How many rows there must be for the blocks and the candidates.
     pub limits: Limits,
+    /// The contacts that are struck in this step, if the host wants to know them: see `strikes.rs`.
+    pub strikes: Vec<Strike>,
+    /// By block, if there are strikes: the normal impulses that the solver has put aside in this step, where it does not keep them in
+    /// `bounce`.
+    pub put_aside: Vec<[f32; BLOCK]>,
     scratch: build::Scratch,
 }
 

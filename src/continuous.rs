@@ -32,6 +32,7 @@ mod walls;
 
 use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
+use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
 use crate::lane::{Row, with_lanes};
 use cast::{CASTS, CastBlock, INSIDE, MISS};
@@ -96,6 +97,8 @@ struct Batch<'a> {
     block: CastBlock,
     /// The body of the group that a lane belongs to, its part, and the obstacle.
     lanes: [(usize, u8, Obstacle); CASTS],
+    /// The slot of that body.
+    slots: [usize; CASTS],
     count: usize,
     /// By body of the group. With `gaps_wanted`, `time` is the gap.
     hits: [Hit; GROUP],
@@ -126,6 +129,7 @@ impl<'a> Batch<'a> {
             depth,
             block: CastBlock::default(),
             lanes: [(0, 0, Hit::NONE.obstacle); CASTS],
+            slots: [0; CASTS],
             count: 0,
             hits: [Hit::NONE; GROUP],
             gaps_wanted: false,
@@ -168,6 +172,7 @@ impl<'a> Batch<'a> {
         let deepest = DEEP * self.depth + if moves { of.shape.thickness } else { 0.0 };
         self.block.set(self.count, (of.shape, of.sweep), (shape, &obstacle.sweep), [self.depth, deepest]);
         self.lanes[self.count] = (number, of.part, obstacle);
+        self.slots[self.count] = of.slot;
         self.count += 1;
         if self.count == CASTS {
             self.cast();
@@ -198,6 +203,15 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Returns true if the hooks let the body in a slot pass through what it hits.
+    fn passes(&self, slot: usize, obstacle: &Obstacle, time: f32, axis: Vec2) -> bool {
+        let bodies = self.bodies;
+        let Some(hooks) = bodies.hooked.of_walls() else { return false };
+        let (sin, cos) = sin_cos(obstacle.sweep.after(time).angle);
+        let normal = Vec2::new(cos, sin).rotate(axis);
+        !hooks.stops(bodies.handle(slot), bodies.handle(obstacle.slot), normal)
+    }
+
     /// Makes the casts that were added, and keeps the first hit of each body.
     fn cast(&mut self) {
         let (block, count) = (&mut self.block, std::mem::take(&mut self.count));
@@ -209,7 +223,8 @@ impl<'a> Batch<'a> {
             if !self.gaps_wanted && time == INSIDE {
                 self.inside |= 1 << number;
             }
-            if time < self.hits[number].time {
+            let passes = || !self.gaps_wanted && self.passes(self.slots[lane], &obstacle, time, axis);
+            if time < self.hits[number].time && !passes() {
                 let excess = (-block.allowed[lane] - block.gap[lane]).clamp(0.0, self.depth);
                 self.hits[number] = Hit { time, part, obstacle, axis, excess };
             }

@@ -84,6 +84,7 @@ mod world;
 
 pub use assembly::{Assembly, Cloth};
 pub use body::compound::Part;
+pub use body::hooks::{HookContact, HookPoint, HookUse, Hooks};
 pub use body::own::Locks;
 pub use body::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub use contacts::ContactEvent;
@@ -98,7 +99,7 @@ pub use joints::desc::{
     JointDesc, JointDrive, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle, JointKind, JointMotor,
     JointQuality, JointState, Spring,
 };
-pub use material::{Material, Mix, Mixing};
+pub use material::{Material, Mix, Mixed, Mixing};
 pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Settings, Solver};
@@ -109,8 +110,9 @@ pub use world::{
     Visit,
 };
 pub use world::{
-    Advance, Columns, Contact, Difference, Explosion, Field, FieldKind, JointColumns, Order, PlacedJoint,
-    PlacedShape, PoseField, Quality, Quarantine, Region, Role, StoredBody, World,
+    Advance, Columns, Contact, DebugDraw, Difference, DrawShape, DrawWhat, Explosion, Field, FieldKind,
+    HitEvent, JointColumns, JointForceEvent, MoveEvent, Order, PlacedJoint, PlacedShape, PoseField, Quality,
+    Quarantine, Region, Residual, Role, SensorEvent, StoredBody, Telemetry, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

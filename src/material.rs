@@ -5,7 +5,7 @@ use crate::error::{Error, check_range};
 
 /// The material of a body or part: its density and its surface.
 ///
-/// All values are dimensionless except `density` and `tangent_speed`.
+/// All values are dimensionless except `density` and `tangent_speed`, and `id` is a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Mass per area, kg/m², in 0..=1e6. 0 makes the mass infinite. Default 1.
@@ -22,6 +22,9 @@ pub struct Material {
     /// Speed of the surface relative to the body, m/s, in −1e6..=1e6: a conveyor belt. With a positive speed it runs clockwise
     /// round the shape, so to the right on top. Default 0.
     pub tangent_speed: f32,
+    /// The host's own number of the material, any. [`World::set_pair_material`](crate::World::set_pair_material) sets what holds where two
+    /// numbers meet, and hooks can read it. Default 0.
+    pub id: u32,
 }
 
 impl Default for Material {
@@ -34,6 +37,7 @@ impl Default for Material {
             restitution: 0.0,
             rolling_resistance: 0.0,
             tangent_speed: 0.0,
+            id: 0,
         }
     }
 }
@@ -68,7 +72,7 @@ impl Material {
     }
 
     /// The bits of all values.
-    fn bits(&self) -> [u32; 6] {
+    fn bits(&self) -> [u32; 7] {
         let Material {
             density,
             static_friction,
@@ -76,9 +80,12 @@ impl Material {
             restitution,
             rolling_resistance,
             tangent_speed,
+            id,
         } = *self;
-        [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
-            .map(f32::to_bits)
+        let [a, b, c, d, e, f] =
+            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
+                .map(f32::to_bits);
+        [a, b, c, d, e, f, id]
     }
 
     /// Returns true if contacts with this material need more than normal impulse and friction.
@@ -145,12 +152,91 @@ impl Default for Mixing {
     }
 }
 
+/// The coefficients of a contact: those of its two materials, mixed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Mixed {
+    /// Friction coefficient up to which the contact holds, in 0..=1e6.
+    pub static_friction: f32,
+    /// Friction coefficient of the sliding contact, in 0..=1e6.
+    pub dynamic_friction: f32,
+    /// Ratio of the separation speed to the approach speed, in 0..=1.
+    pub restitution: f32,
+}
+
+impl Mixed {
+    /// Checks the coefficients.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] with the first field that is not finite or out of its range.
+    pub fn validate(&self) -> Result<(), Error> {
+        check_range("pair.static_friction", self.static_friction, 0.0, Material::MAX)?;
+        check_range("pair.dynamic_friction", self.dynamic_friction, 0.0, Material::MAX)?;
+        check_range("pair.restitution", self.restitution, 0.0, 1.0)
+    }
+
+    /// Returns these coefficients, each one that is not in its range replaced by that of `other`.
+    pub(crate) fn or(self, other: &Mixed) -> Mixed {
+        let within =
+            |value: f32, max: f32, other: f32| if (0.0..=max).contains(&value) { value } else { other };
+        Mixed {
+            static_friction: within(self.static_friction, Material::MAX, other.static_friction),
+            dynamic_friction: within(self.dynamic_friction, Material::MAX, other.dynamic_friction),
+            restitution: within(self.restitution, 1.0, other.restitution),
+        }
+    }
+}
+
+impl Mixing {
+    /// The coefficients of a contact of two materials.
+    pub(crate) fn mixed(&self, a: &Material, b: &Material) -> Mixed {
+        // A product of large coefficients may overflow.
+        let friction = |a, b| self.friction.mix(a, b).min(f32::MAX);
+        Mixed {
+            static_friction: friction(a.static_friction, b.static_friction),
+            dynamic_friction: friction(a.dynamic_friction, b.dynamic_friction),
+            restitution: Mix::Min.mix(1.0, self.restitution.mix(a.restitution, b.restitution)),
+        }
+    }
+}
+
+/// What holds where two materials meet, by the numbers that the host gave them.
+#[derive(Clone, Default)]
+pub(crate) struct PairMaterials {
+    /// In the order of the keys: the lower number, then the higher.
+    list: Vec<((u32, u32), Mixed)>,
+}
+
+impl PairMaterials {
+    fn place(&self, a: u32, b: u32) -> Result<usize, usize> {
+        self.list.binary_search_by_key(&(a.min(b), a.max(b)), |(key, _)| *key)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn get(&self, a: u32, b: u32) -> Option<Mixed> {
+        self.place(a, b).ok().map(|place| self.list[place].1)
+    }
+
+    /// Sets or removes what holds for two numbers.
+    pub(crate) fn set(&mut self, a: u32, b: u32, mixed: Option<Mixed>) {
+        match (self.place(a, b), mixed) {
+            (Ok(place), Some(mixed)) => self.list[place].1 = mixed,
+            (Ok(place), None) => _ = self.list.remove(place),
+            (Err(place), Some(mixed)) => self.list.insert(place, ((a.min(b), a.max(b)), mixed)),
+            (Err(_), None) => {}
+        }
+    }
+}
+
 /// The distinct materials of a world, by number, with the count of bodies and parts that use each.
 #[derive(Default)]
 pub(crate) struct Materials {
     /// Materials by number. Those with a free number are not in use.
     list: Vec<Material>,
-    numbers: Interner<[u32; 6]>,
+    numbers: Interner<[u32; 7]>,
     /// The number that was given out last: mostly it is asked for again.
     recent: u32,
 }

@@ -84,6 +84,8 @@ pub(crate) struct PlannedPass {
     pub moved: u32,
     /// What is done to the joints, before the contacts. Then the pass is a segment of its own.
     pub joints: JointPass,
+    /// The last pass of a substep: the impulses of contacts that are struck are added up after it.
+    pub ends_substep: bool,
 }
 
 /// What a step has besides contacts.
@@ -135,7 +137,8 @@ fn plan(settings: &Settings, any_restitution: bool, extras: Extras, plan: &mut P
 
 fn plan_passes(settings: &Settings, any_restitution: bool, passes: &mut Vec<PlannedPass>) {
     use Integrate::{FirstPositions, FirstVelocities, Nothing, Positions, Velocities};
-    let of = |integrate, pass, moved, joints| PlannedPass { integrate, pass, moved, joints };
+    let of =
+        |integrate, pass, moved, joints| PlannedPass { integrate, pass, moved, joints, ends_substep: false };
     passes.clear();
     passes.push(of(Nothing, Pass::WarmStart, 0, JointPass::Begin));
     for substep in 0..settings.substeps {
@@ -168,6 +171,9 @@ fn plan_passes(settings: &Settings, any_restitution: bool, passes: &mut Vec<Plan
                 passes.push(of(Nothing, pass, moved, JointPass::Turn));
             }
         }
+        if let Some(last) = passes.last_mut() {
+            last.ends_substep = true;
+        }
     }
 }
 
@@ -189,6 +195,8 @@ pub(crate) struct StepLoad {
     /// The overflow tile has active contacts, or a large body moves. Then the passes over all tiles have to wait for
     /// each other: 50,000 bodies of a falling pile take 18 ms instead of 10.
     pub has_overflow: bool,
+    /// The impulses of contacts that are struck are added up.
+    pub tally: bool,
 }
 
 /// The solver's own state. Only allocated memory outlives a step.
@@ -226,7 +234,7 @@ impl ImpulseSolver {
         }
         let rows = Rows::new(mirror, settings, load);
         let Plan { passes, segments } = &self.plan;
-        let passes = Passes { passes, rows: &rows, large: banded..body_rows, level };
+        let passes = Passes { passes, rows: &rows, large: banded..body_rows, level, tally: load.tally };
         hulls.warm_start(&rows, bodies);
         // With joints, all that a pass does besides contacts is done by itself.
         let skip_contacts = extras.joints && !contacts.all().any(Tile::is_active);
@@ -330,12 +338,13 @@ struct Passes<'a> {
     /// The large bodies.
     large: Range<usize>,
     level: Level,
+    tally: bool,
 }
 
 impl Passes<'_> {
     /// Runs the passes that the schedule was planned for, from pass `first` on.
     fn run(&self, first: usize, schedule: &Schedule, contacts: &mut Contacts, crew: &Crew<'_>) {
-        let Passes { passes, rows, large, level } = self;
+        let Passes { passes, rows, large, level, tally } = self;
         let level = *level;
         let (tiles, overflow) = contacts.split_tiles();
         let tiles = SharedSlice::new(tiles);
@@ -343,7 +352,8 @@ impl Passes<'_> {
         #[allow(unsafe_code)]
         schedule.run(crew, |number, group| {
             let number = first + number;
-            let PlannedPass { integrate, pass, moved, .. } = passes[number];
+            let PlannedPass { integrate, pass, moved, ends_substep, .. } = passes[number];
+            let tally = *tally && ends_substep;
             let elapsed = moved as f32 * rows.step;
             match group {
                 Some(group) => {
@@ -360,6 +370,9 @@ impl Passes<'_> {
                     // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
                     // bodies that move, and only rows that exist (`ImpulseSolver::solve` asserts it).
                     unsafe { run_pass(level, tile, rows, pass, elapsed) };
+                    if tally {
+                        tile.tally_strikes();
+                    }
                 }
                 None => {
                     // The large bodies are integrated ahead, because the tiles' next pass reads them.
@@ -367,7 +380,11 @@ impl Passes<'_> {
                     // SAFETY: the overflow task runs alone. Its blocks name only rows that exist
                     // (`ImpulseSolver::solve` asserts it).
                     unsafe {
-                        run_pass(level, &mut overflow.range(0..1)[0], rows, pass, elapsed);
+                        let overflow = &mut overflow.range(0..1)[0];
+                        run_pass(level, overflow, rows, pass, elapsed);
+                        if tally {
+                            overflow.tally_strikes();
+                        }
                         self::integrate(level, rows, large.clone(), next);
                     }
                 }

@@ -18,11 +18,13 @@ pub enum Stage {
     Broadphase,
     /// Tests which candidates come near, then computes normals, separations and points of the contacts.
     Narrowphase,
-    /// Makes the blocks of a new pair list: impulses carried over, colours, layout. In each step, finds the begin and end events.
+    /// Makes the blocks of a new pair list: impulses carried over, colours, layout. In each step, asks the hooks and finds the begin and
+    /// end events.
     Contacts,
     /// Makes the passes over blocks and links, with the integration. Then writes velocities and positions back.
     Solver,
-    /// Wakes what is touched, counts for how long bodies have been at rest, finds islands and puts them to sleep. (A list that is made
+    /// Wakes what is touched, counts for how long bodies have been at rest, finds islands and puts them to sleep, and finds what is in
+    /// sensors. (A list that is made
     /// again because something woke counts here, too.)
     Islands,
 }

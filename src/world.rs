@@ -5,12 +5,16 @@ mod bodies;
 mod bulk;
 mod change;
 mod compare;
+mod contacts;
 mod continuous;
+mod draw;
 mod drawing;
 mod edits;
+mod events;
 mod exact;
 mod fault;
 mod fields;
+mod hooks;
 mod joints;
 mod links;
 pub(crate) mod many;
@@ -19,14 +23,18 @@ mod parts;
 mod poses;
 mod quality;
 mod query;
+mod sensors;
 mod sleep;
 mod targets;
+mod telemetry;
 mod validate;
 mod view;
 
 pub use bulk::Order;
 pub use compare::Difference;
+pub use draw::{DebugDraw, DrawShape, DrawWhat};
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
+pub use events::{HitEvent, JointForceEvent, MoveEvent};
 pub use fields::{Explosion, Field, FieldKind, Region};
 pub use joints::JointColumns;
 pub use poses::PoseField;
@@ -35,6 +43,8 @@ pub use query::{
     Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
     Visit,
 };
+pub use sensors::SensorEvent;
+pub use telemetry::{Residual, Telemetry};
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;
@@ -61,9 +71,11 @@ use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Parts, StepLoad};
 use crate::timing::{Clock, Stage, Timings, Trace};
 use edits::Edits;
+use events::Watch;
 use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
+use sensors::Sensing;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -143,6 +155,8 @@ pub struct World {
     woken_contacts: Vec<Contact>,
     /// The names that the host gave. No step reads them.
     names: HashMap<BodyHandle, String>,
+    /// What is in the sensors.
+    sensing: Sensing,
 
     // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
     // to interpolate.)
@@ -158,6 +172,8 @@ pub struct World {
     joint_columns: joints::ColumnMemory,
 
     // Observers: they have no effect on results, except a fault, which tests plant.
+    /// The events that the host has asked for.
+    watch: Watch,
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
@@ -257,6 +273,8 @@ impl World {
             bulk: Vec::new(),
             field_memory: fields::FieldMemory::default(),
             names: HashMap::new(),
+            sensing: Sensing::default(),
+            watch: Watch::default(),
             timings: Timings::default(),
             trace: None,
             fault: None,
@@ -345,9 +363,12 @@ impl World {
         renew(&mut self.contacts.overflow);
     }
 
-    /// Reads the contacts. Writes the begin and end events.
-    fn find_events(&mut self, _: &Crew<'_>) {
+    /// Reads the contacts. Asks the hooks about them. Writes the begin and end events, and notes what other events need to know of the
+    /// start of the step.
+    fn find_events(&mut self, crew: &Crew<'_>) {
+        self.ask_hooks(crew);
         self.contacts.find_events(&self.bodies);
+        self.watch_step(crew);
     }
 
     /// Reads contacts, links, hulls and joints. Writes their impulses, and the solver's rows.
@@ -360,6 +381,7 @@ impl World {
             any_restitution: self.bodies.any_restitution,
             any_damping: self.bodies.any_damping,
             has_overflow: self.large_moves || self.contacts.overflow.is_active(),
+            tally: self.watch.has_strikes(),
         };
         let relinked = self.links.changed;
         self.verlet.begin_step(&mut self.links, &self.bodies, self.level, crew);
@@ -380,7 +402,8 @@ impl World {
         self.verlet.break_links(substep, |link| links.break_link(link));
     }
 
-    /// Reads the solver's rows. Writes the bodies and the state of the list. Quarantines bodies that went bad.
+    /// Reads the solver's rows. Writes the bodies, the state of the list, and the events that the host has asked for. Quarantines bodies that
+    /// went bad.
     fn finish(&mut self, crew: &Crew<'_>) {
         self.correct_rows();
         let in_time = self.broadphase.bounds.age_by(self.settings.time_step);
@@ -403,6 +426,7 @@ impl World {
         self.land();
         // Only now: bodies whose joint breaks may touch, which the state of the list has to say.
         self.break_joints();
+        self.report(crew);
     }
 
     /// Does nothing unless velocities, forces or impulses were set by hand. Quarantines bodies that would go bad (their

@@ -4,11 +4,12 @@
 
 use granule::scene::{self, Player};
 use granule::{
-    Assembly, BatchFirst, BatchHits, BodyDesc, BodyHandle, Explosion, Field, FieldKind, Filter, Isa,
-    JointDesc, JointFrame, JointKind, Material, Order, PoseField, Probe, QueryFilter, Ray, Region, Settings,
-    Shape, ShapeCast, Spring, Vec2, World, step_many,
+    Assembly, BatchFirst, BatchHits, BodyDesc, BodyHandle, Explosion, Field, FieldKind, Filter, HookContact,
+    Hooks, Isa, JointDesc, JointFrame, JointKind, Material, Order, PoseField, Probe, QueryFilter, Ray,
+    Region, Settings, Shape, ShapeCast, Spring, Vec2, World, step_many,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// The system's allocator, with a count of the calls from all threads.
@@ -372,6 +373,60 @@ fn edits_in_bulk_allocate_nothing() {
     assert!(spoilt.is_empty(), "(step, allocations) {spoilt:?}");
 }
 
+/// Hooks that look at everything.
+struct Looking;
+
+impl Hooks for Looking {
+    fn before_solve(&self, contact: &mut HookContact) {
+        contact.coefficients.restitution *= 0.999;
+    }
+}
+
+/// A warm world allocates nothing with all events, sensors that many bodies cross, and hooks.
+fn events_allocate_nothing() {
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        for (name, warmup) in [("gas", 600), ("packed", 240)] {
+            let mut watched = Watched::new(name, 1_000);
+            let world = &mut watched.world;
+            world.set_settings(Settings { sleep: false, ..*world.settings() }).unwrap();
+            world.set_hit_events(Some(0.5)).unwrap();
+            world.set_move_events(true);
+            world.set_joint_force_events(Some(1.0)).unwrap();
+            world.set_hooks(Some(Arc::new(Looking)));
+            for x in [-20.0, 0.0, 20.0, 40.0] {
+                let zone = BodyDesc::fixed(Shape::circle(8.0), Vec2::new(x, 20.0));
+                world.add_body(&BodyDesc { sensor: true, ..zone }).unwrap();
+            }
+            let (mut told, mut spoilt) = ([0; 3], Vec::new());
+            pool.install(|| {
+                (0..warmup).for_each(|_| _ = watched.step());
+                for step in 0..120 {
+                    let (calls, more) = watched.step();
+                    let world = &watched.world;
+                    told[0] += world.hit_events().len();
+                    told[1] += world.move_events().len();
+                    told[2] += world.sensor_begin_events().len() + world.sensor_end_events().len();
+                    let before = CALLS.load(Ordering::Relaxed);
+                    assert!(world.telemetry().pairs > 0 && world.residual().max_penetration < 1.0);
+                    let bodies = world.columns().handle.iter().filter(|&&body| world.contains(body));
+                    let points = bodies.map(|&body| world.contacts_of(body).unwrap().count()).sum::<usize>();
+                    assert_eq!(points, 2 * world.contacts().count());
+                    let calls = calls + CALLS.load(Ordering::Relaxed) - before;
+                    if calls > 0 && !more {
+                        spoilt.push((step, calls));
+                    }
+                }
+            });
+            assert!(
+                told[1] > 0 && (name != "gas" || told.iter().all(|&told| told > 100)),
+                "{name}: {told:?}"
+            );
+            assert!(spoilt.is_empty(), "{name} at {threads} threads: (step, allocations) {spoilt:?}");
+        }
+    }
+}
+
 /// Contract: a step of a warm world allocates nothing: at rest at 1 and 2 threads, in every built-in scene in motion,
 /// and when the time step or the instruction set changes. Joints allocate nothing either, also while they
 /// break. Removed bodies hold no memory.
@@ -386,6 +441,7 @@ fn warm_steps_allocate_nothing() {
     heaps_of_hulls_are_bounded();
     joints_allocate_nothing();
     edits_in_bulk_allocate_nothing();
+    events_allocate_nothing();
     resting_worlds_allocate_nothing();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});
     moving_worlds_allocate_nothing("time step", 120, 120, |world, step| {

@@ -123,6 +123,7 @@ pub fn body(bytes: &mut Bytes) -> BodyDesc {
     }
     desc.fixed_rotation = fields & 128 != 0;
     desc.sleep = fields & 12 != 12;
+    desc.sensor = fields & 162 == 162 && !desc.is_particle();
     desc
 }
 
@@ -142,6 +143,7 @@ pub fn material(bytes: &mut Bytes) -> Material {
     if flags & 8 != 0 {
         material.density = bytes.size();
     }
+    material.id = u32::from(flags >> 6);
     if flags & 240 == 240 {
         material.static_friction = bytes.number();
     }
@@ -196,6 +198,7 @@ pub fn part(bytes: &mut Bytes) -> Part {
     if kind & 48 == 48 {
         part.filter = filter(bytes);
     }
+    part.sensor = kind & 192 == 192;
     part
 }
 

@@ -7,6 +7,7 @@
 mod bytes;
 mod describe;
 mod edits;
+mod events;
 mod joints;
 mod known;
 mod laws;

@@ -37,6 +37,7 @@ pub fn read(world: &World) {
     }
     links(world);
     sleep(world);
+    super::events::read(world);
     super::joints::read(world);
     super::edits::read(world);
     world.settings().validate().expect("settings that were accepted");
@@ -190,6 +191,7 @@ pub fn compare(scalar: &World, wide: &World) {
     assert_eq!(scalar.state_hash(), wide.state_hash(), "the hashes differ, and nothing else");
     assert_eq!(scalar.begin_events(), wide.begin_events());
     assert_eq!(scalar.end_events(), wide.end_events());
+    super::events::compare(scalar, wide);
     assert!(scalar.contacts().eq(wide.contacts()), "the contacts differ");
     assert_eq!(scalar.crowded_count(), wide.crowded_count());
     assert_eq!(scalar.table_sizes(), wide.table_sizes());

@@ -28,13 +28,15 @@ pub struct Part {
     pub filter: Filter,
     /// A number for the host, which the engine does not read. Default 0.
     pub tag: u64,
+    /// Whether the part is a sensor: it reports what overlaps it, and touches nothing. Its mass counts all the same. Default false.
+    pub sensor: bool,
 }
 
 impl Part {
     /// A shape at this position, with angle 0 and the default material and filter.
     pub fn new(shape: Shape, position: Vec2) -> Part {
         let (material, filter) = (Material::default(), Filter::default());
-        Part { shape, position, angle: 0.0, material, filter, tag: 0 }
+        Part { shape, position, angle: 0.0, material, filter, tag: 0, sensor: false }
     }
 
     /// Checks the fields of the part.
@@ -64,7 +66,10 @@ impl Part {
 /// A part as the engine keeps it.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
+    /// The part. The filter of a sensor is [`Filter::NOTHING`].
     pub part: Part,
+    /// Of a sensor: the filter that it was given.
+    pub sensor_filter: Option<Filter>,
     /// The number of its outline in the world's outlines.
     pub outline: u32,
     /// The number of its material in the table of distinct materials.
@@ -73,6 +78,13 @@ pub(crate) struct Placed {
     pub turn: (f32, f32),
     /// Distance from the part's centre to its furthest point.
     pub reach: f32,
+}
+
+impl Placed {
+    /// The part as the host describes it.
+    pub(crate) fn described(&self) -> Part {
+        Part { filter: self.sensor_filter.unwrap_or(self.part.filter), ..self.part }
+    }
 }
 
 /// The parts of one body.

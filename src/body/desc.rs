@@ -31,6 +31,9 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// The filter of a shape that touches nothing.
+    pub(crate) const NOTHING: Filter = Filter { category: 0, mask: 0, group: 0 };
+
     /// Returns true if shapes with these two filters may touch.
     #[inline(always)]
     pub(crate) fn touches(&self, other: &Filter) -> bool {
@@ -131,6 +134,9 @@ pub struct BodyDesc {
     /// Whether the body is so fast that it must be kept from passing through bodies that move, too. Default false. See
     /// [`Settings::continuous`](crate::Settings::continuous).
     pub bullet: bool,
+    /// Whether the body's shape is a sensor: it reports what overlaps it, and touches nothing. Default false. See
+    /// [`World::sensor_begin_events`](crate::World::sensor_begin_events).
+    pub sensor: bool,
 }
 
 impl BodyDesc {
@@ -160,6 +166,7 @@ impl BodyDesc {
             sleep_threshold: None,
             time_to_sleep: None,
             bullet: false,
+            sensor: false,
         }
     }
 
@@ -202,7 +209,7 @@ impl BodyDesc {
     /// # Errors
     ///
     /// The first field that is not finite or out of range; a half-space that is not static; a chain's segment that is dynamic; a
-    /// static body that has a velocity.
+    /// particle that is a sensor; a static body that has a velocity.
     pub fn validate(&self) -> Result<(), Error> {
         self.shape.validate()?;
         self.material.validate()?;
@@ -235,6 +242,9 @@ impl BodyDesc {
                 field: "shape.chain_segment",
                 reason: "only a static or kinematic body can be one",
             });
+        }
+        if self.sensor && self.is_particle() {
+            return Err(Error::Invalid { field: "sensor", reason: "a particle cannot be one" });
         }
         if fixed && (self.velocity != Vec2::ZERO || self.angular_velocity != 0.0) {
             return Err(Error::Invalid { field: "velocity", reason: "a static body has none" });

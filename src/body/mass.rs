@@ -124,8 +124,13 @@ impl Bodies {
         if kind.shape() == ShapeKind::Compound {
             return;
         }
-        let (filter, material) = (self.filter(slot), self.material(slot));
-        let first = Part { material, filter, ..Part::new(self.shape(slot), Vec2::ZERO) };
+        let (filter, sensor) = (self.described_filter(slot), self.is_sensor(slot));
+        let material = self.material(slot);
+        let first = Part { material, filter, sensor, ..Part::new(self.shape(slot), Vec2::ZERO) };
+        if sensor {
+            // From now on its parts are sensors, or not.
+            self.set_columns_filter(slot, filter);
+        }
         let first = self.placed(&first);
         let compound = super::compound::Compound { parts: vec![first], ..Default::default() };
         let number = self.free_compounds.pop().unwrap_or_else(|| {
@@ -161,10 +166,9 @@ impl Bodies {
                 (self.columns.furthest[slot], self.columns.thickness[slot]) = (reach, thickness);
                 self.set_body_material(slot, parts[0].material);
                 if let [part] = parts {
-                    let (c, filter) = (&mut self.columns, part.filter);
-                    (c.category[slot], c.mask[slot], c.group[slot]) =
-                        (filter.category, filter.mask, filter.group);
+                    self.set_columns_filter(slot, part.filter);
                 }
+                self.note_sensor(slot);
             }
         }
         self.any_manifold |= self.columns.kind[slot].needs_manifold();
@@ -200,13 +204,16 @@ impl Bodies {
             _ => 0.0,
         };
         (c.furthest[slot], c.thickness[slot]) = (0.0, 0.0);
-        (c.category[slot], c.mask[slot], c.group[slot]) =
-            (part.filter.category, part.filter.mask, part.filter.group);
         if shape.kind().turns() {
             let outline = self.outlines.acquire(&shape);
             c.outline[slot] = outline;
             c.furthest[slot] = self.outlines.outline(outline).reach();
             c.thickness[slot] = self.outlines.outline(outline).thickness();
+        }
+        self.set_sensor(slot, false);
+        self.set_columns_filter(slot, part.filter);
+        if part.sensor {
+            self.set_sensor(slot, true);
         }
     }
 }

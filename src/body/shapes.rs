@@ -110,27 +110,41 @@ impl Bodies {
         for part in parts {
             self.any_rough |= part.material.is_rough();
             self.any_restitution |= part.material.restitution > 0.0;
-            self.any_filter |= part.filter != Filter::default();
+            self.any_filter |= part.sensor || part.filter != Filter::default();
         }
+        self.note_sensor(slot);
     }
 
     /// Sets the filter of a body and of all its parts.
     pub(crate) fn set_filter(&mut self, slot: usize, filter: Filter) {
+        self.any_filter |= filter != Filter::default();
+        if self.columns.kind[slot].shape() == ShapeKind::Compound {
+            for placed in &mut self.compounds[self.columns.outline[slot] as usize].parts {
+                match &mut placed.sensor_filter {
+                    Some(of_sensor) => *of_sensor = filter,
+                    None => placed.part.filter = filter,
+                }
+            }
+        } else if let Some(of_sensor) = self.sensors.filter_mut(self.columns.handle[slot]) {
+            *of_sensor = filter;
+            return;
+        }
+        self.set_columns_filter(slot, filter);
+    }
+
+    pub(super) fn set_columns_filter(&mut self, slot: usize, filter: Filter) {
         let c = &mut self.columns;
         (c.category[slot], c.mask[slot], c.group[slot]) = (filter.category, filter.mask, filter.group);
-        self.any_filter |= filter != Filter::default();
-        if c.kind[slot].shape() == ShapeKind::Compound {
-            for placed in &mut self.compounds[c.outline[slot] as usize].parts {
-                placed.part.filter = filter;
-            }
-        }
     }
 
     pub(super) fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.acquire(&part.shape);
         let reach = self.outlines.outline(outline).reach();
         let material = self.materials.acquire(part.material);
-        Placed { part: *part, outline, material, turn: turn_of(part), reach }
+        let sensor_filter = part.sensor.then_some(part.filter);
+        let filter = if part.sensor { Filter::NOTHING } else { part.filter };
+        let part = Part { filter, ..*part };
+        Placed { part, sensor_filter, outline, material, turn: turn_of(&part), reach }
     }
 
     /// Updates the extents of a body that turns to its present angle.

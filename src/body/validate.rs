@@ -12,6 +12,7 @@ impl Bodies {
         self.columns.validate(self.len)?;
         self.validate_handles()?;
         self.validate_compounds()?;
+        self.validate_sensors()?;
         (0..self.len).try_for_each(|slot| {
             self.validate_motion(slot, checked)?;
             self.validate_shape(slot)?;

@@ -43,7 +43,7 @@ use crate::body::Bodies;
 use crate::broadphase::shapes::ShapeRef;
 use crate::broadphase::sweep::Pair;
 use crate::geometry::shape::ShapeKind;
-use crate::material::{Mix, Mixing};
+use crate::material::{Mix, Mixed, Mixing};
 use crate::narrowphase::{KINDS, NO_CONTACT, PairKind};
 use std::sync::Mutex;
 
@@ -530,35 +530,16 @@ pub(super) struct Coefficients<'a> {
     mixed: Mixed,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Mixed {
-    static_friction: f32,
-    dynamic_friction: f32,
-    restitution: f32,
-}
-
 impl<'a> Coefficients<'a> {
-    fn new(bodies: &'a Bodies, mixing: Mixing) -> Self {
+    pub(super) fn new(bodies: &'a Bodies, mixing: Mixing) -> Self {
         Coefficients { bodies, mixing, last: (u32::MAX, u32::MAX), mixed: Mixed::default() }
     }
 
-    fn of(&mut self, a: u32, b: u32) -> Mixed {
+    pub(super) fn of(&mut self, a: u32, b: u32) -> Mixed {
         if self.last != (a, b) {
-            let materials = self.bodies.materials();
-            let (ma, mb) = (&materials[a as usize], &materials[b as usize]);
-            let friction = |a, b| finite(self.mixing.friction.mix(a, b));
             self.last = (a, b);
-            self.mixed = Mixed {
-                static_friction: friction(ma.static_friction, mb.static_friction),
-                dynamic_friction: friction(ma.dynamic_friction, mb.dynamic_friction),
-                restitution: Mix::Min.mix(1.0, self.mixing.restitution.mix(ma.restitution, mb.restitution)),
-            };
+            self.mixed = self.bodies.mixed(self.mixing, a, b);
         }
         self.mixed
     }
-}
-
-/// Limits a product of large coefficients, which may overflow.
-fn finite(value: f32) -> f32 {
-    value.min(f32::MAX)
 }

@@ -128,6 +128,8 @@ struct MaterialFile {
     rolling_resistance: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tangent_speed: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -184,6 +186,8 @@ struct BodyFile {
     time_to_sleep: Option<f64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bullet: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sensor: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartFile>,
 }
@@ -390,6 +394,7 @@ impl MaterialFile {
                     base.rolling_resistance,
                 )?,
                 tangent_speed: scalar("material.tangent_speed", self.tangent_speed, base.tangent_speed)?,
+                id: self.id.unwrap_or(base.id),
             };
             material.validate()?;
             Ok(material)
@@ -427,6 +432,7 @@ impl BodyFile {
             sleep_threshold: maybe("sleep_threshold", self.sleep_threshold)?,
             time_to_sleep: maybe("time_to_sleep", self.time_to_sleep)?,
             bullet: self.bullet,
+            sensor: self.sensor,
             ..base
         };
         desc.validate()?;

@@ -234,6 +234,12 @@ impl Contact {
         self.sides.each_ref().map(Side::bearer)
     }
 
+    /// Returns the number of B's part, if B is a body of several parts, else 0.
+    pub(crate) fn part_of_b(&self) -> u8 {
+        let part = (self.key.3 / 2) as u8;
+        if self.key.0 == 0 || part == crate::broadphase::shapes::NO_PART { 0 } else { part }
+    }
+
     /// Returns the impulses of the last substep, along the normal and the tangent.
     pub(crate) fn total_impulses(&self) -> [f32; 2] {
         [self.impulses[0] + self.blow[0], self.impulses[1] + self.blow[1]]

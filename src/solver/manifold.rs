@@ -116,6 +116,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
                 rows,
                 elapsed,
                 i,
+                aside: tile.put_aside.get_mut(index),
                 lanes: PhantomData,
             };
             // SAFETY: the caller has these bodies to itself, and each named row exists.
@@ -134,6 +135,8 @@ struct ManifoldKernel<'a, L: Lane, const FIXED: bool, const POINTS: usize> {
     elapsed: f32,
     /// The first of these lanes.
     i: usize,
+    /// Where impulses that are put aside are added up, if the host wants to know of hits.
+    aside: Option<&'a mut [f32; BLOCK]>,
     lanes: PhantomData<L>,
 }
 

@@ -145,10 +145,11 @@ impl World {
         let slot = self.bodies.slot_of(body)?;
         let parts = self.bodies.parts(slot);
         if !parts.is_empty() {
-            return Ok(parts.iter().map(|placed| placed.part).collect());
+            return Ok(parts.iter().map(|placed| placed.described()).collect());
         }
         let (shape, material, filter) = (self.bodies.shape(slot), self.material(body)?, self.filter(body)?);
-        Ok(vec![Part { material, filter, ..Part::new(shape, Vec2::ZERO) }])
+        let sensor = self.bodies.is_sensor(slot);
+        Ok(vec![Part { material, filter, sensor, ..Part::new(shape, Vec2::ZERO) }])
     }
 
     pub(super) fn check_room(&self, more: usize) -> Result<(), Error> {
@@ -244,7 +245,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn filter(&self, body: BodyHandle) -> Result<Filter, Error> {
-        Ok(self.bodies.filter(self.bodies.slot_of(body)?))
+        Ok(self.bodies.described_filter(self.bodies.slot_of(body)?))
     }
 
     /// Puts a body elsewhere, m. The move gives it no velocity. A half-space's surface moves along.

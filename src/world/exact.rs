@@ -1,10 +1,14 @@
-//! An overlap test in f64 that uses geometry alone: [`World::validate`](crate::World::validate) checks the pair list
-//! with it.
+//! An overlap test in f64 that uses geometry alone. Sensors find with it what is in them, and [`World::validate`](crate::World::validate)
+//! checks the pair list.
 
 use crate::body::Bodies;
+use crate::body::compound::Compound;
 use crate::broadphase::shapes::NO_PART;
+use crate::geometry::outline::MAX_VERTICES;
 use crate::geometry::shape::Shape;
+use crate::geometry::trig::sin_cos;
 use glam::{DVec2, Vec2};
+use std::ops::Deref;
 
 /// A shape of a body, at its place in the world.
 pub(crate) struct ExactShape {
@@ -17,26 +21,38 @@ enum Region {
     /// All points p with `normal · p ≤ offset`.
     HalfSpace { normal: DVec2, offset: f64 },
     /// All points that are at most `radius` away from a convex polygon of one to eight corners.
-    Hull { corners: Vec<DVec2>, radius: f64 },
+    Hull { corners: Corners, radius: f64 },
+}
+
+/// One to eight points.
+#[derive(Clone, Copy)]
+struct Corners {
+    at: [DVec2; MAX_VERTICES],
+    count: usize,
+}
+
+impl FromIterator<DVec2> for Corners {
+    fn from_iter<I: IntoIterator<Item = DVec2>>(points: I) -> Corners {
+        let mut corners = Corners { at: [DVec2::ZERO; MAX_VERTICES], count: 0 };
+        for (point, to) in points.into_iter().zip(&mut corners.at) {
+            *to = point;
+            corners.count += 1;
+        }
+        corners
+    }
+}
+
+impl Deref for Corners {
+    type Target = [DVec2];
+
+    fn deref(&self) -> &[DVec2] {
+        &self.at[..self.count]
+    }
 }
 
 /// Returns all shapes of a body.
 pub(crate) fn exact_shapes(bodies: &Bodies, slot: usize) -> Vec<ExactShape> {
-    let centre = bodies.position(slot);
-    if !bodies.columns.kind[slot].shape().turns() {
-        return vec![ExactShape { part: NO_PART, region: upright(&bodies.shape(slot), centre) }];
-    }
-    let several = !bodies.parts(slot).is_empty();
-    let mut found = Vec::new();
-    bodies.visit_outlines(slot, |outline, offset, (sin, cos)| {
-        let turn = DVec2::new(cos.into(), sin.into());
-        let at = centre.as_dvec2() + offset.as_dvec2();
-        let corners = outline.vertices().iter().map(|corner| at + turn.rotate(corner.as_dvec2()));
-        let region = Region::Hull { corners: corners.collect(), radius: outline.radius.into() };
-        found.push(ExactShape { part: if several { found.len() as u8 } else { NO_PART }, region });
-        true
-    });
-    found
+    (0..bodies.shape_count(slot)).map(|part| ExactShape::of(bodies, slot, part)).collect()
 }
 
 /// The region of a shape that does not turn.
@@ -49,18 +65,42 @@ fn upright(shape: &Shape, centre: Vec2) -> Region {
         }
         Shape::Aabb { half_extents } => {
             let corner = |x: f64, y: f64| centre + half_extents.as_dvec2() * DVec2::new(x, y);
-            let corners = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
-            Region::Hull { corners, radius: 0.0 }
+            let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+            Region::Hull { corners: corners.into_iter().collect(), radius: 0.0 }
         }
-        _ => Region::Hull { corners: vec![centre], radius: shape.extents().x.into() },
+        _ => Region::Hull { corners: [centre].into_iter().collect(), radius: shape.extents().x.into() },
     }
 }
 
 impl ExactShape {
-    /// Returns how far two shapes overlap; negative when they are apart.
+    /// Returns a shape of a body: its part of this number, or its only shape.
+    pub(crate) fn of(bodies: &Bodies, slot: usize, part: u8) -> ExactShape {
+        let centre = bodies.position(slot);
+        let c = &bodies.columns;
+        if !c.kind[slot].shape().turns() {
+            return ExactShape { part: NO_PART, region: upright(&bodies.shape(slot), centre) };
+        }
+        let turn = sin_cos(c.angle[slot]);
+        let placed = bodies.parts(slot).get(usize::from(part));
+        let (outline, offset, (sin, cos)) = match placed {
+            Some(placed) => {
+                let (offset, turn) = Compound::place(placed, turn);
+                (placed.outline, offset, turn)
+            }
+            None => (c.outline[slot], Vec2::ZERO, turn),
+        };
+        let outline = bodies.outlines.outline(outline);
+        let turn = DVec2::new(cos.into(), sin.into());
+        let at = centre.as_dvec2() + offset.as_dvec2();
+        let corners = outline.vertices().iter().map(|corner| at + turn.rotate(corner.as_dvec2()));
+        let region = Region::Hull { corners: corners.collect(), radius: outline.radius.into() };
+        ExactShape { part: if placed.is_some() { part } else { NO_PART }, region }
+    }
+
+    /// Returns how far two shapes overlap; negative when they are apart. Two half-spaces count as apart.
     pub(crate) fn depth(&self, other: &ExactShape) -> f64 {
         match (&self.region, &other.region) {
-            (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => 0.0,
+            (Region::HalfSpace { .. }, Region::HalfSpace { .. }) => f64::NEG_INFINITY,
             (Region::HalfSpace { normal, offset }, Region::Hull { corners, radius })
             | (Region::Hull { corners, radius }, Region::HalfSpace { normal, offset }) => {
                 let lowest = corners.iter().map(|corner| normal.dot(*corner)).fold(f64::INFINITY, f64::min);
@@ -70,6 +110,17 @@ impl ExactShape {
                 r + s - distance(a, b)
             }
         }
+    }
+
+    /// The corners of a box that holds the shape, grown by some units in the last place. `None` for a half-space.
+    pub(crate) fn bounds(&self) -> Option<[Vec2; 2]> {
+        let Region::Hull { corners, radius } = &self.region else { return None };
+        let (lower, upper) =
+            corners.iter().fold((DVec2::INFINITY, DVec2::NEG_INFINITY), |(lower, upper), &corner| {
+                (lower.min(corner), upper.max(corner))
+            });
+        let radius = radius + 1.0e-6 * (radius + lower.abs().max(upper.abs()).max_element());
+        Some([(lower - radius).as_vec2(), (upper + radius).as_vec2()])
     }
 
     /// A bound for the rounding of the engine's tests of this shape: some units in the last place of its coordinates.
@@ -92,15 +143,12 @@ fn distance(a: &[DVec2], b: &[DVec2]) -> f64 {
         let least = |corners: &[DVec2]| corners.iter().map(|c| axis.dot(*c)).fold(f64::INFINITY, f64::min);
         least(b) - reach(a)
     };
-    let edges = |corners: &[DVec2]| {
-        let n = corners.len();
-        let edge = |i: usize| corners[(i + 1) % n] - corners[i];
-        (0..n).map(edge).filter(|edge| edge.length_squared() > 0.0).collect::<Vec<_>>()
-    };
     // The normals of all edges; for a polygon that is a segment, also its own direction.
     let mut widest = f64::NEG_INFINITY;
     for (corners, sign) in [(a, 1.0), (b, -1.0)] {
-        for edge in edges(corners) {
+        let n = corners.len();
+        let edges = (0..n).map(|i| corners[(i + 1) % n] - corners[i]);
+        for edge in edges.filter(|edge| edge.length_squared() > 0.0) {
             let outward = sign * DVec2::new(edge.y, -edge.x).normalize();
             widest = widest.max(gap(outward));
             if corners.len() == 2 {

@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Sums in handle order, so that the sums do not depend on the order of storage.
-    fn measure_motion(&self, quality: &mut Quality) {
+    pub(super) fn measure_motion(&self, quality: &mut Quality) {
         let c = &self.bodies.columns;
         let (mut squares, mut count) = (0.0, 0usize);
         for (_, slot) in self.bodies.by_index() {

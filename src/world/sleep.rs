@@ -214,6 +214,7 @@ impl World {
         self.links.broken.clear();
         self.joints.begin_step();
         self.sleep.end_step();
+        self.rest_events();
     }
 
     /// Notes that a body is about to be changed by hand: wakes its island or, if it is a body that nothing moves, what rests on it.
@@ -406,13 +407,14 @@ impl World {
         self.hull_solver = solver;
     }
 
-    /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep.
+    /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep. Then finds what is in the sensors.
     pub(super) fn fall_asleep_at_rest(&mut self, crew: &Crew<'_>) {
         if self.settings.sleep {
             self.sleep.rest = self.bodies.count_rest(&self.settings, self.level, crew);
             self.look_for_sleep();
         }
         self.sleep.end_step();
+        self.find_overlaps(crew);
     }
 
     fn look_for_sleep(&mut self) {

@@ -24,6 +24,7 @@ impl World {
         self.joint_solver.validate(&self.joints, &self.bodies).map_err(scope("joints"))?;
         self.validate_quarantine().map_err(scope("quarantine"))?;
         self.validate_sleep().map_err(scope("sleep"))?;
+        self.validate_overlaps().map_err(scope("sensors"))?;
         let mirror = &self.solver.mirror;
         let rows = RowCounts {
             bodies: mirror.vel.len(),

@@ -3,7 +3,6 @@
 use super::{Quarantine, World};
 use crate::body::{Bodies, BodyHandle, Kind, Motion};
 use crate::contacts::{BLOCK, ContactEvent, SERIAL, Tile};
-use crate::geometry::shape::ShapeKind;
 use crate::narrowphase::NO_CONTACT;
 use crate::solver::hulls::Contact as HullContact;
 use crate::timing::{Span, Timings, Trace};
@@ -41,6 +40,10 @@ pub struct Contact {
     pub a: BodyHandle,
     /// The other.
     pub b: BodyHandle,
+    /// The number of `a`'s shape among its [`World::parts`]; 0 for a body of one shape.
+    pub part_a: u8,
+    /// The number of `b`'s shape.
+    pub part_b: u8,
     /// The unit vector from `a` to `b`, normal to the surfaces.
     pub normal: Vec2,
     /// The distance between the surfaces, m; negative when they overlap.
@@ -60,6 +63,8 @@ pub(super) fn hull_contact(contact: &HullContact, bodies: &Bodies) -> Contact {
     Contact {
         a,
         b,
+        part_a: 0,
+        part_b: contact.part_of_b(),
         normal: contact.normal,
         separation: contact.gap,
         point: contact.point,
@@ -112,14 +117,16 @@ impl World {
     /// Contact points of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name
     /// the particle that bears most.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
-        let asleep = self.sleeping_contacts.iter().chain([&self.woken_contacts]).flatten();
-        self.coloured_contacts()
-            .map(|(_, contact)| contact)
-            .chain(asleep.copied())
-            .chain(self.hull_contacts())
+        self.coloured_contacts().map(|(_, contact)| contact).chain(self.uncoloured_contacts())
     }
 
-    fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+    /// The contact points of sleeping bodies, and those of hulls.
+    pub(super) fn uncoloured_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+        let asleep = self.sleeping_contacts.iter().chain([&self.woken_contacts]).flatten();
+        asleep.copied().chain(self.hull_contacts())
+    }
+
+    pub(super) fn hull_contacts(&self) -> impl Iterator<Item = Contact> + '_ {
         let solid = |slot: &usize| self.bodies.columns.kind[*slot].is_collidable();
         let contacts = self.hull_solver.contacts().iter();
         contacts
@@ -134,8 +141,7 @@ impl World {
             (0..tile.info.len() * BLOCK).flat_map(|lane| {
                 let colour = tile.info[lane / BLOCK].colour;
                 let colour = (usize::from(colour) != SERIAL).then_some(colour);
-                let points = [self.contact(tile, lane), self.second_contact(tile, lane)];
-                points.into_iter().flatten().map(move |contact| (colour, contact))
+                self.points(tile, lane).map(move |contact| (colour, contact))
             })
         })
     }
@@ -151,13 +157,16 @@ impl World {
                 for at in (0..BLOCK).filter(|at| info.active >> at & 1 == 1) {
                     let slots = [tile.normal[block].a[at].row(), tile.normal[block].b[at].row()];
                     if wanted(slots[0], slots[1]) {
-                        let lane = block * BLOCK + at;
-                        let points = [self.contact(tile, lane), self.second_contact(tile, lane)];
-                        points.into_iter().flatten().for_each(|contact| visit(slots, contact));
+                        self.points(tile, block * BLOCK + at).for_each(|contact| visit(slots, contact));
                     }
                 }
             }
         }
+    }
+
+    /// The points of a lane of a tile.
+    pub(super) fn points(&self, tile: &Tile, lane: usize) -> impl Iterator<Item = Contact> + use<> {
+        [self.contact(tile, lane), self.second_contact(tile, lane)].into_iter().flatten()
     }
 
     fn contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
@@ -174,9 +183,12 @@ impl World {
             return None;
         }
         let impulses = point_impulses(tile, block, lane);
+        let [part_a, part_b] = tile.parts_of(&self.bodies, block, lane);
         Some(Contact {
             a: self.bodies.handle(a),
             b: self.bodies.handle(b),
+            part_a,
+            part_b,
             normal: Vec2::new(normal.normal_x[lane], normal.normal_y[lane]),
             separation: normal.separation[lane],
             point: self.contact_point(tile, block, lane, 0),
@@ -204,32 +216,7 @@ impl World {
     }
 
     fn contact_point(&self, tile: &Tile, block: usize, lane: usize, point: usize) -> Vec2 {
-        let normal = &tile.normal[block];
-        let start = |slot: usize| Vec2::from_slice(&self.solver.mirror.shape[slot].0[..2]);
-        if let Some(manifold) = tile.manifold_of(block) {
-            let [x, y] = manifold.place[point].map(|place| place[lane]);
-            return start(manifold.shape_a[lane].row()) + Vec2::new(x, y);
-        }
-        // In these pairs A is never a half-space. B is the only round shape only if B is fixed.
-        let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
-        let n = Vec2::new(normal.normal_x[lane], normal.normal_y[lane]);
-        let half_gap = 0.5 * normal.separation[lane];
-        let extents = |slot: usize| Vec2::from_slice(&self.solver.mirror.shape[slot].0[2..]);
-        let kind = |slot: usize| self.bodies.columns.kind[slot].shape();
-        let boxes = |slot: usize| kind(slot) == ShapeKind::Aabb;
-        if !boxes(a) {
-            return start(a) + (extents(a).x + half_gap) * n;
-        }
-        match kind(b) {
-            ShapeKind::Circle | ShapeKind::Particle => start(b) - (extents(b).x + half_gap) * n,
-            ShapeKind::HalfSpace => start(a) + (extents(a).dot(n.abs()) + half_gap) * n,
-            _ => {
-                // The middle of the part that the two faces share.
-                let lower = (start(a) - extents(a)).max(start(b) - extents(b));
-                let upper = (start(a) + extents(a)).min(start(b) + extents(b));
-                0.5 * (lower + upper)
-            }
-        }
+        tile.place_of(&self.bodies, &self.solver.mirror.shape, (block, lane), point)
     }
 
     /// The pairs that began to touch in the last step. On the side of a hull an event names the particle that bears

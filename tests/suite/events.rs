@@ -2,6 +2,10 @@
 //! when the last two shapes no longer touch, whatever happens meanwhile to the pair list, the parts, the filters and
 //! the bodies. The events and their order are the same on every instruction set.
 
+mod hits;
+mod moves;
+mod one_body;
+
 use granule::{
     BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Isa, Part, Settings, Shape, Vec2, World,
 };

@@ -36,7 +36,7 @@ fn all_fields() {
             "restitution_threshold":0.5,"projection_percent":0.3,"projection_slop":0.02,"sleep":false,"sleep_threshold":0.1,"time_to_sleep":2,
             "continuous":false,
             "materials":[{"density":2,"static_friction":0.7,"dynamic_friction":0.3,"restitution":0.1},
-                         {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9}],
+                         {"density":3,"static_friction":0.2,"dynamic_friction":0.1,"restitution":0.9,"id":7}],
             "bodies":[
              {"type":"static","shape":{"half_space":{"normal":[0,1],"offset":-1}},"material":0},
              {"type":"kinematic","shape":{"aabb":{"half_extents":[10,1]}},"position":[0,-1]},
@@ -44,7 +44,7 @@ fn all_fields() {
               "angle":0.25,"angular_velocity":-2,"material":1,"category":2,"mask":4294967294,"group":5,
               "gravity_scale":0.5,"linear_damping":0.1,"angular_damping":0.2,"mass":7,
               "inertia":3,"lock_x":true,"lock_y":true,"max_speed":8,"max_angular_speed":9,"enabled":false,
-              "tag":18446744073709551615,"sleep":false,"sleep_threshold":0.3,"time_to_sleep":4,"bullet":true}],
+              "tag":18446744073709551615,"sleep":false,"sleep_threshold":0.3,"time_to_sleep":4,"bullet":true,"sensor":true}],
             "particles":[
              {"position":[0,5],"mass":1.5,"pinned":true},
              {"position":[0,4],"velocity":[1,0],"mass":2,"radius":0.1,"material":1,"group":7,"damping":0.5,
@@ -87,6 +87,7 @@ fn all_fields() {
         static_friction: 0.2,
         dynamic_friction: 0.1,
         restitution: 0.9,
+        id: 7,
         ..Material::default()
     };
     let ground = BodyDesc {
@@ -120,6 +121,7 @@ fn all_fields() {
         sleep_threshold: Some(0.3),
         time_to_sleep: Some(4.0),
         bullet: true,
+        sensor: true,
     };
     let pin = BodyDesc { material: first, ..BodyDesc::particle(Vec2::new(0.0, 5.0), 1.5).pinned() };
     let point = BodyDesc {
@@ -175,7 +177,7 @@ fn shapes_that_turn() {
              {"type":"static","shape":{"chain_segment":{"half_length":2,"before":[-3,1]}},"angle":0.5,"material":1},
              {"shape":{"capsule":{"half_length":0.5,"radius":0.25}},"material":1,"parts":[
                {"shape":{"polygon":{"vertices":[[0,0],[0,3],[3,0]],"radius":0.125}},"position":[2,1],"angle":-0.5,
-                "material":0,"category":4,"mask":5,"group":6,"tag":9},
+                "material":0,"category":4,"mask":5,"group":6,"tag":9,"sensor":true},
                {"shape":{"segment":{"half_length":0.75}},"material":1}]}],
             "chains":[{"points":[[0,0],[4,0],[4,3]],"material":1,"category":2,"mask":3},
                       {"points":[[9,0],[12,0],[9,4]],"closed":true,"material":1}],
@@ -206,6 +208,7 @@ fn shapes_that_turn() {
         material: belt,
         filter: Filter { category: 4, mask: 5, group: 6 },
         tag: 9,
+        sensor: true,
         ..Part::new(triangle, Vec2::new(2.0, 1.0))
     };
     let rod = Part { material: heavy, ..Part::new(Shape::segment(0.75), Vec2::ZERO) };

@@ -157,6 +157,8 @@ pub(super) struct PartFile {
     group: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tag: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sensor: bool,
 }
 
 impl PartFile {
@@ -168,6 +170,7 @@ impl PartFile {
             material: pick(self.material, materials)?,
             filter: filter_of(self.category, self.mask, self.group),
             tag: self.tag.unwrap_or(0),
+            sensor: self.sensor,
         };
         part.validate().map_err(|error| SceneError::from(error).instead_of("part.", ""))?;
         Ok(part)
@@ -184,6 +187,7 @@ impl PartFile {
             mask,
             group,
             tag: tag_to(part.tag),
+            sensor: part.sensor,
         }
     }
 }

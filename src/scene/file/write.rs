@@ -147,6 +147,7 @@ impl BodyFile {
             sleep_threshold: body.sleep_threshold.map(decimal),
             time_to_sleep: body.time_to_sleep.map(decimal),
             bullet: body.bullet,
+            sensor: body.sensor,
             parts: Vec::new(),
         }
     }
@@ -156,7 +157,7 @@ impl BodyFile {
 #[derive(Default)]
 struct MaterialTable {
     list: Vec<MaterialFile>,
-    places: HashMap<[u32; 6], usize>,
+    places: HashMap<[u32; 7], usize>,
 }
 
 impl MaterialTable {
@@ -168,12 +169,13 @@ impl MaterialTable {
             restitution,
             rolling_resistance,
             tangent_speed,
+            id,
         } = *material;
-        let bits =
+        let [a, b, c, d, e, f] =
             [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
                 .map(f32::to_bits);
         let unless_zero = |number: f32| (number.to_bits() != 0).then(|| decimal(number));
-        *self.places.entry(bits).or_insert_with(|| {
+        *self.places.entry([a, b, c, d, e, f, id]).or_insert_with(|| {
             self.list.push(MaterialFile {
                 density: Some(decimal(density)),
                 static_friction: Some(decimal(static_friction)),
@@ -181,6 +183,7 @@ impl MaterialTable {
                 restitution: Some(decimal(restitution)),
                 rolling_resistance: unless_zero(rolling_resistance),
                 tangent_speed: unless_zero(tangent_speed),
+                id: (id != 0).then_some(id),
             });
             self.list.len() - 1
         })

@@ -10,6 +10,7 @@ use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::Row;
+use crate::material::Mixed;
 use crate::narrowphase::NO_CONTACT;
 use crate::narrowphase::hulls::{Around, LoopTouch, Other, touch_other};
 use crate::settings::Settings;
@@ -326,12 +327,7 @@ pub(super) fn inv_spin(radius: f32) -> f32 {
 
 impl Surface {
     pub(super) fn of(bodies: &Bodies, settings: &Settings, a: u32, b: u32) -> Surface {
-        let [a, b] = [a, b].map(|material| bodies.materials()[material as usize]);
-        let mixing = settings.mixing;
-        Surface {
-            static_friction: mixing.friction.mix(a.static_friction, b.static_friction),
-            dynamic_friction: mixing.friction.mix(a.dynamic_friction, b.dynamic_friction),
-            restitution: mixing.restitution.mix(a.restitution, b.restitution).min(1.0),
-        }
+        let Mixed { static_friction, dynamic_friction, restitution } = bodies.mixed(settings.mixing, a, b);
+        Surface { static_friction, dynamic_friction, restitution }
     }
 }

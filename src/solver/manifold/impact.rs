@@ -226,6 +226,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
             {
                 (L::load(&to[i..]) + taken).store(&mut to[i..]);
             }
+        } else if let Some(aside) = &mut self.aside {
+            (L::load(&aside[i..]) + (normal[0] + normal[1])).store(&mut aside[i..]);
         }
         let tangent_arms = self.tangent_arms();
         for (body, turn) in turn.iter_mut().enumerate() {
