@@ -416,28 +416,50 @@ impl Continuous {
     /// Finds the bodies that move fast, or fast against a wall that moves.
     fn find_fast(&mut self, around: &Surroundings<'_>, moved: &[Row], crew: &Crew<'_>) {
         let bodies = around.bodies;
-        self.fast.get_mut().expect("no worker panicked").clear();
+        let fast = self.fast.get_mut().expect("no worker panicked");
+        fast.clear();
+        fast.reserve(bodies.len);
         let search = Search { bodies, fast: &self.fast };
         crew.chunks(bodies.len, CHUNK, |range| {
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
         });
-        let fast = self.fast.get_mut().expect("no worker panicked");
-        let c = &bodies.columns;
-        for (wall, number) in self.walls.moving.walls.iter().zip(0..) {
-            let Some(slot) = bodies.slot_at(wall.body) else { continue };
+        let walls = &self.walls.moving;
+        crew.run(walls.walls.len(), |number| {
+            let Some(slot) = bodies.slot_at(walls.walls[number].body) else { return };
             let other = Sweep::of(bodies, slot, &moved[slot]);
-            if !other.moves() {
-                continue;
+            if other.moves() {
+                let shape = ShapeAt::new(bodies, slot, walls.walls[number].part);
+                self.find_struck(around, moved, &other, &shape, walls.boxes.get(number));
             }
-            (around.near)(self.walls.moving.boxes.get(number), &mut |slot| {
-                let way = Sweep::of(bodies, slot, &moved[slot]).way_against(&other, c.furthest[slot]);
-                if c.inv_mass[slot] > 0.0 && way > FAST * bodies.thickness(slot) {
-                    fast.push(slot as u32);
-                }
-            });
-        }
+        });
+        let fast = self.fast.get_mut().expect("no worker panicked");
         fast.sort_unstable();
         fast.dedup();
+    }
+
+    /// Finds the bodies that move fast against a shape of a wall, and may meet it.
+    fn find_struck(
+        &self,
+        around: &Surroundings<'_>,
+        moved: &[Row],
+        other: &Sweep,
+        shape: &ShapeAt,
+        swept: [Vec2; 2],
+    ) {
+        let (bodies, c) = (around.bodies, &around.bodies.columns);
+        let frame = shape.frame(other);
+        (around.near)(swept, &mut |slot| {
+            if c.inv_mass[slot] <= 0.0 {
+                return;
+            }
+            let sweep = Sweep::of(bodies, slot, &moved[slot]);
+            let reach = c.furthest[slot].max(c.ext_x[slot]).max(c.ext_y[slot]);
+            let way = sweep.way_against(other, c.furthest[slot]);
+            // Most bodies in the box around a long wall are far from it.
+            if way > FAST * bodies.thickness(slot) && !frame.is_beyond(sweep.from, 2.0 * reach + way) {
+                self.fast.lock().expect("no worker panicked").push(slot as u32);
+            }
+        });
     }
 
     /// Ends the movements of bullets where they hit bodies that move. Those of all other bodies are final; bullets come one after the

@@ -106,6 +106,22 @@ pub(crate) struct ShapeAt {
     offset: f32,
 }
 
+/// A box that is turned to an axis.
+pub(super) struct Frame {
+    centre: Vec2,
+    axis: Vec2,
+    half: Vec2,
+}
+
+impl Frame {
+    /// Whether the box is further than `distance` from a point.
+    pub(super) fn is_beyond(&self, point: Vec2, distance: f32) -> bool {
+        let way = Vec2::new(self.axis.x, -self.axis.y).rotate(point - self.centre);
+        let outside = (way.abs() - self.half).max(Vec2::ZERO);
+        outside.length_squared() > distance * distance
+    }
+}
+
 impl ShapeAt {
     /// A body's shape, or one of its parts.
     pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeAt {
@@ -188,13 +204,16 @@ impl ShapeAt {
         along.perp_dot(point - start) >= 0.0
     }
 
+    /// The box around the shape, where it is at the start of its movement.
+    pub(super) fn frame(&self, sweep: &Sweep) -> Frame {
+        let (sin, cos) = sin_cos(sweep.angle);
+        let turn = Vec2::new(cos, sin);
+        Frame { centre: sweep.from + turn.rotate(self.centre), axis: turn.rotate(self.axis), half: self.half }
+    }
+
     /// Whether the shape, where it is at the start of its movement, is further than `distance` from a point.
     pub(super) fn is_beyond(&self, sweep: &Sweep, point: Vec2, distance: f32) -> bool {
-        let (sin, cos) = sin_cos(sweep.angle);
-        let from_body = Vec2::new(cos, -sin).rotate(point - sweep.from) - self.centre;
-        let from_shape = Vec2::new(self.axis.x, -self.axis.y).rotate(from_body);
-        let outside = (from_shape.abs() - self.half).max(Vec2::ZERO);
-        outside.length_squared() > distance * distance
+        self.frame(sweep).is_beyond(point, distance)
     }
 
     /// The place of the shape's centre at the start of a movement.

@@ -208,7 +208,9 @@ impl World {
                     (0..bodies.len).filter(solid).for_each(|other| _ = look(other));
                 }
                 Some([lower, upper]) => {
-                    self.bodies_near(lower, upper, |other| !self.bounds_reach(other, lower, upper) || look(other));
+                    self.bodies_near(lower, upper, |other| {
+                        !self.bounds_reach(other, lower, upper) || look(other)
+                    });
                 }
             }
         }
