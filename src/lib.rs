@@ -108,8 +108,8 @@ pub use world::{
     Visit,
 };
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
-    StoredBody, World,
+    Advance, Columns, Contact, Difference, JointColumns, MoveReport, Mover, PlacedJoint, PlacedShape,
+    Quality, Quarantine, Role, StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

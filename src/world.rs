@@ -11,6 +11,7 @@ mod fault;
 mod joints;
 mod links;
 pub(crate) mod many;
+mod mover;
 mod pairs;
 mod quality;
 mod query;
@@ -21,6 +22,7 @@ mod view;
 pub use compare::Difference;
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use joints::JointColumns;
+pub use mover::{MoveReport, Mover};
 pub use quality::Quality;
 pub use query::{
     Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,

@@ -3,8 +3,8 @@
 use super::bytes::Bytes;
 use super::describe;
 use granule::{
-    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast, Vec2,
-    Visit, World,
+    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Mover, Nearest, Probe, QueryFilter, Ray, ShapeCast,
+    Vec2, Visit, World,
 };
 
 /// What is asked. Any of it may be out of range.
@@ -181,4 +181,9 @@ pub fn compare(bytes: &mut Bytes, worlds: &[World; 2], body: BodyHandle) {
     {
         assert!(a.distance.is_finite() && b.distance.is_finite(), "{a:?}, {b:?}");
     }
+    let mut movers = [Mover { on_ground: flags & 16 != 0, ..Mover::new(probe) }; 2];
+    let reports = [0, 1].map(|i| worlds[i].move_character(&mut movers[i], way, &filter));
+    assert_eq!(reports[0], reports[1]);
+    assert_eq!(movers[0], movers[1]);
+    assert!(reports[0].is_err() || movers[0].probe.position.is_finite(), "{movers:?}");
 }
