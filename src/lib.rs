@@ -111,8 +111,8 @@ pub use world::{
 };
 pub use world::{
     Advance, Columns, Contact, DebugDraw, Difference, DrawShape, DrawWhat, Explosion, Field, FieldKind,
-    HitEvent, JointColumns, JointForceEvent, MoveEvent, Order, PlacedJoint, PlacedShape, PoseField, Quality,
-    Quarantine, Region, Residual, Role, SensorEvent, StoredBody, Telemetry, World,
+    HitEvent, JointColumns, JointForceEvent, MoveEvent, MoveReport, Mover, Order, PlacedJoint, PlacedShape,
+    PoseField, Quality, Quarantine, Region, Residual, Role, SensorEvent, StoredBody, Telemetry, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

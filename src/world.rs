@@ -18,6 +18,7 @@ mod hooks;
 mod joints;
 mod links;
 pub(crate) mod many;
+mod mover;
 mod pairs;
 mod parts;
 mod poses;
@@ -37,6 +38,7 @@ pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use events::{HitEvent, JointForceEvent, MoveEvent};
 pub use fields::{Explosion, Field, FieldKind, Region};
 pub use joints::JointColumns;
+pub use mover::{MoveReport, Mover};
 pub use poses::PoseField;
 pub use quality::Quality;
 pub use query::{

@@ -3,8 +3,8 @@
 use super::bytes::Bytes;
 use super::describe;
 use granule::{
-    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast, Vec2,
-    Visit, World,
+    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Mover, Nearest, Probe, QueryFilter, Ray, ShapeCast,
+    Vec2, Visit, World,
 };
 
 /// What is asked. Any of it may be out of range.
@@ -14,11 +14,14 @@ struct Asked {
     most: f32,
 }
 
+/// The first hit of each cast, and all of them.
+type Hits = (Vec<Option<Hit>>, Vec<Vec<Hit>>);
+
 /// All answers, in the form in which they are compared. `None` is a refusal.
 #[derive(Debug, PartialEq)]
 struct Answers {
-    rays: Option<(Vec<Option<Hit>>, Vec<Vec<Hit>>)>,
-    casts: Option<(Vec<Option<Hit>>, Vec<Vec<Hit>>)>,
+    rays: Option<Hits>,
+    casts: Option<Hits>,
     points: Option<Vec<Vec<BodyPart>>>,
     shapes: Option<Vec<Vec<BodyPart>>>,
     boxes: Vec<Vec<BodyPart>>,
@@ -26,7 +29,7 @@ struct Answers {
 }
 
 fn lists<T: Clone>(answers: &BatchHits<T>) -> Vec<Vec<T>> {
-    assert_eq!(answers.is_empty(), answers.len() == 0);
+    assert_eq!(answers.is_empty(), answers.iter().next().is_none());
     assert_eq!(answers.offsets().last().copied().unwrap_or(0), answers.hits().len());
     (0..answers.len()).map(|query| answers.of(query).to_vec()).collect()
 }
@@ -151,7 +154,7 @@ pub fn compare(bytes: &mut Bytes, worlds: &[World; 2], body: BodyHandle) {
     };
     let filter = describe::filter(bytes);
     let excluded = [body];
-    let accept = |body: BodyHandle, part: u8| (body.index() + u32::from(part)) % 3 != 0;
+    let accept = |body: BodyHandle, part: u8| !(body.index() + u32::from(part)).is_multiple_of(3);
     let filter = QueryFilter {
         category: if flags & 1 == 0 { u32::MAX } else { filter.category },
         mask: if flags & 2 == 0 { u32::MAX } else { filter.mask },
@@ -170,15 +173,21 @@ pub fn compare(bytes: &mut Bytes, worlds: &[World; 2], body: BodyHandle) {
             assert!(scalar.contains(hit.body), "{hit:?}");
         }
     }
-    if let Some(other) = scalar.handles().next() {
-        if let Ok(distance) = scalar.distance(body, other) {
-            assert!(distance.distance.is_finite(), "{distance:?}");
-            assert_eq!(wide.distance(body, other), Ok(distance));
-        }
-    }
+    let other = scalar.handles().next().unwrap_or(body);
+    let distance = scalar.distance(body, other);
+    assert!(
+        distance.is_err() || distance.as_ref().is_ok_and(|distance| distance.distance.is_finite()),
+        "{distance:?}"
+    );
+    assert_eq!(wide.distance(body, other), distance);
     if let (Ok(a), Ok(b)) =
         (asked.casts[0].probe.distance(&asked.casts[1].probe), asked.casts[1].probe.distance(&probe))
     {
         assert!(a.distance.is_finite() && b.distance.is_finite(), "{a:?}, {b:?}");
     }
+    let mut movers = [Mover { on_ground: flags & 16 != 0, ..Mover::new(probe) }; 2];
+    let reports = [0, 1].map(|i| worlds[i].move_character(&mut movers[i], way, &filter));
+    assert_eq!(reports[0], reports[1]);
+    assert_eq!(movers[0], movers[1]);
+    assert!(reports[0].is_err() || movers[0].probe.position.is_finite(), "{movers:?}");
 }

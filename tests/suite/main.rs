@@ -17,6 +17,7 @@ mod layers;
 mod manifolds;
 mod many;
 mod memory;
+mod mover;
 mod oracle;
 mod parity;
 mod physics;

@@ -2,6 +2,7 @@
 //! compounds, in worlds that are new, that have been stepped, and that have been changed by hand.
 
 mod casts;
+mod definition;
 
 use crate::reference::hull::{Form, dvec};
 use glam::DVec2;

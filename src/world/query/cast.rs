@@ -100,6 +100,9 @@ pub enum Visit {
     Stop,
 }
 
+/// A number times this is larger than all numbers that are rounded to the same f32.
+const SAME: f64 = 1.0 + f32::EPSILON as f64;
+
 /// A ray or a moved shape, prepared.
 #[derive(Clone, Copy)]
 pub(super) struct Cast {
@@ -234,16 +237,14 @@ impl Cast {
     /// The first hit. Of several at one place that of the lowest handle, and of its first part.
     pub(super) fn first(&self, near: &Near<'_>, sieve: &Sieve<'_>) -> Option<Hit> {
         let mut first: Option<Met> = None;
-        let key = |met: &Met| (near.bodies.handle(met.slot), met.part);
+        // Hits count as at one place if their fractions are the same number for the host.
+        let key = |met: &Met| (met.touch.fraction as f32, near.bodies.handle(met.slot), met.part);
         self.visit(near, sieve, |met| {
-            let sooner = first.as_ref().is_none_or(|first| {
-                let [a, b] = [met.touch.fraction, first.touch.fraction];
-                a < b || (a == b && key(&met) < key(first))
-            });
-            if sooner {
+            if first.as_ref().is_none_or(|first| key(&met) < key(first)) {
                 first = Some(met);
             }
-            first.as_ref().map_or(1.0, |first| first.touch.fraction)
+            let fraction = first.as_ref().map_or(1.0, |first| first.touch.fraction as f32);
+            f64::from(fraction) * SAME + f64::from(f32::MIN_POSITIVE)
         });
         first.map(|met| self.hit(near, met))
     }

@@ -2,7 +2,7 @@
 
 use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
-use super::solid::{Probe, Solid};
+use super::solid::{Probe, Solid, front};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::convex::{Convex, Nearest as NearestPoints};
@@ -364,6 +364,33 @@ impl Probe {
 }
 
 impl World {
+    /// Of the shapes that overlap a shape, the one that overlaps it most: by how much, and the direction of the shortest way out. A
+    /// chain's segment pushes to the side on which it is not solid, and only what has its centre there.
+    pub(crate) fn deepest(
+        &self,
+        probe: &Probe,
+        filter: &QueryFilter<'_>,
+    ) -> Result<Option<(f32, Vec2)>, Error> {
+        probe.validate()?;
+        let (region, mut deepest) = (Region::shape(probe), None::<(f32, Vec2)>);
+        region.visit(&self.near(), &Sieve::new(&self.bodies, filter), |BodyPart { body, part }| {
+            let Ok(slot) = self.bodies.slot_of(body) else { return true };
+            let gap = Solid::of(&self.bodies, slot, part).nearest(&region.convex).gap;
+            let (mut depth, mut normal) = (-gap.distance, gap.normal);
+            if let Some((start, out)) = front(&self.bodies, slot) {
+                if out.dot(probe.position.as_dvec2() - start) < 0.0 {
+                    return true;
+                }
+                (depth, normal) = (out.dot(start) - region.convex.least(out), out);
+            }
+            if deepest.is_none_or(|(most, _)| depth as f32 > most) {
+                deepest = Some((depth as f32, normal.as_vec2()));
+            }
+            true
+        });
+        Ok(deepest.filter(|&(depth, _)| depth > 0.0))
+    }
+
     /// Visits the parts of a body that overlap a box which overlaps the body's bounds, until `visit` returns false. Works in f64, so that
     /// the edges are where the numbers say.
     pub(super) fn visit_overlapping_parts(

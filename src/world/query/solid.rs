@@ -131,13 +131,18 @@ pub(super) fn ray_part(
     }
 }
 
-/// Whether a point is on the side on which a shape can be met: a chain's segment is solid on its right only.
-pub(super) fn faces(bodies: &Bodies, slot: usize, point: DVec2) -> bool {
+/// A point of a chain's segment, and the direction of the side on which it is not solid. `None` for other shapes.
+pub(super) fn front(bodies: &Bodies, slot: usize) -> Option<(DVec2, DVec2)> {
     if bodies.columns.kind[slot].shape() != ShapeKind::ChainSegment {
-        return true;
+        return None;
     }
     let (_, Place { centre, turn }) = outline_of(bodies, slot, 0);
-    turn.perp_dot(point - centre) >= 0.0
+    Some((centre, turn.perp()))
+}
+
+/// Whether a point is on the side on which a shape can be met: a chain's segment is solid on its right only.
+pub(super) fn faces(bodies: &Bodies, slot: usize, point: DVec2) -> bool {
+    front(bodies, slot).is_none_or(|(start, out)| out.dot(point - start) >= 0.0)
 }
 
 /// A shape with which a query asks, and its place. Metres, radians.
