@@ -192,9 +192,7 @@ impl Model {
                     of.map(|known| {
                         known.parts += 1;
                         let more = 0.09 * std::f32::consts::PI;
-                        let dynamic = known.body_type == BodyType::Dynamic;
-                        known.mass = known.mass.map(|mass| if dynamic { mass + more } else { mass });
-                        // The model does not follow what a body that is not dynamic will weigh.
+                        known.mass = known.mass.map(|mass| mass + more);
                     });
                     self.bodies.insert(body, known.expect("a body that is there"));
                 }

@@ -1,3 +1,0 @@
-mod suite {
-    mod edits;
-}
