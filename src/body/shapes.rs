@@ -103,6 +103,13 @@ impl Bodies {
             }
         } else {
             c.radius[slot] = 1.0;
+            // What the body weighs once it is dynamic.
+            let index = c.handle[slot].index;
+            let by_hand = self.own.by_hand(index);
+            if let Some(of) = by_hand.mass.filter(|&mass| mass > 0.0) {
+                let of = of + super::mass::mass_of_parts(parts).mass as f32;
+                self.own.set_by_hand(index, ByHand { mass: Some(of), ..by_hand });
+            }
         }
         c.furthest[slot] = compound.reach();
         c.thickness[slot] = compound.thickness();

@@ -169,10 +169,10 @@ pub(super) unsafe fn limit(rows: &Rows<'_>, slots: Range<usize>) {
             unsafe { (&mut rows.vel.range(slot..slot + 1)[0].0, &mut rows.accum.range(slot..slot + 1)[0].0) };
         let velocity = limits.limited(Vec2::new(vel[0], vel[1]));
         let now = [velocity.x, velocity.y, MotionLimits::limited_spin(vel[2], limits.max_spin)];
-        for axis in 0..3 {
+        for ((vel, last), now) in vel.iter_mut().zip(last).zip(now) {
             // The next warm start repeats what the contacts did, and not this.
-            last[axis] += now[axis] - vel[axis];
-            vel[axis] = now[axis];
+            *last += now - *vel;
+            *vel = now;
         }
     }
 }

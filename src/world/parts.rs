@@ -112,10 +112,9 @@ impl World {
             check_vec("part.position", value, max)?;
         }
         if parts.len() > 1 || centre != Vec2::ZERO {
-            let furthest = parts.iter().map(|part| part.position - centre);
-            furthest
-                .map(|place| check_vec("part.position", place, Shape::MAX_EXTENT))
-                .collect::<Result<(), _>>()?;
+            for part in parts {
+                check_vec("part.position", part.position - centre, Shape::MAX_EXTENT)?;
+            }
         }
         let index = self.bodies.handle(slot).index;
         self.edit_mass(slot, centre, |bodies| {

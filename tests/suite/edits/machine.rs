@@ -132,8 +132,7 @@ impl Model {
         };
         let mut known = self.bodies.get(&body).cloned();
         let alive = known.is_some();
-        let mut fallback = None;
-        let of = known.as_mut().or(fallback.as_mut());
+        let of = known.as_mut();
         let done = match kind {
             0..=4 => {
                 let desc = describe(numbers, flags);
@@ -152,16 +151,22 @@ impl Model {
             6 => {
                 let body_type =
                     [BodyType::Static, BodyType::Kinematic, BodyType::Dynamic][usize::from(flags) % 3];
-                of.map(|known| known.body_type = body_type);
+                if let Some(known) = of {
+                    known.body_type = body_type;
+                }
                 both(&|world| world.set_body_type(body, body_type))
             }
             7 => {
-                of.map(|known| known.enabled = flags & 1 == 0);
+                if let Some(known) = of {
+                    known.enabled = flags & 1 == 0;
+                }
                 both(&|world| world.set_enabled(body, flags & 1 == 0))
             }
             8 => {
                 let mass = (flags & 1 == 0).then_some(x.abs() + 0.1);
-                of.map(|known| known.mass = mass);
+                if let Some(known) = of {
+                    known.mass = mass;
+                }
                 both(&|world| world.set_mass(body, mass))
             }
             9 => {
@@ -174,12 +179,16 @@ impl Model {
             }
             11 => {
                 let locks = Locks { x: flags & 1 != 0, y: flags & 2 != 0, rotation: flags & 4 != 0 };
-                of.map(|known| known.locks = locks);
+                if let Some(known) = of {
+                    known.locks = locks;
+                }
                 both(&|world| world.set_locks(body, locks))
             }
             12 => {
                 let speeds = ((flags & 1 == 0).then_some(x.abs()), (flags & 2 == 0).then_some(y.abs()));
-                of.map(|known| known.speeds = speeds);
+                if let Some(known) = of {
+                    known.speeds = speeds;
+                }
                 both(&|world| world.set_max_speeds(body, speeds.0, speeds.1))
             }
             13 => {
@@ -189,26 +198,24 @@ impl Model {
             14 => {
                 let part = Part::new(Shape::circle(0.3), 0.3 * vector);
                 if both(&|world| world.add_part(body, &part)) {
-                    of.map(|known| {
+                    if let Some(known) = of {
                         known.parts += 1;
                         let more = 0.09 * std::f32::consts::PI;
-                        let dynamic = known.body_type == BodyType::Dynamic;
-                        known.mass = known.mass.map(|mass| if dynamic { mass + more } else { mass });
-                        // The model does not follow what a body that is not dynamic will weigh.
-                    });
+                        known.mass = known.mass.map(|mass| mass + more);
+                    }
                     self.bodies.insert(body, known.expect("a body that is there"));
                 }
                 return;
             }
             15 => {
                 if both(&|world| world.remove_part(body, usize::from(flags) % 3)) {
-                    of.map(|known| {
+                    if let Some(known) = of {
                         known.parts -= 1;
                         if known.parts == 1 {
                             // The filter of the body is that of the part that is left.
                             known.filter = worlds[0].parts(body).unwrap()[0].filter;
                         }
-                    });
+                    }
                     self.bodies.insert(body, known.expect("a body that is there"));
                 }
                 return;
@@ -218,7 +225,9 @@ impl Model {
                 let done = both(&|world| world.set_part(body, usize::from(flags) % 2, &part));
                 let alone = self.bodies.get(&body).is_some_and(|known| known.parts == 1);
                 if done && alone {
-                    of.map(|known| known.filter = part.filter);
+                    if let Some(known) = of {
+                        known.filter = part.filter;
+                    }
                     self.bodies.insert(body, known.expect("a body that is there"));
                 }
                 return;
@@ -233,19 +242,25 @@ impl Model {
             }
             19 => {
                 let filter = Filter { category: 1 + u32::from(flags % 4), ..Filter::default() };
-                of.map(|known| known.filter = filter);
+                if let Some(known) = of {
+                    known.filter = filter;
+                }
                 both(&|world| world.set_filter(body, filter))
             }
             20 => {
                 let name = (flags & 1 == 0).then(|| format!("n{flags}"));
-                of.map(|known| (known.tag, known.name) = (u64::from(flags), name.clone()));
+                if let Some(known) = of {
+                    (known.tag, known.name) = (u64::from(flags), name.clone());
+                }
                 both(&|world| {
                     world.set_tag(body, u64::from(flags))?;
                     world.set_name(body, name.as_deref())
                 })
             }
             21 => {
-                of.map(|known| (known.damping, known.gravity_scale) = ((x.abs(), y.abs()), z));
+                if let Some(known) = of {
+                    (known.damping, known.gravity_scale) = ((x.abs(), y.abs()), z);
+                }
                 both(&|world| {
                     world.set_damping(body, x.abs(), y.abs())?;
                     world.set_gravity_scale(body, z)
