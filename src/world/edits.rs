@@ -50,10 +50,15 @@ impl Features {
     }
 }
 
+/// The most slots that one of the lists of edits holds.
+pub(super) fn most_edits(bodies: usize) -> usize {
+    2 * edits_per_list(bodies) + 1
+}
+
 impl Edits {
     /// Starts the edits for a new list, which has all bodies; the slots from `listed` on are vacant.
     pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
-        let most = 2 * edits_per_list(bodies.len) + 1;
+        let most = most_edits(bodies.len);
         for slots in [&mut self.removed, &mut self.moved, &mut self.vacant, &mut self.parted] {
             slots.clear();
             slots.reserve(most);

@@ -198,8 +198,9 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         }
         for j in i + 1..count {
             let factor = matrix[j][i] / matrix[i][i];
-            for k in i..count {
-                matrix[j][k] -= factor * matrix[i][k];
+            let pivot = matrix[i].clone();
+            for (element, of_pivot) in matrix[j].iter_mut().zip(&pivot).skip(i) {
+                *element -= factor * of_pivot;
             }
             right[j] -= factor * right[i];
         }
