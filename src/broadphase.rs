@@ -37,6 +37,7 @@ mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
 pub(crate) mod shapes;
+mod snapshot;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 
@@ -77,6 +78,8 @@ pub(crate) struct Margins {
     fastest: Option<f32>,
 }
 
+crate::base::codec::stored!(Margins { speculative, base, horizon, time_step, most, fastest });
+
 /// The filters of all bodies together: the categories of any body, and the categories that any body touches. A filter
 /// has to meet these to touch anything.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +87,8 @@ pub(crate) struct Present {
     categories: u32,
     masks: u32,
 }
+
+crate::base::codec::stored!(Present { categories, masks });
 
 impl Default for Present {
     /// Returns bits that every filter meets, for a world in which no body has a filter.

@@ -34,6 +34,7 @@ mod insert;
 mod park;
 pub(crate) mod places;
 mod room;
+mod snapshot;
 pub(crate) mod update;
 mod validate;
 

@@ -1,5 +1,6 @@
 //! Surface and bulk properties of bodies, and how those of two bodies are mixed at a contact.
 
+use crate::base::codec::{Flaw, Read, Reader, Stored, Writer};
 use crate::base::interner::{Interner, put};
 use crate::error::{Error, check_range};
 
@@ -23,6 +24,8 @@ pub struct Material {
     /// round the shape, so to the right on top. Default 0.
     pub tangent_speed: f32,
 }
+
+crate::base::codec::stored!(Material { density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed });
 
 impl Default for Material {
     /// Density 1, static friction 0.6, dynamic friction 0.4, all other values 0.
@@ -67,6 +70,19 @@ impl Material {
         check_range("material.tangent_speed", self.tangent_speed, -Self::MAX, Self::MAX)
     }
 
+    fn bits(&self) -> [u32; 6] {
+        let Material {
+            density,
+            static_friction,
+            dynamic_friction,
+            restitution,
+            rolling_resistance,
+            tangent_speed,
+        } = *self;
+        [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
+            .map(f32::to_bits)
+    }
+
     /// Returns true if contacts with this material need more than normal impulse and friction.
     pub(crate) fn is_rough(&self) -> bool {
         self.rolling_resistance != 0.0 || self.tangent_speed != 0.0
@@ -89,6 +105,8 @@ pub enum Mix {
     /// a·b.
     Multiply,
 }
+
+crate::base::codec::stored_enum!(Mix = Mix::Min; { 0 => Pythagorean, 1 => GeometricMean, 2 => Min, 3 => Max, 4 => Average, 5 => Multiply });
 
 impl Mix {
     /// All rules with the names that scene files use.
@@ -124,6 +142,8 @@ pub struct Mixing {
     pub restitution: Mix,
 }
 
+crate::base::codec::stored!(Mixing { friction, restitution });
+
 impl Default for Mixing {
     /// Friction by [`Mix::Pythagorean`], restitution by [`Mix::Min`].
     fn default() -> Self {
@@ -147,18 +167,7 @@ impl Materials {
 
     /// Adds a user to a material and returns its number. Equal materials have one number.
     pub(crate) fn acquire(&mut self, material: Material) -> u32 {
-        let Material {
-            density,
-            static_friction,
-            dynamic_friction,
-            restitution,
-            rolling_resistance,
-            tangent_speed,
-        } = material;
-        let bits =
-            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
-                .map(f32::to_bits);
-        let (number, new) = self.numbers.acquire(bits);
+        let (number, new) = self.numbers.acquire(material.bits());
         if new {
             put(&mut self.list, number, material);
         }
@@ -168,6 +177,25 @@ impl Materials {
     /// Takes a user off a material.
     pub(crate) fn release(&mut self, number: u32) {
         self.numbers.release(number);
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+        self.list.write(to);
+        self.numbers.free().write(to);
+    }
+
+    /// Reads the materials. The numbers without users are returned, and have to be given to [`Materials::count`].
+    pub(crate) fn read(&mut self, from: &mut Reader<'_>) -> Result<Vec<u32>, Flaw> {
+        self.list.read(from)?;
+        for material in &self.list {
+            material.validate().map_err(|error| Flaw(error.to_string()))?;
+        }
+        from.value()
+    }
+
+    /// Ends reading. Each number has so many users.
+    pub(crate) fn count(&mut self, users: Vec<usize>, free: Vec<u32>) -> Read {
+        self.numbers.restore(self.list.iter().map(Material::bits), users, free)
     }
 
     /// The number of places in the table, and how many are in use.

@@ -15,6 +15,7 @@ mod pairs;
 mod quality;
 mod query;
 mod sleep;
+mod snapshot;
 mod validate;
 mod view;
 
@@ -142,6 +143,8 @@ pub struct World {
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
+    /// A world to read snapshots into, see `world/snapshot.rs`.
+    spare: Option<Box<World>>,
 }
 
 /// A part of the step.
@@ -238,6 +241,7 @@ impl World {
             timings: Timings::default(),
             trace: None,
             fault: None,
+            spare: None,
         })
     }
 

@@ -17,6 +17,8 @@ pub enum BodyType {
     Kinematic,
 }
 
+crate::base::codec::stored_enum!(BodyType = BodyType::Dynamic; { 0 => Dynamic, 1 => Static, 2 => Kinematic });
+
 /// Decides which shapes may touch. Two of them may if the `mask` of each has a bit of the other's `category`, and if they are not
 /// in the same group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct Filter {
     /// default, means no group.
     pub group: u32,
 }
+
+crate::base::codec::stored!(Filter { category, mask, group });
 
 impl Filter {
     /// Returns true if shapes with these two filters may touch.
@@ -53,6 +57,8 @@ pub struct BodyHandle {
     pub(crate) index: u32,
     pub(crate) generation: u32,
 }
+
+crate::base::codec::stored!(BodyHandle { index, generation });
 
 impl BodyHandle {
     /// The handle of no body.
@@ -116,6 +122,8 @@ pub struct BodyDesc {
     /// [`Settings::continuous`](crate::Settings::continuous).
     pub bullet: bool,
 }
+
+crate::base::codec::stored!(BodyDesc = BodyDesc::dynamic(Shape::circle(1.0), Vec2::ZERO); { body_type, shape, position, angle, velocity, angular_velocity, material, filter, gravity_scale, linear_damping, angular_damping, mass, fixed_rotation, sleep, sleep_threshold, time_to_sleep, bullet });
 
 impl BodyDesc {
     fn new(body_type: BodyType, shape: Shape, position: Vec2) -> Self {

@@ -76,7 +76,18 @@ pub(crate) struct Turned {
     half: Vec2,
 }
 
+crate::base::codec::stored!(Turned { axis, half });
+
 impl Turned {
+    pub(super) fn new(axis: Vec2, half: Vec2) -> Turned {
+        Turned { axis, half }
+    }
+
+    /// The bits of one of its four numbers.
+    pub(super) fn word(&self, number: usize) -> u32 {
+        [self.axis.x, self.axis.y, self.half.x, self.half.y][number].to_bits()
+    }
+
     #[inline]
     pub(crate) fn of(bodies: &Bodies, slot: usize) -> Turned {
         let c = &bodies.columns;
@@ -101,6 +112,8 @@ struct OrientedBox {
     centre: Vec2,
     turned: Turned,
 }
+
+crate::base::codec::stored!(OrientedBox { centre, turned });
 
 impl OrientedBox {
     /// Returns how far the box reaches along a direction.
@@ -142,6 +155,8 @@ struct BoxedShape {
     filter: Filter,
 }
 
+crate::base::codec::stored!(BoxedShape { part, kind, place, reach, filter });
+
 impl BoxedShape {
     fn may_touch(&self, other: &BoxedShape) -> bool {
         self.filter.touches(&other.filter)
@@ -164,7 +179,21 @@ pub(super) struct PlacedParts {
     first: Vec<u32>,
 }
 
+crate::base::codec::stored!(PlacedParts { list, first });
+
 impl PlacedParts {
+    /// Returns true if there is room for the parts of all compounds, or no list was made yet.
+    pub(super) fn fits(&self, bodies: &Bodies) -> bool {
+        let ordered = self.first.windows(2).all(|two| two[0] <= two[1]);
+        let within = self.first.last().is_none_or(|&last| last as usize == self.list.len());
+        // A compound that came after the list has no parts in it: then the next step makes a new list.
+        let holds = |(number, compound): (usize, &Compound)| match self.first.get(number..number + 2) {
+            Some(&[first, next]) => (next - first) as usize >= compound.parts.len(),
+            _ => true,
+        };
+        ordered && within && bodies.compounds.iter().enumerate().all(holds)
+    }
+
     fn of(&self, compound: usize) -> &[BoxedShape] {
         &self.list[self.first[compound] as usize..self.first[compound + 1] as usize]
     }

@@ -21,6 +21,8 @@ pub struct HullHandle {
     generation: u32,
 }
 
+crate::base::codec::stored!(HullHandle = HullHandle { index: 0, generation: 0 }; { index, generation });
+
 impl HullHandle {
     /// The index in the handle table. While no hull was removed from the world, it counts hulls in the order of adding.
     pub fn index(self) -> u32 {
@@ -34,6 +36,8 @@ pub(crate) struct Loop {
     points: [BodyHandle; MAX_VERTICES],
     count: usize,
 }
+
+crate::base::codec::stored!(Loop = Loop { points: [BodyHandle::default(); MAX_VERTICES], count: 0 }; { points, count });
 
 impl Loop {
     pub(crate) fn points(&self) -> &[BodyHandle] {
@@ -62,6 +66,8 @@ pub(crate) struct Hulls {
     /// True if hulls were added or removed, or one of their particles went bad, since the solver last checked.
     pub(crate) renumbered: bool,
 }
+
+crate::base::codec::stored!(Hulls { table, changed, renumbered });
 
 const FIELD: &str = "hull";
 

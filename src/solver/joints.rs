@@ -21,6 +21,7 @@ mod pivot;
 mod report;
 mod run;
 mod slide;
+mod snapshot;
 mod store;
 mod sweep;
 mod validate;
@@ -308,6 +309,8 @@ struct Kept {
     store: u8,
     columns: Vec<u32>,
 }
+
+crate::base::codec::stored!(Kept = Kept { store: 0, columns: Vec::new() }; { store, columns });
 
 impl Joint {
     /// Returns true if a force or torque can break the joint.

@@ -23,5 +23,6 @@ mod queries;
 mod reference;
 mod scene_file;
 mod sleep;
+mod snapshots;
 mod turning;
 mod verlet;

@@ -27,6 +27,8 @@ pub(crate) struct ParkedHulls {
     touched: Vec<[BodyHandle; 2]>,
 }
 
+crate::base::codec::stored!(ParkedHulls { contacts, touched });
+
 impl ParkedHulls {
     pub(crate) fn clear(&mut self) {
         self.contacts.clear();

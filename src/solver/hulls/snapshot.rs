@@ -1,0 +1,99 @@
+//! What a snapshot holds of the hulls' solver: contacts with their impulses, the pairs that touched, and how hulls are numbered.
+
+use super::{Contact, HullSolver, NO_HULL};
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
+use crate::body::Bodies;
+use crate::geometry::outline::MAX_VERTICES;
+use crate::particles::hulls::Hulls;
+
+impl HullSolver {
+    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+        to.mark();
+        self.hulls.write(to);
+        self.indices.write(to);
+        self.places.write(to);
+        self.owners.write(to);
+        self.clusters.write(to);
+        to.mark();
+        self.contacts.write(to);
+        self.woken.write(to);
+        self.touched_before.write(to);
+    }
+
+    pub(crate) fn read(&mut self, bodies: &Bodies, hulls: &Hulls, from: &mut Reader<'_>) -> Read {
+        from.mark()?;
+        self.hulls.read(from)?;
+        self.indices.read(from)?;
+        self.places.read(from)?;
+        self.owners.read(from)?;
+        self.clusters.read(from)?;
+        from.mark()?;
+        self.contacts.read(from)?;
+        self.woken.read(from)?;
+        self.touched_before.read(from)?;
+        for memory in [&mut self.elsewhere, &mut self.paired] {
+            memory.clear();
+        }
+        self.before.clear();
+        self.touched.clear();
+        self.pairs.clear();
+        self.others.clear();
+        self.touches.clear();
+        self.check(bodies, hulls)
+    }
+
+    /// Checks all numbers that index something.
+    fn check(&self, bodies: &Bodies, hulls: &Hulls) -> Read {
+        let count = self.hulls.len();
+        require!(self.indices.len() == count, "{count} hulls, {} numbers", self.indices.len());
+        for hull in &self.hulls {
+            let known = (1..=MAX_VERTICES).contains(&hull.count)
+                && hull.slots().iter().all(|&slot| (slot as usize) < bodies.len);
+            require!(known, "a hull of the slots {:?}", hull.slots);
+        }
+        let capacity = hulls.capacity();
+        let place = |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
+        let placed = self.places.iter().all(|&place| place == NO_HULL || (place as usize) < count);
+        require!(placed, "a place of a hull is none");
+        let handles = bodies.table_lengths()[0];
+        let fits = self.places.len() <= capacity && self.owners.len() <= handles;
+        require!(fits, "{} places of {capacity} hulls, {} owners", self.places.len(), self.owners.len());
+        // The next step takes the numbers of the hulls as they are now.
+        if !hulls.renumbered && !hulls.changed {
+            let mut points = hulls.iter().flat_map(|(_, hull)| hull.points());
+            let owned = points.all(|point| self.owners.is_empty() || (point.index as usize) < self.owners.len());
+            let clustered = hulls.iter().all(|(handle, _)| (handle.index() as usize) < self.clusters.list.len());
+            require!(owned && (clustered || self.clusters.list.is_empty()), "the hulls were numbered otherwise");
+            let solid = hulls.iter().filter(|(_, hull)| hull.is_collidable(bodies));
+            let same = solid.map(|(handle, _)| handle.index()).eq(self.indices.iter().copied());
+            require!(same, "the hulls are not those of the contacts");
+        }
+        self.clusters.check(handles)?;
+        for contact in self.contacts.iter().chain(&self.woken) {
+            self.check_contact(contact, bodies, &place)?;
+        }
+        for pair in &self.touched_before {
+            require!(pair[0] < pair[1], "{pair:?} touched");
+        }
+        Ok(())
+    }
+
+    /// Checks the numbers of a contact, which may be that of a sleeping hull.
+    fn check_contact(&self, contact: &Contact, bodies: &Bodies, place: &dyn Fn(u32) -> Option<u32>) -> Read {
+        let Contact { key, sides, .. } = contact;
+        require!(key.0 <= 1, "a contact of kind {}", key.0);
+        require!(place(key.1).is_some(), "a contact of hull {}, which has no place", key.1);
+        require!(key.0 == 1 || place(key.2).is_some(), "a contact of hull {}, which has no place", key.2);
+        let slots = sides.iter().flat_map(|side| side.slots).all(|slot| (slot as usize) < bodies.len);
+        let ends = sides.iter().flat_map(|side| side.ends).all(|end| usize::from(end) < MAX_VERTICES);
+        require!(slots && ends, "a contact of the sides {:?}", sides.map(|side| side.slots));
+        Ok(())
+    }
+
+    /// Checks what is kept of hulls that sleep.
+    pub(crate) fn check_parked(&self, contacts: &[Contact], bodies: &Bodies) -> Read {
+        let count = self.hulls.len();
+        let place = |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
+        contacts.iter().try_for_each(|contact| self.check_contact(contact, bodies, &place))
+    }
+}
