@@ -104,8 +104,8 @@ pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, PlacedJoint, PlacedShape, Quality, Quarantine, Role,
-    StoredBody, World,
+    Advance, Columns, Contact, Difference, JointColumns, Mismatch, PlacedJoint, PlacedShape, Quality, Quarantine,
+    Recording, Replay, Role, StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

@@ -4,6 +4,7 @@
 mod bodies;
 mod compare;
 mod continuous;
+mod diff;
 mod drawing;
 mod edits;
 mod exact;
@@ -14,6 +15,7 @@ pub(crate) mod many;
 mod pairs;
 mod quality;
 mod query;
+mod record;
 mod sleep;
 mod snapshot;
 mod validate;
@@ -23,6 +25,7 @@ pub use compare::Difference;
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use joints::JointColumns;
 pub use quality::Quality;
+pub use record::{Mismatch, Recording, Replay};
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;
@@ -52,6 +55,7 @@ use edits::Edits;
 use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
+use record::{Call, Recorder};
 use std::sync::Mutex;
 
 /// The result of [`World::advance`].
@@ -143,6 +147,8 @@ pub struct World {
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
+    /// What the host does, if it is recorded.
+    recorder: Option<Box<Recorder>>,
     /// A world to read snapshots into, see `world/snapshot.rs`.
     spare: Option<Box<World>>,
 }
@@ -241,6 +247,7 @@ impl World {
             timings: Timings::default(),
             trace: None,
             fault: None,
+            recorder: None,
             spare: None,
         })
     }
@@ -288,6 +295,9 @@ impl World {
         let (start, timings) = clock.stop();
         self.timings = timings;
         self.step_count += 1;
+        if self.recorder.is_some() {
+            self.record_step();
+        }
         start
     }
 
@@ -447,6 +457,7 @@ impl World {
     ///
     /// Returns the error of the first setting that is out of range; the world then keeps its old settings.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
+        self.record(|| Call::SetSettings(settings));
         settings.validate()?;
         let level = Level::of(settings.isa)?;
         let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());

@@ -158,6 +158,12 @@ impl<'a> Writer<'a> {
         Writer { out, start, mark: start }
     }
 
+    /// Without marks.
+    pub(crate) fn plain(out: &'a mut Vec<u8>) -> Writer<'a> {
+        let start = out.len();
+        Writer { out, start, mark: start }
+    }
+
     /// Begins a new part.
     pub(crate) fn mark(&mut self) {
         let at = self.out.len();
@@ -279,6 +285,11 @@ impl<'a> Reader<'a> {
         let mut reader = Reader { bytes, at: 0 };
         reader.mark()?;
         Ok(reader)
+    }
+
+    /// Of bytes without marks.
+    pub(crate) fn plain(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, at: 0 }
     }
 
     /// Where the reader is, in bytes.

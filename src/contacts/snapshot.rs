@@ -17,7 +17,7 @@ use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
 use crate::contacts::candidates::CANDIDATE_KINDS;
 use crate::geometry::shape::ShapeKind;
-use crate::narrowphase::{KINDS, PairKind};
+use crate::narrowphase::{KINDS, NO_CONTACT, PairKind};
 
 crate::base::codec::stored!(Carried { normal_impulse, tangent_impulse, touching });
 crate::base::codec::stored!(ContactEvent = ContactEvent { a: Stored::blank(), b: Stored::blank() }; { a, b });
@@ -142,13 +142,13 @@ macro_rules! column_of {
             5 => &$($mut)? $tile.normal[block].closing_speed,
             6 => &$($mut)? $tile.normal[block].normal_mass,
             7 => &$($mut)? $tile.friction[block].tangent_mass,
-            8 => &$($mut)? $tile.manifold[place].arms.normal[0][0],
-            9 => &$($mut)? $tile.manifold[place].arms.normal[0][1],
-            10 => &$($mut)? $tile.manifold[place].arms.normal[1][0],
-            11 => &$($mut)? $tile.manifold[place].arms.normal[1][1],
-            12 => &$($mut)? $tile.manifold[place].arms.tangent[0],
-            13 => &$($mut)? $tile.manifold[place].arms.tangent[1],
-            14 => &$($mut)? $tile.manifold[place].second.separation,
+            8 => &$($mut)? $tile.manifold[place].second.separation,
+            9 => &$($mut)? $tile.manifold[place].arms.normal[0][0],
+            10 => &$($mut)? $tile.manifold[place].arms.normal[0][1],
+            11 => &$($mut)? $tile.manifold[place].arms.normal[1][0],
+            12 => &$($mut)? $tile.manifold[place].arms.normal[1][1],
+            13 => &$($mut)? $tile.manifold[place].arms.tangent[0],
+            14 => &$($mut)? $tile.manifold[place].arms.tangent[1],
             15 => &$($mut)? $tile.manifold[place].second.normal_impulse,
             16 => &$($mut)? $tile.manifold[place].second.normal_mass,
             17 => &$($mut)? $tile.manifold[place].second.closing_speed,
@@ -204,7 +204,6 @@ impl Tile {
             scratch: _,
         } = self;
         to.mark();
-        found.tests.write(to);
         write_pairs(&found.pairs, to);
         to.small_column(lane_of.iter().map(|lane| lane.wrapping_add(1)));
         to.mark();
@@ -247,10 +246,26 @@ impl Tile {
         }
     }
 
-    /// The blocks that have a column, with the lanes in use.
+    /// The lanes of a block for which a column means something. What else is there is that of some earlier step: vectors in which nothing
+    /// is near are skipped, and points that are not near. Which these are depends on the width of the lanes.
+    fn lanes_of(&self, block: usize, number: usize) -> u16 {
+        let info = &self.info[block];
+        let near = |separation: &[f32; BLOCK]| {
+            lanes(info.active).filter(|&lane| separation[lane] != NO_CONTACT).fold(0, |bits, lane| bits | 1 << lane)
+        };
+        match (number, self.manifold_of(block)) {
+            (5 | 9 | 10 | 18 | 20 | 21, Some(_)) => near(&self.normal[block].separation),
+            (11 | 12 | 15 | 17 | 19 | 22 | 23, Some(manifold)) => near(&manifold.second.separation),
+            (6 | 8 | 16, _) => info.used(),
+            (PLAIN..ROUGH, _) => info.active,
+            _ => info.used(),
+        }
+    }
+
+    /// The blocks that have a column, with the lanes for which it means something.
     fn blocks_with(&self, number: usize) -> impl Iterator<Item = (usize, u16)> + Clone + '_ {
         let blocks = self.info.iter().enumerate().filter(move |&(block, _)| self.has_column(block, number));
-        blocks.map(|(block, info)| (block, info.used())).filter(|&(_, used)| used != 0)
+        blocks.map(move |(block, _)| (block, self.lanes_of(block, number))).filter(|&(_, lanes)| lanes != 0)
     }
 
     /// Writes a column of all lanes in use.
@@ -285,7 +300,7 @@ impl Tile {
             if !self.has_column(block, number) {
                 continue;
             }
-            let used = self.info[block].used();
+            let used = self.lanes_of(block, number);
             let column = column_of!(self, block, number, mut);
             for (lane, &value) in lanes(used).zip(values.by_ref()) {
                 column[lane] = value;
@@ -401,7 +416,6 @@ impl Restore<'_> {
     fn tile(&self, tile: &mut Tile, coloured: bool, from: &mut Reader<'_>) -> Read {
         from.mark()?;
         tile.found.clear();
-        tile.found.tests.read(from)?;
         let mut memory = Vec::new();
         read_pairs(&mut tile.found.pairs, &mut memory, from)?;
         let pairs = tile.found.pairs.len();

@@ -1,6 +1,7 @@
 //! Adding, removing, reading and changing single bodies.
 
 use super::World;
+use super::record::Call;
 use super::pairs::ListState;
 use crate::body::compound::Part;
 use crate::body::{
@@ -25,6 +26,7 @@ impl World {
     ///
     /// The first field of `desc` that is refused; [`Error::TooMany`].
     pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
+        self.record(|| Call::AddBody(*desc));
         desc.validate()?;
         self.check_room(1)?;
         Ok(self.insert_body(desc))
@@ -42,6 +44,7 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first body that is refused; [`Error::TooMany`].
     pub fn add_bodies(&mut self, descs: &[BodyDesc]) -> Result<Vec<BodyHandle>, Error> {
+        self.record(|| Call::AddBodies(descs.to_vec()));
         for (index, desc) in descs.iter().enumerate() {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
@@ -63,6 +66,7 @@ impl World {
     /// capsule, segment or polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre would be
     /// beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
+        self.record(|| Call::AddPart(body, *part));
         let slot = self.good_slot(body, "part")?;
         part.validate()?;
         self.add_valid_parts(slot, std::slice::from_ref(part))
@@ -75,6 +79,7 @@ impl World {
     ///
     /// The errors of [`World::add_part`]; [`Error::Element`] with the index of the first part that is refused.
     pub fn add_parts(&mut self, body: BodyHandle, parts: &[Part]) -> Result<(), Error> {
+        self.record(|| Call::AddParts(body, parts.to_vec()));
         let slot = self.good_slot(body, "part")?;
         for (index, part) in parts.iter().enumerate() {
             part.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -155,6 +160,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        self.record(|| Call::RemoveBody(body));
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.lose_joints(body);
@@ -245,6 +251,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a quarantined body.
     pub fn set_position(&mut self, body: BodyHandle, position: Vec2) -> Result<(), Error> {
+        self.record(|| Call::SetPosition(body, position));
         let slot = self.good_slot(body, "position")?;
         check_vec("position", position, MAX_COORDINATE)?;
         self.disturb(slot);
@@ -279,6 +286,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], an angle that is not finite or out of range, or a quarantined body.
     pub fn set_angle(&mut self, body: BodyHandle, angle: f32) -> Result<(), Error> {
+        self.record(|| Call::SetAngle(body, angle));
         let slot = self.good_slot(body, "angle")?;
         check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE)?;
         self.disturb(slot);
@@ -300,6 +308,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
+        self.record(|| Call::SetVelocity(body, velocity));
         let slot = self.moving_slot(body, "velocity")?;
         check_vec("velocity", velocity, MAX_SPEED)?;
         if velocity != Vec2::ZERO {
@@ -317,6 +326,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
+        self.record(|| Call::SetAngularVelocity(body, omega));
         let slot = self.moving_slot(body, "angular_velocity")?;
         check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         if omega != 0.0 {
@@ -333,6 +343,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
+        self.record(|| Call::SetFilter(body, filter));
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.note_placed(slot);
@@ -347,6 +358,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a scale that is not finite or out of range.
     pub fn set_gravity_scale(&mut self, body: BodyHandle, scale: f32) -> Result<(), Error> {
+        self.record(|| Call::SetGravityScale(body, scale));
         let slot = self.bodies.slot_of(body)?;
         check_range("gravity_scale", scale, -1.0e3, 1.0e3)?;
         self.wake(slot);
@@ -360,6 +372,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a rate that is not finite, negative or out of range.
     pub fn set_damping(&mut self, body: BodyHandle, linear: f32, angular: f32) -> Result<(), Error> {
+        self.record(|| Call::SetDamping(body, linear, angular));
         let slot = self.bodies.slot_of(body)?;
         check_range("linear_damping", linear, 0.0, 1.0e6)?;
         check_range("angular_damping", angular, 0.0, 1.0e6)?;
@@ -377,6 +390,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
+        self.record(|| Call::ApplyForce(body, force));
         let slot = self.moving_slot(body, "force")?;
         check_vec("force", force, Self::MAX_FORCE)?;
         if force == Vec2::ZERO {
@@ -412,6 +426,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
+        self.record(|| Call::ApplyTorque(body, torque));
         let slot = self.moving_slot(body, "torque")?;
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
         if torque == 0.0 {
@@ -431,6 +446,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity that would be beyond
     /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse(&mut self, body: BodyHandle, impulse: Vec2) -> Result<(), Error> {
+        self.record(|| Call::ApplyImpulse(body, impulse));
         self.change_velocities(body, impulse, 0.0)
     }
 
@@ -441,6 +457,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity or an angular velocity that
     /// would be beyond [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec2, point: Vec2) -> Result<(), Error> {
+        self.record(|| Call::ApplyImpulseAt(body, impulse, point));
         let slot = self.moving_slot(body, "impulse")?;
         check_vec("point", point, MAX_COORDINATE)?;
         let angular = (point - self.bodies.position(slot)).perp_dot(impulse);
@@ -454,6 +471,7 @@ impl World {
     /// [`Error::StaleHandle`], a value that is not finite or out of range, an angular velocity that would be beyond
     /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_angular_impulse(&mut self, body: BodyHandle, impulse: f32) -> Result<(), Error> {
+        self.record(|| Call::ApplyAngularImpulse(body, impulse));
         self.change_velocities(body, Vec2::ZERO, impulse)
     }
 

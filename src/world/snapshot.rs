@@ -16,6 +16,7 @@
 //! refused leaves the world as it was, and a world that is restored often allocates nothing for it.
 
 use super::pairs::ListState;
+use super::record::Call;
 use super::{Quarantine, World, list};
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, checksum, require};
 use crate::body::BodyHandle;
@@ -77,12 +78,7 @@ impl World {
         out.resize(HEADER, 0);
         let mut to = Writer::new(out);
         self.write_state(&mut to);
-        let sum = checksum(&out[HEADER..]);
-        let length = (out.len() - HEADER) as u64;
-        out[..8].copy_from_slice(&NAME);
-        out[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        out[16..24].copy_from_slice(&sum.to_le_bytes());
-        out[24..32].copy_from_slice(&length.to_le_bytes());
+        seal(out, NAME, VERSION);
     }
 
     /// Takes the state of a snapshot, of this world or of another one, that [`World::save`] wrote. The world keeps its instruction set.
@@ -96,6 +92,7 @@ impl World {
     /// as it was. A snapshot that somebody made up, checksum and all, is refused if it is not sound: whatever it says, no call
     /// reads or writes memory that it should not.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), Error> {
+        self.record(|| Call::Restore(snapshot.to_vec()));
         let state = state_of(snapshot)?;
         let mut spare = match self.spare.take() {
             Some(spare) => spare,
@@ -156,6 +153,7 @@ impl World {
             timings: _,
             trace: _,
             fault: _,
+            recorder: _,
             spare: _,
         } = self;
         settings.write(to);
@@ -303,22 +301,41 @@ impl Clone for World {
     }
 }
 
+/// Writes the header of bytes that are complete but for it.
+pub(super) fn seal(bytes: &mut [u8], name: [u8; 8], version: u32) {
+    let (header, body) = bytes.split_at_mut(HEADER);
+    header[..8].copy_from_slice(&name);
+    header[8..16].copy_from_slice(&u64::from(version).to_le_bytes());
+    header[16..24].copy_from_slice(&checksum(body).to_le_bytes());
+    header[24..32].copy_from_slice(&(body.len() as u64).to_le_bytes());
+}
+
 /// The state in a snapshot, if its header and its checksum are right.
-fn state_of(snapshot: &[u8]) -> Result<&[u8], Error> {
+pub(super) fn state_of(snapshot: &[u8]) -> Result<&[u8], Error> {
+    checked(snapshot, NAME, VERSION, "snapshot")
+}
+
+/// What follows a header with this name and version, if its checksum is right.
+pub(super) fn checked<'a>(
+    snapshot: &'a [u8],
+    name: [u8; 8],
+    version: u32,
+    kind: &str,
+) -> Result<&'a [u8], Error> {
     let flaw = |at: usize, reason: String| Err(refuse(at, Flaw(reason)));
     if snapshot.len() < HEADER {
         return flaw(snapshot.len(), format!("the first {HEADER} bytes are not all there"));
     }
     let (header, state) = snapshot.split_at(HEADER);
     let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| header[at + byte]));
-    if header[..8] != NAME {
-        return flaw(0, "these are no bytes of a snapshot".into());
+    if header[..8] != name {
+        return flaw(0, format!("these are no bytes of a {kind}"));
     }
-    if word(8) != u64::from(VERSION) {
-        return flaw(8, format!("a snapshot of version {}, and this is version {VERSION}", word(8)));
+    if word(8) != u64::from(version) {
+        return flaw(8, format!("a {kind} of version {}, and this is version {version}", word(8)));
     }
     if word(24) != state.len() as u64 {
-        return flaw(24, format!("{} bytes of state, there should be {}", state.len(), word(24)));
+        return flaw(24, format!("{} bytes follow, there should be {}", state.len(), word(24)));
     }
     if word(16) != checksum(state) {
         return flaw(16, "the checksum does not fit: some of it was altered".into());
@@ -326,6 +343,6 @@ fn state_of(snapshot: &[u8]) -> Result<&[u8], Error> {
     Ok(state)
 }
 
-fn refuse(at: usize, Flaw(reason): Flaw) -> Error {
+pub(super) fn refuse(at: usize, Flaw(reason): Flaw) -> Error {
     Error::Snapshot { at, reason }
 }

@@ -1,6 +1,6 @@
 //! Contract: bytes that are no sound snapshot are refused, whatever they are, and change nothing.
 
-use super::saved;
+use super::{assert_same, saved};
 use granule::{Error, World, scene};
 
 fn small(name: &str, steps: u32) -> World {
@@ -27,7 +27,7 @@ fn altered_snapshots_are_refused() {
     longer.push(0);
     assert!(world.restore(&longer).is_err());
     assert!(world.restore(b"something else that is as long as a header").is_err());
-    assert_eq!(saved(&world), before);
+    assert_same(&saved(&world), &before, "refused");
     world.restore(&snapshot).unwrap();
-    assert_eq!(saved(&world), snapshot);
+    assert_same(&saved(&world), &snapshot, "taken");
 }
