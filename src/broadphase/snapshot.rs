@@ -325,7 +325,8 @@ impl Broadphase {
 
     /// Appends the bounds that overlap nothing.
     fn pad(&self, bounds: &mut Bounds, shape: &mut Vec<Row>, turn: &mut Vec<Turned>) {
-        let wanted = padded(self.built) + MAX_WIDTH;
+        // In a world that has made no list there are none.
+        let wanted = if self.built == 0 { 0 } else { padded(self.built) + MAX_WIDTH };
         for column in [
             &mut bounds.min_s,
             &mut bounds.max_s,

@@ -246,18 +246,17 @@ impl Tile {
         }
     }
 
-    /// The lanes of a block for which a column means something. What else is there is that of some earlier step: vectors in which nothing
-    /// is near are skipped, and points that are not near. Which these are depends on the width of the lanes.
+    /// The lanes of a block for which a column means something. What else there is of arms and points is that of some earlier step, and
+    /// nobody reads it.
     fn lanes_of(&self, block: usize, number: usize) -> u16 {
         let info = &self.info[block];
         let near = |separation: &[f32; BLOCK]| {
             lanes(info.active).filter(|&lane| separation[lane] != NO_CONTACT).fold(0, |bits, lane| bits | 1 << lane)
         };
         match (number, self.manifold_of(block)) {
-            (5 | 9 | 10 | 18 | 20 | 21, Some(_)) => near(&self.normal[block].separation),
-            (11 | 12 | 15 | 17 | 19 | 22 | 23, Some(manifold)) => near(&manifold.second.separation),
-            (6 | 8 | 16, _) => info.used(),
-            (PLAIN..ROUGH, _) => info.active,
+            (9 | 10 | 20 | 21, Some(_)) => near(&self.normal[block].separation),
+            (11 | 12 | 22 | 23, Some(manifold)) => near(&manifold.second.separation),
+            (7 | 13 | 14, _) => info.active,
             _ => info.used(),
         }
     }
