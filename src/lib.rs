@@ -102,6 +102,8 @@ pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
+#[doc(hidden)]
+pub use world::reseal_snapshot;
 pub use world::many::step_many;
 pub use world::{
     Advance, Columns, Contact, Difference, JointColumns, Mismatch, PlacedJoint, PlacedShape, Quality, Quarantine,

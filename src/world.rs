@@ -26,6 +26,8 @@ pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use joints::JointColumns;
 pub use quality::Quality;
 pub use record::{Mismatch, Recording, Replay};
+#[doc(hidden)]
+pub use snapshot::reseal_snapshot;
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;

@@ -11,8 +11,10 @@ mod known;
 mod laws;
 mod machine;
 mod read;
+mod snapshots;
 
 pub use machine::worlds;
+pub use snapshots::{snapshots, made_up};
 
 /// Largest scene that is built: a longer one only costs time.
 const MOST_SCENE_BODIES: usize = 64;

@@ -1,7 +1,10 @@
 //! Contract: a world that is restored from a snapshot goes on as the world that was saved, bit for bit; and bytes that are no snapshot
 //! change nothing.
 
+mod random;
+mod records;
 mod refused;
+mod sizes;
 
 use granule::scene::{self, Player};
 use granule::{Isa, Settings, World};
