@@ -61,6 +61,6 @@ pub fn made_up(data: &[u8]) {
     granule::reseal_snapshot(&mut snapshot);
     if world.restore(&snapshot).is_ok() {
         (0..3).for_each(|_| world.step());
-        super::read::read(&world);
+        let _numbers = (world.state_hash(), world.contacts().count(), world.quality(), world.island_count());
     }
 }

@@ -158,10 +158,9 @@ impl<'a> Writer<'a> {
         Writer { out, start, mark: start }
     }
 
-    /// Without marks.
+    /// Appends without marks. What is aligned is so from the beginning of the buffer.
     pub(crate) fn plain(out: &'a mut Vec<u8>) -> Writer<'a> {
-        let start = out.len();
-        Writer { out, start, mark: start }
+        Writer { out, start: 0, mark: 0 }
     }
 
     /// Begins a new part.

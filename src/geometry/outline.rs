@@ -356,8 +356,8 @@ impl Outlines {
 
     /// The shape with this number. `None` if there is no such number or if some of its rows are missing.
     pub(crate) fn shape_of(&self, id: u32) -> Option<Shape> {
-        let rows = Self::first_row(id) as usize + OUTLINE_ROWS;
-        self.shapes.get(id as usize).copied().filter(|_| rows <= self.rows.len())
+        let shape = self.shapes.get(id as usize).copied();
+        shape.filter(|_| Self::first_row(id) as usize + OUTLINE_ROWS <= self.rows.len())
     }
 
     pub(crate) fn outline(&self, id: u32) -> &Outline {

@@ -7,6 +7,7 @@
 //! particles of a hull touch only as parts of the hull, and not also as discs of their own: one contact, one friction,
 //! one bounce.
 
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyDesc, BodyHandle};
@@ -37,7 +38,23 @@ pub(crate) struct Loop {
     count: usize,
 }
 
-crate::base::codec::stored!(Loop = Loop { points: [BodyHandle::default(); MAX_VERTICES], count: 0 }; { points, count });
+impl Stored for Loop {
+    fn write(&self, to: &mut Writer<'_>) {
+        self.count.write(to);
+        self.points().iter().for_each(|point| point.write(to));
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        self.count.read(from)?;
+        require!((2..=MAX_VERTICES).contains(&self.count), "a hull of {} points", self.count);
+        self.points = [BodyHandle::default(); MAX_VERTICES];
+        self.points[..self.count].iter_mut().try_for_each(|point| point.read(from))
+    }
+
+    fn blank() -> Loop {
+        Loop { points: [BodyHandle::default(); MAX_VERTICES], count: 0 }
+    }
+}
 
 impl Loop {
     pub(crate) fn points(&self) -> &[BodyHandle] {

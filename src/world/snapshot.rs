@@ -212,8 +212,8 @@ impl World {
         self.sleep.read(from)?;
         self.sleeping_contacts.read(from)?;
         self.woken_contacts.read(from)?;
-        self.broadphase.read(&self.bodies, from)?;
         let lives = self.list != ListState::Void;
+        self.broadphase.read(&self.bodies, lives, from)?;
         self.contacts.read(&list(&self.broadphase, &self.bodies, &self.settings), lives, from)?;
         from.mark()?;
         require!(from.is_at_end(), "something follows the state");

@@ -1,6 +1,6 @@
 //! What a snapshot holds of the hulls' solver: contacts with their impulses, the pairs that touched, and how hulls are numbered.
 
-use super::{Contact, HullSolver, NO_HULL};
+use super::{Contact, HullSolver};
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::body::Bodies;
 use crate::geometry::outline::MAX_VERTICES;
@@ -53,8 +53,6 @@ impl HullSolver {
         }
         let capacity = hulls.capacity();
         let place = |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
-        let placed = self.places.iter().all(|&place| place == NO_HULL || (place as usize) < count);
-        require!(placed, "a place of a hull is none");
         let handles = bodies.table_lengths()[0];
         let fits = self.places.len() <= capacity && self.owners.len() <= handles;
         require!(fits, "{} places of {capacity} hulls, {} owners", self.places.len(), self.owners.len());

@@ -19,7 +19,7 @@ fn a_resting_body_takes_few_bytes() {
     let contacts = world.contacts().count() as f64 / 2_000.0;
     let bytes = saved(&world).len() as f64 / 2_000.0;
     println!("{bytes:.1} bytes a body with {contacts:.2} contacts");
-    assert!(contacts > 2.8 && bytes <= 160.0, "{bytes:.1} bytes a body with {contacts:.2} contacts");
+    assert!(contacts > 2.7 && bytes <= 160.0, "{bytes:.1} bytes a body with {contacts:.2} contacts");
 }
 
 /// Where most bodies sleep, what a step changes takes less than a twentieth of a snapshot; and the other side makes the same bytes of it.
