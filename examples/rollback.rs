@@ -75,10 +75,8 @@ struct Peer {
 
 impl Peer {
     fn new(bodies: usize, own: usize) -> Result<Peer, Error> {
-        let mut scene = scene::builtin("collapsing", bodies, 1).ok_or(Error::Invalid {
-            field: "bodies",
-            reason: "no such scene",
-        })?;
+        let mut scene = scene::builtin("collapsing", bodies, 1)
+            .ok_or(Error::Invalid { field: "bodies", reason: "no such scene" })?;
         scene.settings = Settings { sleep: true, ..scene.settings };
         let mut world = scene.build()?;
         let top = world.columns().pos_y.iter().copied().fold(0.0, f32::max);

@@ -102,12 +102,12 @@ pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
+pub use world::many::step_many;
 #[doc(hidden)]
 pub use world::reseal_snapshot;
-pub use world::many::step_many;
 pub use world::{
-    Advance, Columns, Contact, Difference, JointColumns, Mismatch, PlacedJoint, PlacedShape, Quality, Quarantine,
-    Recording, Replay, Role, StoredBody, World,
+    Advance, Columns, Contact, Difference, JointColumns, Mismatch, PlacedJoint, PlacedShape, Quality,
+    Quarantine, Recording, Replay, Role, StoredBody, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

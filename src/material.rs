@@ -25,7 +25,14 @@ pub struct Material {
     pub tangent_speed: f32,
 }
 
-crate::base::codec::stored!(Material { density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed });
+crate::base::codec::stored!(Material {
+    density,
+    static_friction,
+    dynamic_friction,
+    restitution,
+    rolling_resistance,
+    tangent_speed
+});
 
 impl Default for Material {
     /// Density 1, static friction 0.6, dynamic friction 0.4, all other values 0.

@@ -14,7 +14,7 @@ mod read;
 mod snapshots;
 
 pub use machine::worlds;
-pub use snapshots::{snapshots, made_up};
+pub use snapshots::{made_up, snapshots};
 
 /// Largest scene that is built: a longer one only costs time.
 const MOST_SCENE_BODIES: usize = 64;

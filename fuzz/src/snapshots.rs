@@ -41,22 +41,38 @@ pub(super) fn restore_itself(world: &mut World) {
 
 /// Snapshots of which some bytes are others, with a checksum that fits: they are refused, or make a world that goes on without a panic.
 pub fn made_up(data: &[u8]) {
+    const SCENES: [&str; 10] = [
+        "pile",
+        "ragdolls",
+        "soft_boxes",
+        "rain",
+        "cars",
+        "gears",
+        "mixed_shapes",
+        "junkyard",
+        "cloth",
+        "smash",
+    ];
     let mut bytes = Bytes(data);
-    let changes = 1 + bytes.below(4);
-    let places: Vec<(usize, u8)> = (0..changes)
-        .map(|_| {
-            let place = usize::from(bytes.byte()) | usize::from(bytes.byte()) << 8 | usize::from(bytes.byte()) << 16;
-            (place, bytes.byte())
-        })
-        .collect();
-    let mut machine = Machine::new(&mut bytes);
-    machine.run(&mut bytes);
-    let [mut world, _] = machine.worlds;
+    let scene = granule::scene::builtin(SCENES[bytes.below(SCENES.len())], 12 + bytes.below(16), 1);
+    let mut world = scene.expect("a built-in scene").build().expect("a scene that is not refused");
+    (0..bytes.below(24)).for_each(|_| world.step());
+    if bytes.byte() & 1 == 1 {
+        let bodies = world.columns().handle.to_vec();
+        bodies.into_iter().for_each(|body| drop(world.sleep_body(body)));
+    }
+    // What waits for the next step is in a snapshot, too.
+    match bytes.byte() % 4 {
+        0 => drop(world.remove_body(world.columns().handle[bytes.below(8)])),
+        1 => drop(world.set_position(world.columns().handle[bytes.below(8)], bytes.vector())),
+        _ => {}
+    }
     let mut snapshot = Vec::new();
     world.save(&mut snapshot);
     let length = snapshot.len() - 32;
-    for (place, byte) in places {
-        snapshot[32 + place % length] = byte;
+    for _ in 0..1 + bytes.below(4) {
+        let place = u32::from_le_bytes([bytes.byte(), bytes.byte(), bytes.byte(), 0]) as usize;
+        snapshot[32 + place % length] = bytes.byte();
     }
     granule::reseal_snapshot(&mut snapshot);
     if world.restore(&snapshot).is_ok() {

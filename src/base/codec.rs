@@ -228,7 +228,12 @@ impl<'a> Writer<'a> {
     }
 
     /// The same for words that are in no column.
-    pub(crate) fn words_like(&mut self, len: usize, word: impl Fn(usize) -> u32, expected: impl Fn(usize) -> u32) {
+    pub(crate) fn words_like(
+        &mut self,
+        len: usize,
+        word: impl Fn(usize) -> u32,
+        expected: impl Fn(usize) -> u32,
+    ) {
         if !self.patches(len, &word, expected) {
             self.out.push(form::RAW);
             self.align();
@@ -254,7 +259,8 @@ impl<'a> Writer<'a> {
     pub(crate) fn small_column(&mut self, words: impl Iterator<Item = u32> + Clone) {
         let mut all = words.clone();
         let Some(first) = all.next() else { return self.out.push(form::BYTES) };
-        let (most, same) = all.fold((first, true), |(most, same), word| (most.max(word), same && word == first));
+        let (most, same) =
+            all.fold((first, true), |(most, same), word| (most.max(word), same && word == first));
         if same {
             self.out.push(form::SAME);
             self.raw(&[first]);
@@ -354,7 +360,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `len` values as they lie in memory into `values`.
-    pub(crate) fn raw<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&mut self, values: &mut Vec<T>, len: usize) -> Read {
+    pub(crate) fn raw<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &mut self,
+        values: &mut Vec<T>,
+        len: usize,
+    ) -> Read {
         let bytes = self.take(len.checked_mul(size_of::<T>()).ok_or_else(|| Flaw("too long".into()))?)?;
         values.clear();
         values.resize(len, T::zeroed());
@@ -395,7 +405,10 @@ impl<'a> Reader<'a> {
             }
             form::SHORTS => {
                 let (pairs, _) = self.take(2 * len)?.as_chunks::<2>();
-                words.iter_mut().zip(pairs).for_each(|(word, &pair)| *word = u32::from(u16::from_le_bytes(pair)));
+                words
+                    .iter_mut()
+                    .zip(pairs)
+                    .for_each(|(word, &pair)| *word = u32::from(u16::from_le_bytes(pair)));
             }
             other => return Err(self.unknown("form of a column", other)),
         }

@@ -16,8 +16,6 @@ pub(crate) struct Interner<K> {
     free: Vec<u32>,
 }
 
-
-
 impl<K> Default for Interner<K> {
     fn default() -> Self {
         Interner { known: HashMap::new(), keys: Vec::new(), users: Vec::new(), free: Vec::new() }
@@ -58,11 +56,21 @@ impl<K: Copy + Eq + Hash> Interner<K> {
     }
 
     /// Takes the values of a snapshot: those with these keys, with so many users each. The numbers without users are `free`.
-    pub(crate) fn restore(&mut self, keys: impl Iterator<Item = K>, users: Vec<usize>, free: Vec<u32>) -> Read {
+    pub(crate) fn restore(
+        &mut self,
+        keys: impl Iterator<Item = K>,
+        users: Vec<usize>,
+        free: Vec<u32>,
+    ) -> Read {
         self.keys.clear();
         self.keys.extend(keys);
         (self.users, self.free) = (users, free);
-        require!(self.users.len() == self.keys.len(), "{} values, {} numbers", self.keys.len(), self.users.len());
+        require!(
+            self.users.len() == self.keys.len(),
+            "{} values, {} numbers",
+            self.keys.len(),
+            self.users.len()
+        );
         let mut unused = self.free.clone();
         unused.sort_unstable();
         let without = (0u32..).zip(&self.users).filter(|(_, users)| **users == 0).map(|(number, _)| number);

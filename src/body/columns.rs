@@ -95,7 +95,11 @@ impl Kind {
     /// Refuses a byte that stands for no kind.
     fn check(self) -> Read {
         let (motion, shape) = (self.0 >> MOTION_SHIFT & 7, self.0 & SHAPE_MASK);
-        require!(motion <= Motion::Dead as u8 && shape <= ShapeKind::Compound as u8, "{} is no kind of body", self.0);
+        require!(
+            motion <= Motion::Dead as u8 && shape <= ShapeKind::Compound as u8,
+            "{} is no kind of body",
+            self.0
+        );
         Ok(())
     }
 

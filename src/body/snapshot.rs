@@ -105,8 +105,7 @@ impl Bodies {
         ] {
             flag.read(from)?;
         }
-        for flag in
-            [&mut self.any_force, &mut self.any_sleep, &mut self.any_rest, &mut self.any_sleep_limit]
+        for flag in [&mut self.any_force, &mut self.any_sleep, &mut self.any_rest, &mut self.any_sleep_limit]
         {
             flag.read(from)?;
         }
@@ -130,7 +129,10 @@ impl Bodies {
             let handle = self.columns.handle[slot];
             let index = handle.index as usize;
             let known = self.generation.get(index) == Some(&handle.generation);
-            require!(known && self.slot[index] == NO_SLOT, "slot {slot} has {handle:?}, which is none of its own");
+            require!(
+                known && self.slot[index] == NO_SLOT,
+                "slot {slot} has {handle:?}, which is none of its own"
+            );
             self.slot[index] = slot as u32;
         }
         let known = self.free.iter().all(|&index| (index as usize) < self.slot.len());
@@ -145,7 +147,8 @@ impl Bodies {
         // Number 0 always has a user.
         outlines[0] = 1;
         let user = |users: &mut [usize], number: u32, kind: &str| -> Read {
-            let users = users.get_mut(number as usize).ok_or_else(|| Flaw(format!("{kind} {number} is none")))?;
+            let users =
+                users.get_mut(number as usize).ok_or_else(|| Flaw(format!("{kind} {number} is none")))?;
             *users += 1;
             Ok(())
         };
@@ -190,7 +193,10 @@ impl Bodies {
             (self.any_rest, &[&c.rest]),
             (self.any_sleep_limit, &[&c.sleep_speed, &c.sleep_delay]),
         ] {
-            require!(any || columns.iter().all(|column| zero(column)), "a column is called unused, and is in use");
+            require!(
+                any || columns.iter().all(|column| zero(column)),
+                "a column is called unused, and is in use"
+            );
         }
         let flat = (self.any_filter || c.group.iter().all(|&group| group == 0))
             && (self.any_sleep || c.island.iter().all(|&island| island == 0));

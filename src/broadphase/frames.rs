@@ -54,7 +54,19 @@ pub(crate) struct Frames {
 
 impl Stored for Frames {
     fn write(&self, to: &mut Writer<'_>) {
-        let Frames { enabled, fastest, rms, half, spread, origin, per_size, columns, rows, cells, rms_of_cells: _ } = self;
+        let Frames {
+            enabled,
+            fastest,
+            rms,
+            half,
+            spread,
+            origin,
+            per_size,
+            columns,
+            rows,
+            cells,
+            rms_of_cells: _,
+        } = self;
         (*enabled, *fastest, *rms).write(to);
         (*half, *spread, *origin, *per_size).write(to);
         (*columns, *rows).write(to);
@@ -72,7 +84,11 @@ impl Stored for Frames {
         if self.enabled {
             self.cells.read(from)?;
             let wanted = self.columns.checked_mul(self.rows);
-            require!(wanted == Some(self.cells.len()) && wanted != Some(0), "{} cells, not {wanted:?}", self.cells.len());
+            require!(
+                wanted == Some(self.cells.len()) && wanted != Some(0),
+                "{} cells, not {wanted:?}",
+                self.cells.len()
+            );
         }
         Ok(())
     }

@@ -182,16 +182,17 @@ pub(super) struct PlacedParts {
 crate::base::codec::stored!(PlacedParts { list, first });
 
 impl PlacedParts {
-    /// Returns true if there is room for the parts of all compounds, or no list was made yet.
-    pub(super) fn fits(&self, bodies: &Bodies) -> bool {
+    /// Returns true if all parts of the bodies in the first slots are there: those of the list.
+    pub(super) fn fits(&self, bodies: &Bodies, slots: usize) -> bool {
         let ordered = self.first.windows(2).all(|two| two[0] <= two[1]);
         let within = self.first.last().is_none_or(|&last| last as usize == self.list.len());
-        // A compound that came after the list has no parts in it: then the next step makes a new list.
-        let holds = |(number, compound): (usize, &Compound)| match self.first.get(number..number + 2) {
-            Some(&[first, next]) => (next - first) as usize >= compound.parts.len(),
-            _ => true,
+        let compounds = (0..slots).filter(|&slot| bodies.is_taken(slot) && !bodies.parts(slot).is_empty());
+        let holds = |slot: usize| {
+            let number = bodies.columns.outline[slot] as usize;
+            let known = self.first.get(number..number.saturating_add(2));
+            known.is_some_and(|known| (known[1] - known[0]) as usize >= bodies.parts(slot).len())
         };
-        ordered && within && bodies.compounds.iter().enumerate().all(holds)
+        ordered && within && compounds.into_iter().all(holds)
     }
 
     fn of(&self, compound: usize) -> &[BoxedShape] {

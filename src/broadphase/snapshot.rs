@@ -220,7 +220,10 @@ impl Broadphase {
         require!(below(&self.loose, self.built) && ordered(&self.loose), "loose bodies are not in order");
         require!(below(&self.loners, self.bands.banded), "a loner is in no band");
         require!(self.strays.fits(bodies.len), "strays are not in order");
-        require!(!lives || self.parts.fits(bodies), "the parts of compounds are not those of the bodies");
+        require!(
+            !lives || self.parts.fits(bodies, self.built),
+            "the parts of compounds are not those of the bodies"
+        );
         self.read_bounds(bodies, from)?;
         self.loose_boxes.clear();
         self.near_loose.clear();
@@ -272,7 +275,11 @@ impl Broadphase {
         self.bounds.large_growth = bounds.large_growth;
         let most = 4 * bodies.len + 64;
         let allowance = &bounds.allowance;
-        require!(allowance.per_step <= most && allowance.per_list <= most, "{} loose bodies", allowance.per_list);
+        require!(
+            allowance.per_step <= most && allowance.per_list <= most,
+            "{} loose bodies",
+            allowance.per_list
+        );
         let built = self.built;
         let mut shape = std::mem::take(&mut self.shape);
         let mut turn = std::mem::take(&mut self.turn);
@@ -313,10 +320,15 @@ impl Broadphase {
             from.mark()?;
             from.column(&mut bounds.built_angle, built)?;
             let angle = &bounds.built_angle;
-            from.column_like(&mut flat, 4 * built, |word| likely.turned(word / 4, angle[word / 4]).word(word % 4))?;
-            turn.extend(flat.as_chunks::<4>().0.iter().map(|&[x, y, half_x, half_y]| {
-                Turned::new(Vec2::new(x, y), Vec2::new(half_x, half_y))
-            }));
+            from.column_like(&mut flat, 4 * built, |word| {
+                likely.turned(word / 4, angle[word / 4]).word(word % 4)
+            })?;
+            turn.extend(
+                flat.as_chunks::<4>()
+                    .0
+                    .iter()
+                    .map(|&[x, y, half_x, half_y]| Turned::new(Vec2::new(x, y), Vec2::new(half_x, half_y))),
+            );
         }
         self.pad(&mut bounds, &mut shape, &mut turn);
         (self.bounds, self.shape, self.turn) = (bounds, shape, turn);

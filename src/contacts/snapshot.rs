@@ -9,7 +9,8 @@
 use super::build::Build;
 use super::carry::Carried;
 use super::{
-    BLOCK, BlockInfo, CandidateBlock, ContactEvent, Contacts, Key, Limits, List, NO_LANE, Places, Run, Tile, key,
+    BLOCK, BlockInfo, CandidateBlock, ContactEvent, Contacts, Key, Limits, List, NO_LANE, Places, Run, Tile,
+    key,
 };
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::body::Motion;
@@ -105,7 +106,10 @@ impl Contacts {
         self.dropped.changed.clear();
         self.changed.clear();
         let most = 64 * (bodies.len + self.pair_count()) + 4096;
-        require!(self.room.is_within(most) && self.overflow_room.is_within(most), "room for more pairs than there may be");
+        require!(
+            self.room.is_within(most) && self.overflow_room.is_within(most),
+            "room for more pairs than there may be"
+        );
         require!(self.crowded.iter().all(|&slot| (slot as usize) < bodies.len), "a crowded slot is none");
         Ok(())
     }
@@ -251,7 +255,9 @@ impl Tile {
     fn lanes_of(&self, block: usize, number: usize) -> u16 {
         let info = &self.info[block];
         let near = |separation: &[f32; BLOCK]| {
-            lanes(info.active).filter(|&lane| separation[lane] != NO_CONTACT).fold(0, |bits, lane| bits | 1 << lane)
+            lanes(info.active)
+                .filter(|&lane| separation[lane] != NO_CONTACT)
+                .fold(0, |bits, lane| bits | 1 << lane)
         };
         match (number, self.manifold_of(block)) {
             (9 | 10 | 20 | 21, Some(_)) => near(&self.normal[block].separation),
@@ -466,7 +472,9 @@ impl Restore<'_> {
             if !self.lives {
                 continue;
             }
-            let near = !coloured || b < tile.next_end || (pair.kind.is_fixed() && !pair.swap && c.inv_mass[b] == 0.0);
+            let near = !coloured
+                || b < tile.next_end
+                || (pair.kind.is_fixed() && !pair.swap && c.inv_mass[b] == 0.0);
             require!(near, "a pair of slot {b}, which is in no tile near");
             for (slot, part) in [(a, pair.parts[0]), (b, pair.parts[1])] {
                 if c.kind[slot].motion() != Motion::Dead {
@@ -494,9 +502,15 @@ impl Restore<'_> {
         for index in 0..tile.lane_of.len() {
             let Some((block, lane)) = tile.place(index) else { continue };
             let pair = tile.found.pairs[index];
-            require!(tile.blocks_of(pair.kind).contains(&block), "a pair is in block {block}, of another kind");
+            require!(
+                tile.blocks_of(pair.kind).contains(&block),
+                "a pair is in block {block}, of another kind"
+            );
             let free = info[block].used() & !given[block];
-            require!(free >> lane & 1 == 1, "a pair is in lane {lane} of block {block}, which is taken or unused");
+            require!(
+                free >> lane & 1 == 1,
+                "a pair is in lane {lane} of block {block}, which is taken or unused"
+            );
             given[block] |= 1 << lane;
             if self.is_whole(&pair) {
                 self.build.write_lane(tile, &mut coefficients, index, (block, lane), Default::default());
@@ -541,9 +555,16 @@ impl Restore<'_> {
                         continue;
                     }
                     let pair = found.pairs.get(index as usize).filter(|pair| pair.kind == *kind);
-                    let pair = pair.ok_or_else(|| Flaw(format!("candidate {index} is no pair of its kind")))?;
+                    let pair =
+                        pair.ok_or_else(|| Flaw(format!("candidate {index} is no pair of its kind")))?;
                     if self.is_whole(pair) {
-                        super::candidates::write_candidate(self.build.bodies, (candidate, lane), index, pair, shapes);
+                        super::candidates::write_candidate(
+                            self.build.bodies,
+                            (candidate, lane),
+                            index,
+                            pair,
+                            shapes,
+                        );
                     } else {
                         candidate.pair[lane] = index;
                         candidate.a.set(lane, pair.a, shapes);

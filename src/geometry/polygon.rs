@@ -25,7 +25,11 @@ impl Stored for Polygon {
 
     fn read(&mut self, from: &mut Reader<'_>) -> Read {
         self.count.read(from)?;
-        require!((3..=Self::MAX_VERTICES).contains(&usize::from(self.count)), "a polygon of {} vertices", self.count);
+        require!(
+            (3..=Self::MAX_VERTICES).contains(&usize::from(self.count)),
+            "a polygon of {} vertices",
+            self.count
+        );
         self.radius.read(from)?;
         self.vertices = [Vec2::ZERO; Self::MAX_VERTICES];
         self.vertices[..usize::from(self.count)].iter_mut().try_for_each(|vertex| vertex.read(from))?;

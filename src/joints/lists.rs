@@ -68,7 +68,9 @@ impl Lists {
     pub(super) fn of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
         let real = |member: u32| (member != NONE).then_some(member);
         let first = self.owners.get(owner as usize).and_then(|links| real(links.next));
-        std::iter::successors(first, move |&member| self.members.get(member as usize).and_then(|links| real(links.next)))
+        std::iter::successors(first, move |&member| {
+            self.members.get(member as usize).and_then(|links| real(links.next))
+        })
     }
 
     /// Checks that all links fit each other and that `owner_of` names the owner of each member. Returns the number of members. The error

@@ -147,6 +147,8 @@ struct HullPair {
     surface: Surface,
 }
 
+crate::base::codec::stored!(HullPair = HullPair { hulls: [0; 2], surface: Stored::blank() }; { hulls, surface });
+
 /// A hull and another shape.
 #[derive(Clone, Copy)]
 struct OtherPair {
@@ -157,6 +159,8 @@ struct OtherPair {
     body: u32,
     surface: Surface,
 }
+
+crate::base::codec::stored!(OtherPair = OtherPair { hull: 0, slot: 0, part: 0, body: 0, surface: Stored::blank() }; { hull, slot, part, body, surface });
 
 /// The name of a contact: 0 for two hulls, 1 for a hull and another body; the first hull; the second hull, or the body; the
 /// body's part and the number of the point. Hulls and bodies are named by the indices of their handles.

@@ -1,8 +1,8 @@
 //! Adding, removing, reading and changing single bodies.
 
 use super::World;
-use super::record::Call;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::compound::Part;
 use crate::body::{
     BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED, Motion,

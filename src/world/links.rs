@@ -1,8 +1,8 @@
 //! Links and hulls of a world, and what differs between particles and other bodies.
 
 use super::World;
-use super::record::Call;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::BodyHandle;
 use crate::error::Error;
 use crate::geometry::shape::Shape;

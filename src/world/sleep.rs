@@ -1,8 +1,8 @@
 //! Sleep in a world: who falls asleep, what wakes, and what a host does with it.
 
 use super::World;
-use super::record::Call;
 use super::pairs::ListState;
+use super::record::Call;
 use super::view::hull_contact;
 use crate::body::BodyHandle;
 use crate::body::sleep::SleepLimits;

@@ -242,7 +242,10 @@ impl World {
     fn check_together(&self) -> Read {
         let built = self.broadphase.built;
         let left = self.left.lock().expect("no worker panicked");
-        require!(left.iter().all(|&slot| (slot as usize) < built), "a body that left its margin is in no list");
+        require!(
+            left.iter().all(|&slot| (slot as usize) < built),
+            "a body that left its margin is in no list"
+        );
         require!(self.edits.fits(built), "an edit of a slot that is in no list");
         let vacant = self.edits.vacant_are(|slot| !self.bodies.is_taken(slot));
         require!(vacant, "a vacant slot has a body");
@@ -254,11 +257,15 @@ impl World {
         }
         for index in 0..self.bodies.len {
             let island = self.bodies.island(index);
-            require!(island.is_none_or(|island| (island as usize) < self.sleep.capacity()), "an island is none");
+            require!(
+                island.is_none_or(|island| (island as usize) < self.sleep.capacity()),
+                "an island is none"
+            );
         }
         self.validate_quarantine()?;
         let rows = built + self.contacts.tiles().len() + 1 + self.bodies.part_count();
-        let compounds = (0..built).filter(|&slot| self.bodies.is_taken(slot) && !self.bodies.parts(slot).is_empty());
+        let compounds =
+            (0..built).filter(|&slot| self.bodies.is_taken(slot) && !self.bodies.parts(slot).is_empty());
         for slot in compounds.filter(|_| self.list != ListState::Void) {
             let parts = self.bodies.part_row(slot) as usize + self.bodies.parts(slot).len();
             require!(parts <= rows, "the parts of slot {slot} are beyond the rows");

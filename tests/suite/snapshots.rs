@@ -20,7 +20,12 @@ pub fn saved(world: &World) -> Vec<u8> {
 pub fn assert_same(one: &[u8], other: &[u8], name: &str) {
     // The checksum is in the header.
     let part = (24..one.len().min(other.len())).find(|&at| one[at] != other[at]);
-    assert!(one == other, "{name}: snapshots of {} and {} bytes part at byte {part:?}", one.len(), other.len());
+    assert!(
+        one == other,
+        "{name}: snapshots of {} and {} bytes part at byte {part:?}",
+        one.len(),
+        other.len()
+    );
 }
 
 /// Steps a world and one that was restored from it side by side. `name` says what they are.
@@ -80,7 +85,9 @@ fn scenes_go_on() {
 /// The run that was saved goes on as if nothing had been saved, and the restored one with it, over hundreds of steps.
 #[test]
 fn long_runs_go_on() {
-    for (name, bodies) in [("pile", 600), ("rain", 330), ("joint_grid", 100), ("washer", 300), ("junkyard", 300)] {
+    for (name, bodies) in
+        [("pile", 600), ("rain", 330), ("joint_grid", 100), ("washer", 300), ("junkyard", 300)]
+    {
         let Some(scene) = scene::builtin(name, bodies, 2) else { continue };
         let mut world = scene.build().unwrap();
         let mut player = Player::new(&scene, &world);

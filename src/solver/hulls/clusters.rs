@@ -54,12 +54,17 @@ impl Clusters {
     pub(super) fn check(&self, bodies: usize) -> Read {
         let within = |range: &Range<usize>, len: usize| range.start <= range.end && range.end <= len;
         for Cluster { points, links, .. } in &self.list {
-            let fits = within(points, self.points.len()) && within(links, self.links.len()) && points.len() <= POINTS;
+            let fits = within(points, self.points.len())
+                && within(links, self.links.len())
+                && points.len() <= POINTS;
             require!(fits, "a cluster of the points {points:?}");
             let ends = self.links[links.clone()].iter().flatten();
             require!(ends.clone().all(|&end| usize::from(end) < points.len()), "a cluster's link has no end");
         }
-        require!(self.points.iter().all(|&body| (body as usize) < bodies), "a cluster has a body that is none");
+        require!(
+            self.points.iter().all(|&body| (body as usize) < bodies),
+            "a cluster has a body that is none"
+        );
         Ok(())
     }
 

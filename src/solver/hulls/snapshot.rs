@@ -14,6 +14,9 @@ impl HullSolver {
         self.places.write(to);
         self.owners.write(to);
         self.clusters.write(to);
+        // For the counts that hosts read. The next step finds others.
+        self.pairs.write(to);
+        self.others.write(to);
         to.mark();
         self.contacts.write(to);
         self.woken.write(to);
@@ -27,6 +30,8 @@ impl HullSolver {
         self.places.read(from)?;
         self.owners.read(from)?;
         self.clusters.read(from)?;
+        self.pairs.read(from)?;
+        self.others.read(from)?;
         from.mark()?;
         self.contacts.read(from)?;
         self.woken.read(from)?;
@@ -36,8 +41,6 @@ impl HullSolver {
         }
         self.before.clear();
         self.touched.clear();
-        self.pairs.clear();
-        self.others.clear();
         self.touches.clear();
         self.check(bodies, hulls)
     }
@@ -52,16 +55,22 @@ impl HullSolver {
             require!(known, "a hull of the slots {:?}", hull.slots);
         }
         let capacity = hulls.capacity();
-        let place = |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
+        let place =
+            |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
         let handles = bodies.table_lengths()[0];
         let fits = self.places.len() <= capacity && self.owners.len() <= handles;
         require!(fits, "{} places of {capacity} hulls, {} owners", self.places.len(), self.owners.len());
         // The next step takes the numbers of the hulls as they are now.
         if !hulls.renumbered && !hulls.changed {
             let mut points = hulls.iter().flat_map(|(_, hull)| hull.points());
-            let owned = points.all(|point| self.owners.is_empty() || (point.index as usize) < self.owners.len());
-            let clustered = hulls.iter().all(|(handle, _)| (handle.index() as usize) < self.clusters.list.len());
-            require!(owned && (clustered || self.clusters.list.is_empty()), "the hulls were numbered otherwise");
+            let owned =
+                points.all(|point| self.owners.is_empty() || (point.index as usize) < self.owners.len());
+            let clustered =
+                hulls.iter().all(|(handle, _)| (handle.index() as usize) < self.clusters.list.len());
+            require!(
+                owned && (clustered || self.clusters.list.is_empty()),
+                "the hulls were numbered otherwise"
+            );
             let solid = hulls.iter().filter(|(_, hull)| hull.is_collidable(bodies));
             let same = solid.map(|(handle, _)| handle.index()).eq(self.indices.iter().copied());
             require!(same, "the hulls are not those of the contacts");
@@ -91,7 +100,8 @@ impl HullSolver {
     /// Checks what is kept of hulls that sleep.
     pub(crate) fn check_parked(&self, contacts: &[Contact], bodies: &Bodies) -> Read {
         let count = self.hulls.len();
-        let place = |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
+        let place =
+            |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
         contacts.iter().try_for_each(|contact| self.check_contact(contact, bodies, &place))
     }
 }

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 impl Verlet {
     pub(crate) fn write(&self, to: &mut Writer<'_>) {
-        let Verlet { nodes, tiles, moved: _, base: _, turned: _, radius: _, schedule: _, slots_moved: _ } = self;
+        let Verlet { nodes, tiles, moved: _, base: _, turned: _, radius: _, schedule: _, slots_moved: _ } =
+            self;
         to.mark();
         nodes.write(to);
         to.length(tiles.len());
@@ -101,7 +102,10 @@ impl LinkTile {
         let blocks = blocks.chain(self.soft.iter().map(|block| [block.a, block.b]));
         for place in blocks.flatten().flatten() {
             let place = place as usize;
-            require!(own.contains(&place) || place == padding, "a link of body {place}, which is in no tile near");
+            require!(
+                own.contains(&place) || place == padding,
+                "a link of body {place}, which is in no tile near"
+            );
         }
         for place in self.anchored.iter().flat_map(|link| link.nodes) {
             require!(own.contains(&(place as usize)), "a link of body {place}, which is in no tile near");
