@@ -294,6 +294,7 @@ fn warm_steps_allocate_nothing() {
     removed_bodies_are_forgotten();
     many_worlds_allocate_nothing();
     heaps_of_hulls_are_bounded();
+    saving_allocates_nothing();
     joints_allocate_nothing();
     resting_worlds_allocate_nothing();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});
@@ -308,7 +309,6 @@ fn warm_steps_allocate_nothing() {
 
 /// To save a world into a buffer that was used before allocates nothing, nor does a difference; to restore one again and again holds no
 /// more memory.
-#[test]
 fn saving_allocates_nothing() {
     for name in ["packed", "rain", "soft_boxes", "junkyard"] {
         let scene = scene::builtin(name, 200, 1).expect("a built-in scene");

@@ -234,20 +234,19 @@ impl Tile {
 
     /// Returns true if some blocks of the tile may have a column.
     fn may_have(&self, number: usize) -> bool {
-        match number {
-            ..PLAIN => true,
-            ..ROUGH => !self.manifold.is_empty(),
-            ROUGH => !self.rough.is_empty(),
-            _ => !self.bounce.is_empty(),
+        if number < PLAIN {
+            true
+        } else if number < ROUGH {
+            !self.manifold.is_empty()
+        } else if number == ROUGH {
+            !self.rough.is_empty()
+        } else {
+            !self.bounce.is_empty()
         }
     }
 
     fn has_column(&self, block: usize, number: usize) -> bool {
-        match number {
-            ..PLAIN => true,
-            PLAIN..BOUNCE => self.manifold_of(block).is_some(),
-            _ => true,
-        }
+        !(PLAIN..BOUNCE).contains(&number) || self.manifold_of(block).is_some()
     }
 
     /// The lanes of a block for which a column means something. What else there is of arms and points is that of some earlier step, and
