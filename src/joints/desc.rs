@@ -12,8 +12,6 @@ pub struct JointHandle {
     pub(crate) generation: u32,
 }
 
-crate::base::codec::stored!(JointHandle { index, generation });
-
 impl JointHandle {
     /// The index in the handle table. While no joint was removed from the world, it counts joints in the order of adding.
     pub fn index(self) -> u32 {
@@ -29,8 +27,6 @@ pub struct JointFrame {
     /// The angle of the frame's x axis against the body's x axis, rad.
     pub angle: f32,
 }
-
-crate::base::codec::stored!(JointFrame { position, angle });
 
 impl JointFrame {
     /// A frame at this point of the body, not turned against it.
@@ -60,8 +56,6 @@ pub struct Spring {
     pub damping_ratio: f32,
 }
 
-crate::base::codec::stored!(Spring = Spring::new(0.0, 0.0); { hertz, damping_ratio });
-
 impl Spring {
     /// A spring of this frequency (Hz) and damping ratio.
     pub const fn new(hertz: f32, damping_ratio: f32) -> Spring {
@@ -83,8 +77,6 @@ pub struct JointMotor {
     /// The largest force, N, or torque, N·m. At least 0, and may be infinite.
     pub max: f32,
 }
-
-crate::base::codec::stored!(JointMotor = JointMotor::new(0.0, 0.0); { speed, max });
 
 impl JointMotor {
     /// A motor of this speed (m/s or rad/s) and largest force or torque (N or N·m).
@@ -110,8 +102,6 @@ pub struct JointDrive {
     /// Drives the motion.
     pub motor: Option<JointMotor>,
 }
-
-crate::base::codec::stored!(JointDrive { target, spring, limit, motor });
 
 impl JointDrive {
     fn validate(&self, largest: f32) -> Result<(), Error> {
@@ -189,25 +179,6 @@ pub enum JointKind {
     Filter,
 }
 
-crate::base::codec::stored_enum!(JointKind = JointKind::Filter; {
-    0 => Distance { length: f32, spring: Option<Spring>, spring_force: [f32; 2], limit: Option<[f32; 2]>, motor: Option<JointMotor> },
-    1 => Revolute(drive: JointDrive),
-    2 => Prismatic(drive: JointDrive),
-    3 => Wheel(drive: JointDrive),
-    4 => Weld { linear: Option<Spring>, angular: Option<Spring> },
-    5 => Motor {
-        linear_velocity: Vec2,
-        angular_velocity: f32,
-        offset: Option<Vec2>,
-        angle: Option<f32>,
-        max_force: f32,
-        max_torque: f32,
-    },
-    6 => Target { target: Vec2, spring: Spring, max_force: f32 },
-    7 => Gear { ratio: f32 },
-    8 => Filter,
-});
-
 impl JointKind {
     /// The name of the kind in scene files.
     pub fn name(&self) -> &'static str {
@@ -281,12 +252,6 @@ pub enum JointEnds<B = BodyHandle, J = JointHandle> {
     Joints(J, J),
 }
 
-crate::base::codec::stored_enum!(JointEnds = JointEnds::World(BodyHandle::default()); {
-    0 => Bodies(a: BodyHandle, b: BodyHandle),
-    1 => World(a: BodyHandle),
-    2 => Joints(a: JointHandle, b: JointHandle),
-});
-
 /// A joint.
 ///
 /// ```
@@ -328,8 +293,6 @@ pub struct JointDesc<B = BodyHandle, J = JointHandle> {
     /// A number for the host's own use.
     pub tag: u64,
 }
-
-crate::base::codec::stored!(JointDesc = JointDesc::of(JointEnds::World(BodyHandle::default()), JointKind::Filter); { ends, frame_a, frame_b, kind, collide_connected, stiffness, break_force, break_torque, enabled, tag });
 
 impl<B, J> JointDesc<B, J> {
     /// The default of [`JointDesc::stiffness`].
@@ -579,8 +542,6 @@ pub struct JointEvent {
     pub reason: JointEnd,
 }
 
-crate::base::codec::stored!(JointEvent = JointEvent { joint: JointHandle::default(), tag: 0, reason: JointEnd::Lost }; { joint, tag, reason });
-
 /// Why a joint is gone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointEnd {
@@ -594,8 +555,6 @@ pub enum JointEnd {
     /// A body that it joined was removed, or a joint that the gear coupled is gone.
     Lost,
 }
-
-crate::base::codec::stored_enum!(JointEnd = JointEnd::Lost; { 0 => Broken { force: f32, torque: f32 }, 1 => Lost });
 
 /// How well the joints of a world hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -42,7 +42,6 @@ mod strike;
 mod sweep;
 
 use super::rows::Rows;
-use crate::base::codec::Stored;
 use crate::base::room::resize;
 use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::levels::Levels;
@@ -108,22 +107,6 @@ struct Hull {
     own: u8,
 }
 
-crate::base::codec::stored!(Hull = Hull {
-    slots: [0; MAX_VERTICES],
-    count: 0,
-    base: [Vec2::ZERO; MAX_VERTICES],
-    origin: Vec2::ZERO,
-    radius: 0.0,
-    more: [0.0; MAX_VERTICES],
-    lower: Vec2::ZERO,
-    upper: Vec2::ZERO,
-    filter: Filter::default(),
-    material: 0,
-    fixed: false,
-    paired: false,
-    own: 0,
-}; { slots, count, base, origin, radius, more, lower, upper, filter, material, fixed, paired, own });
-
 impl Hull {
     fn slots(&self) -> &[u32] {
         &self.slots[..self.count]
@@ -138,16 +121,12 @@ struct Surface {
     restitution: f32,
 }
 
-crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0 }; { static_friction, dynamic_friction, restitution });
-
 /// Two hulls.
 #[derive(Clone, Copy)]
 struct HullPair {
     hulls: [u32; 2],
     surface: Surface,
 }
-
-crate::base::codec::stored!(HullPair = HullPair { hulls: [0; 2], surface: Stored::blank() }; { hulls, surface });
 
 /// A hull and another shape.
 #[derive(Clone, Copy)]
@@ -159,8 +138,6 @@ struct OtherPair {
     body: u32,
     surface: Surface,
 }
-
-crate::base::codec::stored!(OtherPair = OtherPair { hull: 0, slot: 0, part: 0, body: 0, surface: Stored::blank() }; { hull, slot, part, body, surface });
 
 /// The name of a contact: 0 for two hulls, 1 for a hull and another body; the first hull; the second hull, or the body; the
 /// body's part and the number of the point. Hulls and bodies are named by the indices of their handles.
@@ -183,8 +160,6 @@ struct Side {
     shift: Shift,
 }
 
-crate::base::codec::stored!(Side = Side { slots: [0; 2], ends: [0; 2], shares: [0.0; 2], arms: [0.0; 2], shift: Shift::default() }; { slots, ends, shares, arms, shift });
-
 /// How one side of a contact moves when an overlap is pushed apart. A hull moves as a rigid body would.
 #[derive(Clone, Copy, Default)]
 struct Shift {
@@ -200,8 +175,6 @@ struct Shift {
     /// Another contact may move the row, even if this one does not.
     movable: bool,
 }
-
-crate::base::codec::stored!(Shift { row, arm, moves, turns, least, movable });
 
 impl Shift {
     /// The inverse mass of the point along the normal.
@@ -255,25 +228,6 @@ pub(crate) struct Contact {
     /// The touch of these two bodies is noted in this step.
     noted: bool,
 }
-
-crate::base::codec::stored!(Contact = Contact {
-    key: (0, 0, 0, 0),
-    normal: Vec2::X,
-    sides: [Stored::blank(), Stored::blank()],
-    point: Vec2::ZERO,
-    gap: 0.0,
-    surface: Stored::blank(),
-    masses: [0.0; 2],
-    move_mass: 0.0,
-    coupling: 0.0,
-    impulses: [0.0; 2],
-    blow: [0.0; 2],
-    approach: 0.0,
-    slipping: 0,
-    noted: false,
-}; {
-    key, normal, sides, point, gap, surface, masses, move_mass, coupling, impulses, blow, approach, slipping, noted
-});
 
 impl Contact {
     /// Returns the slots of the particles that bear most, or of the body.

@@ -1,10 +1,50 @@
 //! What a snapshot holds of the hulls' solver: contacts with their impulses, the pairs that touched, and how hulls are numbered.
 
-use super::{Contact, HullSolver};
+use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Shift, Side, Surface};
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
-use crate::body::Bodies;
+use crate::body::{Bodies, Filter};
 use crate::geometry::outline::MAX_VERTICES;
 use crate::particles::hulls::Hulls;
+use glam::Vec2;
+
+crate::base::codec::stored!(Hull = Hull {
+    slots: [0; MAX_VERTICES],
+    count: 0,
+    base: [Vec2::ZERO; MAX_VERTICES],
+    origin: Vec2::ZERO,
+    radius: 0.0,
+    more: [0.0; MAX_VERTICES],
+    lower: Vec2::ZERO,
+    upper: Vec2::ZERO,
+    filter: Filter::default(),
+    material: 0,
+    fixed: false,
+    paired: false,
+    own: 0,
+}; { slots, count, base, origin, radius, more, lower, upper, filter, material, fixed, paired, own });
+crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0 }; { static_friction, dynamic_friction, restitution });
+crate::base::codec::stored!(Side = Side { slots: [0; 2], ends: [0; 2], shares: [0.0; 2], arms: [0.0; 2], shift: Shift::default() }; { slots, ends, shares, arms, shift });
+crate::base::codec::stored!(Shift { row, arm, moves, turns, least, movable });
+crate::base::codec::stored!(Contact = Contact {
+    key: (0, 0, 0, 0),
+    normal: Vec2::X,
+    sides: [Stored::blank(), Stored::blank()],
+    point: Vec2::ZERO,
+    gap: 0.0,
+    surface: Stored::blank(),
+    masses: [0.0; 2],
+    move_mass: 0.0,
+    coupling: 0.0,
+    impulses: [0.0; 2],
+    blow: [0.0; 2],
+    approach: 0.0,
+    slipping: 0,
+    noted: false,
+}; {
+    key, normal, sides, point, gap, surface, masses, move_mass, coupling, impulses, blow, approach, slipping, noted
+});
+crate::base::codec::stored!(HullPair = HullPair { hulls: [0; 2], surface: Stored::blank() }; { hulls, surface });
+crate::base::codec::stored!(OtherPair = OtherPair { hull: 0, slot: 0, part: 0, body: 0, surface: Stored::blank() }; { hull, slot, part, body, surface });
 
 impl HullSolver {
     pub(crate) fn write(&self, to: &mut Writer<'_>) {
