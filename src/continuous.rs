@@ -232,11 +232,14 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// Visits the slots of all bodies that may overlap a box.
+type Near<'a> = dyn Fn([Vec2; 2], &mut dyn FnMut(usize)) + Sync + 'a;
+
 /// What the casts of a step need besides the movements.
 pub(crate) struct Surroundings<'a> {
     pub bodies: &'a Bodies,
-    /// Visits the slots of all bodies that may overlap a box at the start of the step.
-    pub near: &'a (dyn Fn([Vec2; 2], &mut dyn FnMut(usize)) + Sync),
+    /// As of the start of the step.
+    pub near: &'a Near<'a>,
     pub level: Level,
     /// By how much shapes may overlap, m.
     pub depth: f32,

@@ -429,7 +429,7 @@ impl Restore<'_> {
         let mut memory = Vec::new();
         read_pairs(&mut tile.found.pairs, &mut memory, from)?;
         let pairs = tile.found.pairs.len();
-        let mut lane_of: Vec<u32> = Vec::new();
+        let (mut lane_of, mut column) = (Vec::<u32>::new(), Vec::new());
         from.column(&mut lane_of, pairs)?;
         lane_of.iter_mut().for_each(|lane| *lane = lane.wrapping_sub(1));
         self.check_pairs(tile, coloured)?;
@@ -450,10 +450,9 @@ impl Restore<'_> {
             tile.rough.clear();
         }
         self.write_lanes(tile, lane_of)?;
-        let mut memory = Vec::new();
         for number in (0..COLUMNS).filter(|&number| tile.may_have(number)).collect::<Vec<_>>() {
             from.mark()?;
-            tile.read_column(number, &mut memory, from)?;
+            tile.read_column(number, &mut column, from)?;
         }
         self.candidates(tile, from)?;
         let within = tile.limits.shapes.is_within(self.shape_rows) || !self.lives;
@@ -480,9 +479,8 @@ impl Restore<'_> {
             let near = !coloured
                 || b < tile.next_end
                 || (pair.kind.is_fixed() && !pair.swap && c.inv_mass[b] == 0.0);
-            require!(near, "a pair of slot {b}, which is in no tile near");
             let boxed = !pair.kind.needs_manifold() || self.build.rounding.len() >= self.built;
-            require!(boxed, "a pair of shapes that turn, in a list without");
+            require!(near && boxed, "a pair of slot {b}, which is in no tile near, or has no box");
             for (slot, part) in [(a, pair.parts[0]), (b, pair.parts[1])] {
                 if c.kind[slot].motion() != Motion::Dead {
                     let one = c.kind[slot].shape() != ShapeKind::Compound;

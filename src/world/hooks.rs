@@ -16,7 +16,7 @@ impl World {
     ///
     /// Hooks do not belong to the state of the world: two worlds step alike only if the host gives both the same.
     pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks>>) {
-        self.record(|| Call::HooksChanged());
+        self.record(|| Call::SetHooks(hooks.is_some()));
         self.bodies.hooked = Hooked::new(hooks);
         self.hooks_changed();
     }

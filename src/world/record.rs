@@ -115,8 +115,8 @@ calls! { world;
     56 => Explode(explosion: Explosion) => world.explode(explosion);
     57 => SetPairMaterial(a: u32, b: u32, mixed: Option<Mixed>) => world.set_pair_material(*a, *b, *mixed);
     58 => SetSensor(body: BodyHandle, sensor: bool) => world.set_sensor(*body, *sensor);
-    // What hooks decide is not known here: see `Recording::replay_hooked`.
-    59 => HooksChanged() => world.hooks_changed();
+    // The hooks are those that whoever replays has given.
+    59 => SetHooks(_there: bool) => world.hooks_changed();
 }
 
 /// What a world has recorded so far.
@@ -150,6 +150,8 @@ pub(super) struct Recorder {
 pub struct Recording {
     /// Every how many steps there is a hash.
     every: u32,
+    /// The world had hooks at the start.
+    hooked: bool,
     start: Vec<u8>,
     calls: Vec<u8>,
 }
@@ -188,7 +190,8 @@ impl World {
     pub fn start_recording(&mut self, every: u32) {
         let mut start = Vec::new();
         self.save(&mut start);
-        let recording = Recording { every, start, calls: Vec::new() };
+        let hooked = self.bodies.hooked.are_set();
+        let recording = Recording { every, hooked, start, calls: Vec::new() };
         self.recorder = Some(Box::new(Recorder { recording, steps: 0 }));
     }
 
@@ -228,6 +231,7 @@ impl Recording {
         let mut bytes = vec![0; HEADER];
         let mut to = Writer::plain(&mut bytes);
         self.every.write(&mut to);
+        self.hooked.write(&mut to);
         self.start.write(&mut to);
         self.calls.write(&mut to);
         seal(&mut bytes, NAME, VERSION);
@@ -241,10 +245,11 @@ impl Recording {
     /// [`Error::Snapshot`] for bytes that are no recording, or one of another version, or not complete, or altered.
     pub fn from_bytes(bytes: &[u8]) -> Result<Recording, Error> {
         let body = checked(bytes, NAME, VERSION, "recording")?;
-        let mut recording = Recording { every: 0, start: Vec::new(), calls: Vec::new() };
+        let mut recording = Recording { every: 0, hooked: false, start: Vec::new(), calls: Vec::new() };
         let mut from = Reader::plain(body);
         let mut read = || {
             recording.every.read(&mut from)?;
+            recording.hooked.read(&mut from)?;
             recording.start.read(&mut from)?;
             recording.calls.read(&mut from)
         };
@@ -262,7 +267,7 @@ impl Recording {
         self.replay_with(isa, |_, _| {})
     }
 
-    /// The same for a world with hooks: give those that it had. They decide from the start on.
+    /// The same for a world with [hooks](World::set_hooks): give those that it had. They decide whenever the recorded world had some.
     ///
     /// # Errors
     ///
@@ -287,13 +292,17 @@ impl Recording {
         mut watch: impl FnMut(u64, &World),
     ) -> Result<Replay, Error> {
         let mut world = World::new(Settings { isa, ..Settings::default() })?;
-        world.bodies.hooked = hooked;
+        let hooked = |there: bool| if there { hooked.clone() } else { Hooked::default() };
+        world.bodies.hooked = hooked(self.hooked);
         world.restore(&self.start)?;
         let mut replay = Replay { steps: 0, checked: 0, mismatch: None, world };
         let mut from = Reader::plain(&self.calls);
         while !from.is_at_end() {
             let at = from.at();
             let call: Call = from.value().map_err(|Flaw(reason)| Error::Snapshot { at, reason })?;
+            if let Call::SetHooks(there) = call {
+                replay.world.bodies.hooked = hooked(there);
+            }
             call.make(&mut replay.world);
             let Call::Stepped(hash) = call else { continue };
             replay.steps += 1;

@@ -198,8 +198,9 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         }
         for j in i + 1..count {
             let factor = matrix[j][i] / matrix[i][i];
-            for k in i..count {
-                matrix[j][k] -= factor * matrix[i][k];
+            let (above, below) = matrix.split_at_mut(j);
+            for (value, of_pivot) in below[0].iter_mut().zip(&above[i]).skip(i) {
+                *value -= factor * of_pivot;
             }
             right[j] -= factor * right[i];
         }

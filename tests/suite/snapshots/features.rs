@@ -194,19 +194,28 @@ fn hooks_stay_with_their_world() {
     let (mut plain, bodies) = world(&mut Random(5));
     let hooks: Arc<dyn Hooks> = Arc::new(Slippery(bodies[0]));
     plain.start_recording(1);
+    (0..10).for_each(|_| plain.step());
     plain.set_hooks(Some(hooks.clone()));
-    (0..30).for_each(|_| plain.step());
+    (0..20).for_each(|_| plain.step());
     let mut clone = plain.clone();
     let snapshot = saved(&plain);
     (0..60).for_each(|_| clone.step());
     (0..60).for_each(|_| plain.step());
     assert_eq!(clone.state_hash(), plain.state_hash());
+    plain.set_hooks(None);
+    (0..5).for_each(|_| plain.step());
     let recording = plain.stop_recording().unwrap();
-    let later = plain.state_hash();
+    let later = clone.state_hash();
+    plain.set_hooks(Some(hooks.clone()));
     plain.restore(&snapshot).unwrap();
     (0..60).for_each(|_| plain.step());
     assert_eq!(plain.state_hash(), later);
-    let replay = recording.replay_hooked(Isa::Scalar, hooks).unwrap();
-    assert_eq!((replay.checked, replay.mismatch), (90, None));
+    let replay = recording.replay_hooked(Isa::Scalar, hooks.clone()).unwrap();
+    assert_eq!((replay.checked, replay.mismatch), (95, None));
     assert!(recording.replay(Isa::Scalar).unwrap().mismatch.is_some());
+    // A recording that begins with hooks.
+    plain.start_recording(1);
+    (0..20).for_each(|_| plain.step());
+    let replay = plain.stop_recording().unwrap().replay_hooked(Isa::Auto, hooks).unwrap();
+    assert_eq!(replay.mismatch, None);
 }
