@@ -232,13 +232,13 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Visits the slots of all bodies that may overlap a box.
+/// Calls a visitor with slots near a box.
 type Near<'a> = dyn Fn([Vec2; 2], &mut dyn FnMut(usize)) + Sync + 'a;
 
 /// What the casts of a step need besides the movements.
 pub(crate) struct Surroundings<'a> {
     pub bodies: &'a Bodies,
-    /// As of the start of the step.
+    /// Visits the slots of all bodies that may overlap a box at the start of the step.
     pub near: &'a Near<'a>,
     pub level: Level,
     /// By how much shapes may overlap, m.
@@ -403,8 +403,17 @@ impl Continuous {
         let walls = &self.walls;
         let movements = Movements(SharedSlice::new(moved));
         crew.run(fast.len().div_ceil(GROUP), |number| {
-            let slots = &fast[number * GROUP..fast.len().min((number + 1) * GROUP)];
-            Group::new(around, slots, &movements).stop(&movements, |batch, number, of, swept| {
+            let (mut near, mut count) = ([0; GROUP], 0);
+            for &slot in &fast[number * GROUP..fast.len().min((number + 1) * GROUP)] {
+                let sweep = movements.of(around.bodies, slot as usize);
+                if walls.may_meet(around.bodies, slot as usize, &sweep) {
+                    (near[count], count) = (slot, count + 1);
+                }
+            }
+            if count == 0 {
+                return;
+            }
+            Group::new(around, &near[..count], &movements).stop(&movements, |batch, number, of, swept| {
                 walls.visit(swept, |wall| batch.add_wall(number, of, wall, &movements));
             });
         });

@@ -3,8 +3,8 @@
 use super::cast::{CASTS, CastBlock};
 use crate::body::Bodies;
 use crate::body::compound::Compound;
-use crate::geometry::outline::{MAX_VERTICES, Outline};
-use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, VERTEX_ROWS};
+use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::Row;
 use glam::Vec2;
@@ -107,6 +107,7 @@ pub(crate) struct ShapeAt {
 }
 
 /// A box that is turned to an axis.
+#[derive(Clone, Copy)]
 pub(super) struct Frame {
     centre: Vec2,
     axis: Vec2,
@@ -127,49 +128,65 @@ impl ShapeAt {
     pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeAt {
         if let Some(placed) = bodies.parts(slot).get(usize::from(part)) {
             let (centre, (sin, cos)) = Compound::place(placed, (0.0, 1.0));
-            let outline = bodies.outlines.outline(placed.outline);
-            return ShapeAt::placed(placed.part.shape.kind(), outline, centre, Vec2::new(cos, sin));
+            let rows = bodies.outlines.rows_of(placed.outline);
+            return ShapeAt::placed(placed.part.shape.kind(), rows, centre, Vec2::new(cos, sin));
         }
-        let kind = bodies.columns.kind[slot].shape();
-        let axis = Vec2::X;
+        let c = &bodies.columns;
+        let kind = c.kind[slot].shape();
         if kind.turns() {
-            return ShapeAt::placed(
-                kind,
-                bodies.outlines.outline(bodies.columns.outline[slot]),
-                Vec2::ZERO,
-                axis,
-            );
+            return ShapeAt::placed(kind, bodies.outlines.rows_of(c.outline[slot]), Vec2::ZERO, Vec2::X);
         }
-        match bodies.shape(slot) {
-            Shape::HalfSpace { normal, .. } => ShapeAt {
-                kind,
-                vertices: [Vec2::ZERO; MAX_VERTICES],
-                normals: [normal; MAX_VERTICES],
-                radius: 0.0,
-                centre: Vec2::ZERO,
-                axis,
-                reach: 0.0,
+        let ext = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+        let none = ShapeAt {
+            kind,
+            vertices: [Vec2::ZERO; MAX_VERTICES],
+            normals: [Vec2::ZERO; MAX_VERTICES],
+            radius: 0.0,
+            centre: Vec2::ZERO,
+            axis: Vec2::X,
+            reach: 0.0,
+            thickness: ext.min_element(),
+            half: ext,
+            offset: 0.0,
+        };
+        match kind {
+            ShapeKind::HalfSpace => ShapeAt {
+                normals: [ext; MAX_VERTICES],
                 thickness: f32::MAX,
                 half: Vec2::MAX,
-                offset: bodies.columns.ext_z[slot],
+                offset: c.ext_z[slot],
+                ..none
             },
-            shape => {
-                let outline = Outline::of(&shape).expect("a shape with an outline");
-                ShapeAt::placed(kind, &outline, Vec2::ZERO, axis)
+            ShapeKind::Aabb => {
+                let corners = [Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0), Vec2::ONE, Vec2::new(-1.0, 1.0)];
+                let around = |i: usize| if i < corners.len() { i } else { 0 };
+                let normals = [-Vec2::Y, Vec2::X, Vec2::Y, -Vec2::X];
+                ShapeAt {
+                    vertices: std::array::from_fn(|i| ext * corners[around(i)]),
+                    normals: std::array::from_fn(|i| normals[around(i)]),
+                    reach: ext.length(),
+                    ..none
+                }
             }
+            _ => ShapeAt { radius: ext.x, ..none },
         }
     }
 
-    fn placed(kind: ShapeKind, outline: &Outline, centre: Vec2, axis: Vec2) -> ShapeAt {
-        let around = |i: usize| if i < outline.count { i } else { 0 };
+    /// A shape with these rows of [`Outlines`](crate::geometry::outline::Outlines), in which places behind the last vertex repeat the
+    /// first. (With the outlines themselves, whose normals have to be computed, a tumbler took 400 million instructions in place of 221.)
+    fn placed(kind: ShapeKind, rows: &[Row], centre: Vec2, axis: Vec2) -> ShapeAt {
+        let pair = |row: &Row, i: usize| Vec2::new(row.0[2 * (i % 2)], row.0[2 * (i % 2) + 1]);
+        let [half_x, half_y, radius, _] = rows[0].0;
         let (mut vertices, mut normals) = ([Vec2::ZERO; MAX_VERTICES], [Vec2::ZERO; MAX_VERTICES]);
+        let (mut furthest, mut inner) = (0.0f32, f32::MAX);
         for (i, (vertex, normal)) in vertices.iter_mut().zip(&mut normals).enumerate() {
-            *vertex = centre + axis.rotate(outline.vertices[around(i)]);
-            *normal = axis.rotate(outline.normal(around(i)));
+            let (own, edge) = (pair(&rows[VERTEX_ROWS + i / 2], i), pair(&rows[NORMAL_ROWS + i / 2], i));
+            inner = inner.min(edge.dot(own));
+            (*vertex, *normal) = (centre + axis.rotate(own), axis.rotate(edge));
+            furthest = furthest.max(vertex.length_squared());
         }
-        let reach = vertices.iter().map(|vertex| vertex.length()).fold(0.0, f32::max);
-        let thickness = outline.thickness();
-        let (radius, half) = (outline.radius, outline.half_extents() + outline.radius);
+        let (reach, thickness) = (furthest.sqrt(), inner.max(0.0) + radius);
+        let half = Vec2::new(half_x, half_y) + radius;
         ShapeAt { kind, vertices, normals, radius, centre, axis, reach, thickness, half, offset: 0.0 }
     }
 

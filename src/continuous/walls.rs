@@ -4,7 +4,8 @@
 //! And most lists hold a thousand bodies for each wall. So walls have an index of their own. That of static bodies is made anew
 //! only after one of them was edited, that of the others in each step.
 
-use super::shape::{ShapeAt, Sweep};
+use super::fast::FAST;
+use super::shape::{Frame, ShapeAt, Sweep};
 use crate::base::room::make_room;
 use crate::body::{Bodies, Motion};
 use crate::broadphase::levels::Levels;
@@ -19,7 +20,10 @@ pub(crate) struct Wall {
     pub part: u8,
 }
 
-/// Boxes, ordered by place.
+/// So many boxes are looked at one by one.
+const FEW: usize = 16;
+
+/// Boxes, ordered by place if they are many.
 #[derive(Default)]
 pub(super) struct Boxes {
     levels: Levels,
@@ -44,6 +48,9 @@ impl Boxes {
     }
 
     pub(super) fn order(&mut self) {
+        if self.min_x.len() <= FEW {
+            return;
+        }
         self.levels.build_boxes([&self.min_x, &self.max_x, &self.min_y, &self.max_y], 0.0);
     }
 
@@ -54,6 +61,15 @@ impl Boxes {
 
     /// Visits the numbers of all boxes that overlap this one, in an order that depends on the boxes alone.
     pub(super) fn visit(&self, [lower, upper]: [Vec2; 2], mut visit: impl FnMut(usize)) {
+        if self.min_x.len() <= FEW {
+            for number in 0..self.min_x.len() {
+                let across = self.min_x[number] <= upper.x && self.max_x[number] >= lower.x;
+                if across && self.min_y[number] <= upper.y && self.max_y[number] >= lower.y {
+                    visit(number);
+                }
+            }
+            return;
+        }
         self.levels.visit([lower.x, upper.x], [lower.y, upper.y], |number| {
             visit(number);
             true
@@ -66,12 +82,17 @@ impl Boxes {
 pub(super) struct WallIndex {
     pub walls: Vec<Wall>,
     pub boxes: Boxes,
+    /// How each wall moves, and the box about its shape, in the shape's axes, at the start of the step.
+    sweeps: Vec<Sweep>,
+    frames: Vec<Frame>,
     pub planes: Vec<Wall>,
 }
 
 impl WallIndex {
     fn clear(&mut self, room: usize) {
         make_room(&mut self.walls, room);
+        make_room(&mut self.sweeps, room);
+        make_room(&mut self.frames, room);
         self.boxes.clear(room);
         self.planes.clear();
     }
@@ -86,8 +107,20 @@ impl WallIndex {
         for part in 0..bodies.shape_count(slot) {
             let shape = ShapeAt::new(bodies, slot, part);
             self.walls.push(Wall { body, part });
+            self.sweeps.push(*sweep);
+            self.frames.push(shape.frame(sweep));
             self.boxes.push(shape.swept_box(sweep));
         }
+    }
+
+    /// Whether a body of this reach and thickness may meet a wall on its way, which is in the box `of`. Half-spaces are left out.
+    fn may_meet(&self, of: [Vec2; 2], sweep: &Sweep, reach: f32, thickness: f32) -> bool {
+        let mut meets = false;
+        self.boxes.visit(of, |number| {
+            let way = sweep.way_against(&self.sweeps[number], reach);
+            meets |= way > FAST * thickness && !self.frames[number].is_beyond(sweep.from, way + reach);
+        });
+        meets
     }
 
     fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
@@ -124,6 +157,20 @@ impl Walls {
             }
         }
         self.moving.boxes.order();
+    }
+
+    /// Whether a body may meet a wall on its way. (Of a hundred fast bodies in a drum, few are near its walls, while the boxes around
+    /// these walls hold all of them.)
+    pub(super) fn may_meet(&self, bodies: &Bodies, slot: usize, sweep: &Sweep) -> bool {
+        let c = &bodies.columns;
+        let reach = c.furthest[slot].max(Vec2::new(c.ext_x[slot], c.ext_y[slot]).length());
+        let thickness = bodies.thickness(slot);
+        let (from, to) = (sweep.from, sweep.from + sweep.moved);
+        let of = [from.min(to) - reach, from.max(to) + reach];
+        !self.fixed.planes.is_empty()
+            || !self.moving.planes.is_empty()
+            || self.fixed.may_meet(of, sweep, reach, thickness)
+            || self.moving.may_meet(of, sweep, reach, thickness)
     }
 
     /// Visits the walls whose boxes overlap this one, and all half-spaces.

@@ -369,6 +369,11 @@ impl Outlines {
         &self.outlines[id as usize]
     }
 
+    /// An outline's rows.
+    pub(crate) fn rows_of(&self, id: u32) -> &[Row] {
+        &self.rows[Self::first_row(id) as usize..][..OUTLINE_ROWS]
+    }
+
     /// Half extents of the smallest box about the centre, in the outline's own axes, with the rounding.
     pub(crate) fn half_extents(&self, id: u32) -> Vec2 {
         let [x, y, radius, _] = self.rows[Self::first_row(id) as usize].0;

@@ -53,6 +53,11 @@ impl Features {
 crate::base::codec::stored!(Features { 0 });
 crate::base::codec::stored!(Edits { removed, moved, parted, vacant, done, grown, made_for });
 
+/// The most slots that one of the lists of edits holds.
+pub(super) fn most_edits(bodies: usize) -> usize {
+    2 * edits_per_list(bodies) + 1
+}
+
 impl Edits {
     /// Returns true if all slots are below a number.
     pub(super) fn fits(&self, slots: usize) -> bool {
@@ -69,7 +74,7 @@ impl Edits {
 
     /// Starts the edits for a new list, which has all bodies; the slots from `listed` on are vacant.
     pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
-        let most = 2 * edits_per_list(bodies.len) + 1;
+        let most = most_edits(bodies.len);
         for slots in [&mut self.removed, &mut self.moved, &mut self.vacant, &mut self.parted] {
             slots.clear();
             slots.reserve(most);

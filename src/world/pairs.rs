@@ -19,6 +19,7 @@
 //! column; written by blocks, as candidates are, it may come down to 200.
 
 use super::World;
+use super::edits::most_edits;
 use crate::body::Bodies;
 use crate::broadphase::crowd::scatter;
 use crate::broadphase::{Broadphase, LastList, Margins};
@@ -121,6 +122,8 @@ impl World {
         self.loose_pairs.clear();
         self.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
         self.edits.clear(&self.bodies, self.broadphase.listed);
+        let left = self.left.get_mut().expect("no worker panicked");
+        left.reserve(self.broadphase.bounds.allowance.per_step + 1 + most_edits(self.bodies.len));
         self.list = ListState::Found;
     }
 

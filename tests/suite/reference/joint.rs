@@ -198,9 +198,9 @@ fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         }
         for j in i + 1..count {
             let factor = matrix[j][i] / matrix[i][i];
-            let (above, below) = matrix.split_at_mut(j);
-            for (value, of_pivot) in below[0].iter_mut().zip(&above[i]).skip(i) {
-                *value -= factor * of_pivot;
+            let pivot = matrix[i].clone();
+            for (element, of_pivot) in matrix[j].iter_mut().zip(&pivot).skip(i) {
+                *element -= factor * of_pivot;
             }
             right[j] -= factor * right[i];
         }
