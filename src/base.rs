@@ -1,6 +1,7 @@
 //! Tools that every layer may use. They know nothing of physics.
 
 pub(crate) mod clock;
+pub(crate) mod codec;
 pub(crate) mod colours;
 mod ensure;
 pub(crate) mod interner;

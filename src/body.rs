@@ -21,6 +21,7 @@ mod recent;
 pub(crate) mod sensors;
 mod shapes;
 pub(crate) mod sleep;
+mod snapshot;
 mod validate;
 
 pub(crate) use columns::{ColumnSet, Kind, Motion};
@@ -112,6 +113,8 @@ struct Massless {
     body: BodyHandle,
     fixed_rotation: bool,
 }
+
+crate::base::codec::stored!(Massless = Massless { body: BodyHandle::NONE, fixed_rotation: false }; { body, fixed_rotation });
 
 /// A mass below this counts as none, kg.
 const LEAST_MASS: f32 = 1.0e-18;
@@ -357,6 +360,11 @@ impl Bodies {
             }
             _ => Err(stale),
         }
+    }
+
+    /// Returns true if a slot has a body.
+    pub(crate) fn is_taken(&self, slot: usize) -> bool {
+        self.columns.kind[slot].motion() != Motion::Dead
     }
 
     /// The slot of a handle index. `None` if no body has this index now.

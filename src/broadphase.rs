@@ -38,6 +38,7 @@ pub(crate) mod levels;
 pub(crate) mod loose;
 mod probe;
 pub(crate) mod shapes;
+mod snapshot;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 pub(crate) mod walk;
@@ -80,6 +81,8 @@ pub(crate) struct Margins {
     fastest: Option<f32>,
 }
 
+crate::base::codec::stored!(Margins { speculative, base, horizon, time_step, most, fastest });
+
 /// The filters of all bodies together: the categories of any body, and the categories that any body touches. A filter
 /// has to meet these to touch anything.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +90,8 @@ pub(crate) struct Present {
     categories: u32,
     masks: u32,
 }
+
+crate::base::codec::stored!(Present { categories, masks });
 
 impl Default for Present {
     /// Returns bits that every filter meets, for a world in which no body has a filter.

@@ -35,6 +35,7 @@ mod look;
 mod park;
 pub(crate) mod places;
 mod room;
+mod snapshot;
 pub(crate) mod strikes;
 pub(crate) mod update;
 mod validate;

@@ -66,6 +66,14 @@ pub enum Error {
         /// The sets that the processor has, separated by commas.
         available: String,
     },
+    /// Bytes that are no sound snapshot, difference or recording.
+    #[error("snapshot, byte {at}: {reason}")]
+    Snapshot {
+        /// Where the fault was found.
+        at: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// An instruction set that the processor lacks.
     #[error("this processor has no {isa}; it has {available}")]
     Isa {

@@ -3,4 +3,5 @@
 
 pub(crate) mod desc;
 mod lists;
+mod stored;
 pub(crate) mod table;

@@ -105,14 +105,17 @@ pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;
+#[doc(hidden)]
+pub use world::reseal_snapshot;
 pub use world::{
     Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
     Visit,
 };
 pub use world::{
     Advance, Columns, Contact, DebugDraw, Difference, DrawShape, DrawWhat, Explosion, Field, FieldKind,
-    HitEvent, JointColumns, JointForceEvent, MoveEvent, MoveReport, Mover, Order, PlacedJoint, PlacedShape,
-    PoseField, Quality, Quarantine, Region, Residual, Role, SensorEvent, StoredBody, Telemetry, World,
+    HitEvent, JointColumns, JointForceEvent, Mismatch, MoveEvent, MoveReport, Mover, Order, PlacedJoint,
+    PlacedShape, PoseField, Quality, Quarantine, Recording, Region, Replay, Residual, Role, SensorEvent,
+    StoredBody, Telemetry, World,
 };
 
 /// The examples of the README and of `docs/embedding.md`, as tests.

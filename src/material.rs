@@ -1,5 +1,6 @@
 //! Surface and bulk properties of bodies, and how those of two bodies are mixed at a contact.
 
+use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::base::interner::{Interner, put};
 use crate::error::{Error, check_range};
 
@@ -26,6 +27,16 @@ pub struct Material {
     /// numbers meet, and hooks can read it. Default 0.
     pub id: u32,
 }
+
+crate::base::codec::stored!(Material {
+    density,
+    static_friction,
+    dynamic_friction,
+    restitution,
+    rolling_resistance,
+    tangent_speed,
+    id
+});
 
 impl Default for Material {
     /// Density 1, static friction 0.6, dynamic friction 0.4, all other values 0.
@@ -111,6 +122,8 @@ pub enum Mix {
     Multiply,
 }
 
+crate::base::codec::stored_enum!(Mix = Mix::Min; { 0 => Pythagorean, 1 => GeometricMean, 2 => Min, 3 => Max, 4 => Average, 5 => Multiply });
+
 impl Mix {
     /// All rules with the names that scene files use.
     pub const NAMES: [(&'static str, Mix); 6] = [
@@ -145,6 +158,8 @@ pub struct Mixing {
     pub restitution: Mix,
 }
 
+crate::base::codec::stored!(Mixing { friction, restitution });
+
 impl Default for Mixing {
     /// Friction by [`Mix::Pythagorean`], restitution by [`Mix::Min`].
     fn default() -> Self {
@@ -162,6 +177,8 @@ pub struct Mixed {
     /// Ratio of the separation speed to the approach speed, in 0..=1.
     pub restitution: f32,
 }
+
+crate::base::codec::stored!(Mixed { static_friction, dynamic_friction, restitution });
 
 impl Mixed {
     /// Checks the coefficients.
@@ -205,6 +222,26 @@ impl Mixing {
 pub(crate) struct PairMaterials {
     /// In the order of the keys: the lower number, then the higher.
     list: Vec<((u32, u32), Mixed)>,
+}
+
+impl Stored for PairMaterials {
+    fn write(&self, to: &mut Writer<'_>) {
+        self.list.write(to);
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        self.list.read(from)?;
+        let ordered = self.list.windows(2).all(|two| two[0].0 < two[1].0);
+        require!(
+            ordered && self.list.iter().all(|((a, b), _)| a <= b),
+            "pairs of materials are not in order"
+        );
+        self.list.iter().try_for_each(|(_, mixed)| mixed.validate()).map_err(|error| Flaw(error.to_string()))
+    }
+
+    fn blank() -> PairMaterials {
+        PairMaterials::default()
+    }
 }
 
 impl PairMaterials {
@@ -265,6 +302,26 @@ impl Materials {
     /// Takes a user off a material.
     pub(crate) fn release(&mut self, number: u32) {
         self.numbers.release(number);
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+        self.list.write(to);
+        self.numbers.free().write(to);
+    }
+
+    /// Reads the materials. The numbers without users are returned, and have to be given to [`Materials::count`].
+    pub(crate) fn read(&mut self, from: &mut Reader<'_>) -> Result<Vec<u32>, Flaw> {
+        self.recent = 0;
+        self.list.read(from)?;
+        for material in &self.list {
+            material.validate().map_err(|error| Flaw(error.to_string()))?;
+        }
+        from.value()
+    }
+
+    /// Ends reading. Each number has so many users.
+    pub(crate) fn count(&mut self, users: Vec<usize>, free: Vec<u32>) -> Read {
+        self.numbers.restore(self.list.iter().map(Material::bits), users, free)
     }
 
     /// The number of places in the table, and how many are in use.

@@ -14,6 +14,8 @@ pub enum Solver {
     Projection,
 }
 
+crate::base::codec::stored_enum!(Solver = Solver::Soft; { 0 => Soft, 1 => Projection });
+
 /// The settings of a world: everything that is not a body, link or hull. Lengths are in metres, times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -70,6 +72,9 @@ pub struct Settings {
     /// ([`BodyDesc::bullet`](crate::BodyDesc::bullet)) at all shapes. Default true.
     pub continuous: bool,
 }
+
+// The instruction set has no effect on results, and belongs to the machine.
+crate::base::codec::stored!(Settings { gravity, time_step, substeps, iterations, link_iterations, solver, mixing, contact_frequency_ratio, damping_ratio, push_out_speed, slop, restitution_threshold, projection_percent, projection_slop, sleep, sleep_threshold, time_to_sleep, continuous } scratch { isa });
 
 impl Default for Settings {
     fn default() -> Self {

@@ -10,6 +10,7 @@
 
 mod islands;
 
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::ensure;
 use crate::body::sleep::Rest;
 use crate::body::{Bodies, BodyHandle};
@@ -31,6 +32,8 @@ pub(crate) struct Island {
     /// The indices of the handles of bodies that do not move and that the island rests on, or hangs from.
     pub supports: Vec<u32>,
 }
+
+crate::base::codec::stored!(Island { members, contacts, joints, hulls, supports });
 
 /// All that a world knows of sleep. The first part is state.
 #[derive(Default)]
@@ -63,9 +66,69 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
+    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+        let Sleep {
+            islands,
+            free,
+            supported: _,
+            placed,
+            stirred: _,
+            rest,
+            wait,
+            tries,
+            fell,
+            woke,
+            fell_asleep,
+            woken,
+            finder: _,
+            touched: _,
+            of_slot: _,
+        } = self;
+        to.mark();
+        islands.write(to);
+        free.write(to);
+        placed.write(to);
+        rest.write(to);
+        (*wait, *tries).write(to);
+        for list in [fell, woke, fell_asleep, woken] {
+            list.write(to);
+        }
+    }
+
+    /// Reads what [`Sleep::write`] wrote. What an island rests on is found again from the islands.
+    pub(crate) fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        from.mark()?;
+        self.islands.read(from)?;
+        self.free.read(from)?;
+        self.placed.read(from)?;
+        self.rest.read(from)?;
+        (self.wait, self.tries) = from.value()?;
+        for list in [&mut self.fell, &mut self.woke, &mut self.fell_asleep, &mut self.woken] {
+            list.read(from)?;
+        }
+        self.stirred.clear();
+        self.supported.clear();
+        for (number, island) in (0u32..).zip(&self.islands) {
+            self.supported.extend(island.supports.iter().map(|&body| (body, number)));
+        }
+        let mut free = self.free.clone();
+        free.sort_unstable();
+        let empty = (0u32..).zip(&self.islands).filter(|(_, island)| island.members.is_empty());
+        require!(empty.map(|(number, _)| number).eq(free), "an island is free and sleeps, or does neither");
+        self.free.reserve(self.islands.len() - self.free.len());
+        Ok(())
+    }
+}
+
+impl Sleep {
     /// The number of sleeping islands.
     pub(crate) fn len(&self) -> usize {
         self.islands.len() - self.free.len()
+    }
+
+    /// The number of islands, those without members included.
+    pub(crate) fn capacity(&self) -> usize {
+        self.islands.len()
     }
 
     /// The sleeping islands, with their numbers.

@@ -7,6 +7,7 @@ mod change;
 mod compare;
 mod contacts;
 mod continuous;
+mod diff;
 mod draw;
 mod drawing;
 mod edits;
@@ -24,8 +25,10 @@ mod parts;
 mod poses;
 mod quality;
 mod query;
+mod record;
 mod sensors;
 mod sleep;
+mod snapshot;
 mod targets;
 mod telemetry;
 mod validate;
@@ -45,7 +48,10 @@ pub use query::{
     Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
     Visit,
 };
+pub use record::{Mismatch, Recording, Replay};
 pub use sensors::SensorEvent;
+#[doc(hidden)]
+pub use snapshot::reseal_snapshot;
 pub use telemetry::{Residual, Telemetry};
 pub use view::{Columns, Contact};
 
@@ -77,6 +83,7 @@ use events::Watch;
 use fault::Fault;
 use glam::Vec2;
 use pairs::{ListState, list};
+use record::{Call, Recorder};
 use sensors::Sensing;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -179,6 +186,10 @@ pub struct World {
     timings: Timings,
     pub(crate) trace: Option<Box<Trace>>,
     fault: Option<Fault>,
+    /// What the host does, if it is recorded.
+    recorder: Option<Box<Recorder>>,
+    /// A world to read snapshots into, see `world/snapshot.rs`.
+    spare: Option<Box<World>>,
 }
 
 /// A part of the step.
@@ -280,6 +291,8 @@ impl World {
             timings: Timings::default(),
             trace: None,
             fault: None,
+            recorder: None,
+            spare: None,
         })
     }
 
@@ -326,6 +339,9 @@ impl World {
         let (start, timings) = clock.stop();
         self.timings = timings;
         self.step_count += 1;
+        if self.recorder.is_some() {
+            self.record_step();
+        }
         start
     }
 
@@ -495,6 +511,7 @@ impl World {
     ///
     /// Returns the error of the first setting that is out of range; the world then keeps its old settings.
     pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
+        self.record(|| Call::SetSettings(settings));
         settings.validate()?;
         let level = Level::of(settings.isa)?;
         let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());

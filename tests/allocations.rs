@@ -441,6 +441,7 @@ fn warm_steps_allocate_nothing() {
     queries_allocate_nothing();
     many_worlds_allocate_nothing();
     heaps_of_hulls_are_bounded();
+    saving_allocates_nothing();
     joints_allocate_nothing();
     edits_in_bulk_allocate_nothing();
     events_allocate_nothing();
@@ -453,4 +454,28 @@ fn warm_steps_allocate_nothing() {
     moving_worlds_allocate_nothing("instruction set", 120, 180, |world, step| {
         world.set_isa(Isa::available().cycle().nth(step % 12).unwrap()).unwrap();
     });
+}
+
+/// To save a world into a buffer that was used before allocates nothing, nor does a difference; to restore one again and again holds no
+/// more memory.
+fn saving_allocates_nothing() {
+    for name in ["packed", "rain", "soft_boxes", "junkyard"] {
+        let scene = scene::builtin(name, 200, 1).expect("a built-in scene");
+        let mut world = scene.build().expect("a built-in scene");
+        (0..60).for_each(|_| world.step());
+        let (mut base, mut snapshot, mut difference) = (Vec::new(), Vec::new(), Vec::new());
+        world.save(&mut base);
+        for buffer in [&mut snapshot, &mut difference] {
+            buffer.reserve(4 * base.len());
+        }
+        let before = CALLS.load(Ordering::Relaxed);
+        world.save(&mut snapshot);
+        world.diff(&base, &mut difference).expect("its own snapshot");
+        assert_eq!(CALLS.load(Ordering::Relaxed) - before, 0, "{name}");
+        (0..3).for_each(|_| world.restore(&base).expect("its own snapshot"));
+        let live = LIVE.load(Ordering::Relaxed);
+        (0..20).for_each(|_| world.restore(&base).expect("its own snapshot"));
+        let grown = LIVE.load(Ordering::Relaxed) - live;
+        assert!(grown <= 0, "{name}: {grown} bytes more");
+    }
 }

@@ -14,6 +14,7 @@ mod merge;
 mod output;
 mod profile;
 mod progress;
+mod record;
 mod render;
 mod report;
 mod run;
@@ -76,6 +77,8 @@ pub fn main() -> ExitCode {
         Some(Command::List(args)) => list::main(&args),
         Some(Command::Run(args)) => run::main(&args, args.report.as_deref()),
         Some(Command::Verify(args)) => verify::main(&args),
+        Some(Command::Record(args)) => record::record(&args),
+        Some(Command::Replay(args)) => record::replay(&args),
         Some(Command::Report(args)) => report::main(&args),
         Some(Command::Sweep(args)) => sweep::main(&args),
         Some(Command::Merge(args)) => merge::main(&args),

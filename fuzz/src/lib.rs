@@ -14,8 +14,10 @@ mod laws;
 mod machine;
 mod queries;
 mod read;
+mod snapshots;
 
 pub use machine::worlds;
+pub use snapshots::{made_up, snapshots};
 
 /// Largest scene that is built: a longer one only costs time.
 const MOST_SCENE_BODIES: usize = 64;

@@ -1,7 +1,7 @@
 //! All that can be read of a world, and what must hold of it for itself.
 
 use super::known;
-use granule::{BodyHandle, BodyType, Error, Role, ShapeKind, Vec2, World};
+use granule::{BodyHandle, BodyType, Contact, Error, Role, ShapeKind, Vec2, World};
 
 /// Panics with what is wrong with a world.
 pub fn validate(world: &World) {
@@ -192,7 +192,10 @@ pub fn compare(scalar: &World, wide: &World) {
     assert_eq!(scalar.begin_events(), wide.begin_events());
     assert_eq!(scalar.end_events(), wide.end_events());
     super::events::compare(scalar, wide);
-    assert!(scalar.contacts().eq(wide.contacts()), "the contacts differ");
+    // A world that was restored, and in which something sleeps since, shows points as of then.
+    let moves = scalar.asleep_count() == 0;
+    let shown = |contact: Contact| if moves { contact } else { Contact { point: Vec2::ZERO, ..contact } };
+    assert!(scalar.contacts().map(shown).eq(wide.contacts().map(shown)), "the contacts differ");
     assert_eq!(scalar.crowded_count(), wide.crowded_count());
     assert_eq!(scalar.table_sizes(), wide.table_sizes());
     assert!(scalar.candidate_tests() > 0 || scalar.pair_count() == 0);

@@ -3,6 +3,7 @@
 //! The owner of the table keeps the values themselves, by these numbers. A free number is given to the next new value, the last
 //! freed one first. So a table is as long as the largest number of distinct values that were ever in use at the same time.
 
+use super::codec::{Read, require};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -58,6 +59,37 @@ impl<K: Copy + Eq + Hash> Interner<K> {
             self.known.remove(&self.keys[number as usize]);
             self.free.push(number);
         }
+    }
+
+    /// The numbers without users. The last one is given out next.
+    pub(crate) fn free(&self) -> &Vec<u32> {
+        &self.free
+    }
+
+    /// Takes the values of a snapshot: those with these keys, with so many users each. The numbers without users are `free`.
+    pub(crate) fn restore(
+        &mut self,
+        keys: impl Iterator<Item = K>,
+        users: Vec<usize>,
+        free: Vec<u32>,
+    ) -> Read {
+        self.keys.clear();
+        self.keys.extend(keys);
+        (self.users, self.free) = (users, free);
+        require!(
+            self.users.len() == self.keys.len(),
+            "{} values, {} numbers",
+            self.keys.len(),
+            self.users.len()
+        );
+        let mut unused = self.free.clone();
+        unused.sort_unstable();
+        let without = (0u32..).zip(&self.users).filter(|(_, users)| **users == 0).map(|(number, _)| number);
+        require!(without.eq(unused), "a number is free and has users, or is neither");
+        self.known.clear();
+        let used = (0u32..).zip(&self.keys).zip(&self.users).filter(|(_, users)| **users > 0);
+        self.known.extend(used.map(|((number, &key), _)| (key, number)));
+        Ok(())
     }
 
     /// The number of numbers given out so far, freed ones included.

@@ -1,5 +1,7 @@
 //! A table whose entries are named by index and generation. The name of an entry that is gone never names another one.
 
+use super::codec::{Read, Reader, Stored, Writer, require};
+
 /// The index and generation of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
@@ -18,6 +20,36 @@ pub(crate) struct Table<T> {
     entries: Vec<Entry<T>>,
     free: Vec<u32>,
     live: usize,
+}
+
+impl<T: Stored> Stored for Table<T> {
+    fn write(&self, to: &mut Writer<'_>) {
+        to.length(self.entries.len());
+        for Entry { generation, value } in &self.entries {
+            generation.write(to);
+            value.write(to);
+        }
+        self.free.write(to);
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        let len = from.length()?;
+        self.entries.clear();
+        for _ in 0..len {
+            let (generation, value) = (from.value()?, from.value()?);
+            self.entries.push(Entry { generation, value });
+        }
+        self.live = self.entries.iter().filter(|entry| entry.value.is_some()).count();
+        self.free.read(from)?;
+        let known = self.free.iter().all(|&index| (index as usize) < len);
+        require!(known && self.free.len() <= len, "a free entry is none");
+        self.free.reserve(len - self.free.len());
+        Ok(())
+    }
+
+    fn blank() -> Self {
+        Table::default()
+    }
 }
 
 impl<T> Default for Table<T> {

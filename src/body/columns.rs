@@ -1,8 +1,10 @@
 //! The columns of bodies, and how all of them are resized, cleared and permuted together.
 
 use super::BodyHandle;
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::prefetch::prefetch_all;
 use crate::geometry::shape::ShapeKind;
+use crate::lane::padded;
 
 /// The value in the column `follows` for a body that is not a particle, or that only its own velocity moves. See
 /// `solver/midpoint.rs`.
@@ -28,6 +30,21 @@ pub(crate) enum Motion {
 /// A [`Motion`], a [`ShapeKind`] and a flag in one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind(u8);
+
+impl Stored for Kind {
+    fn write(&self, to: &mut Writer<'_>) {
+        self.0.write(to);
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        self.0 = from.byte()?;
+        self.check()
+    }
+
+    fn blank() -> Kind {
+        Kind::default()
+    }
+}
 
 const MOTION_SHIFT: u8 = 4;
 const SHAPE_MASK: u8 = 15;
@@ -76,6 +93,17 @@ impl Kind {
     /// Returns true if the body takes part in contacts.
     pub(crate) fn is_collidable(self) -> bool {
         self.0 >> MOTION_SHIFT & 7 < Motion::Quarantined as u8
+    }
+
+    /// Refuses a byte that stands for no kind.
+    fn check(self) -> Read {
+        let (motion, shape) = (self.0 >> MOTION_SHIFT & 7, self.0 & SHAPE_MASK);
+        require!(
+            motion <= Motion::Disabled as u8 && shape <= ShapeKind::Compound as u8,
+            "{} is no kind of body",
+            self.0
+        );
+        Ok(())
     }
 
     pub(super) fn with_motion(self, motion: Motion) -> Self {
@@ -151,6 +179,26 @@ macro_rules! columns {
             /// Moves a slot's values to another slot and leaves defaults.
             pub(super) fn move_slot(&mut self, from: usize, to: usize) {
                 $(self.$name[to] = std::mem::take(&mut self.$name[from]);)*
+            }
+
+            /// Writes the first values of all columns, each in a part of its own.
+            pub(super) fn write(&self, len: usize, to: &mut Writer<'_>) {
+                $(to.mark();
+                Column::write(&self.$name[..len], self.reference(stringify!($name)), to);)*
+            }
+
+            /// Reads the first values of all columns. The others are defaults.
+            pub(super) fn read(&mut self, len: usize, from: &mut Reader<'_>) -> Read {
+                $(from.mark()?;
+                // The reference is a column that was read before, and no column is its own.
+                let reference = std::mem::take(&mut self.ext_x);
+                let of_name = if has_reference(stringify!($name)) { &reference[..] } else { &[] };
+                let mut column = std::mem::take(&mut self.$name);
+                Column::read(&mut column, len, of_name, from)?;
+                self.ext_x = reference;
+                self.$name = column;)*
+                $(self.$name.resize(padded(len), Default::default());)*
+                Ok(())
             }
 
             /// Visits each column with its name, its length, and true if all values from `len` on are defaults.
@@ -229,6 +277,78 @@ columns! {
     /// The name of the body, as hosts know it.
     handle: BodyHandle,
     kind: Kind,
+}
+
+/// Returns true for columns that often equal `ext_x`: those of circles do.
+fn has_reference(name: &str) -> bool {
+    matches!(name, "ext_y" | "radius")
+}
+
+impl ColumnSet {
+    fn reference(&self, name: &str) -> &[f32] {
+        if has_reference(name) { &self.ext_x } else { &[] }
+    }
+}
+
+/// A value of a column, as snapshots hold it.
+trait Column: Copy {
+    /// Writes a column. `reference` is empty, or as long at least, and likely the same.
+    fn write(column: &[Self], reference: &[f32], to: &mut Writer<'_>);
+    fn read(column: &mut Vec<Self>, len: usize, reference: &[f32], from: &mut Reader<'_>) -> Read;
+}
+
+macro_rules! word_columns {
+    ($($type:ty)*) => {
+        $(impl Column for $type {
+            fn write(column: &[Self], reference: &[f32], to: &mut Writer<'_>) {
+                let words = bytemuck::cast_slice(column);
+                if reference.is_empty() {
+                    to.column(words);
+                } else {
+                    to.column_like(words, |index| reference[index].to_bits());
+                }
+            }
+
+            fn read(column: &mut Vec<Self>, len: usize, reference: &[f32], from: &mut Reader<'_>) -> Read {
+                from.column_like(column, len, |index| reference.get(index).map_or(0, |value| value.to_bits()))
+            }
+        })*
+    };
+}
+word_columns!(f32 i32 u32);
+
+impl Column for BodyHandle {
+    fn write(column: &[Self], _: &[f32], to: &mut Writer<'_>) {
+        // Plus 1, so that the handle of no body is small, too.
+        to.small_column(column.iter().map(|handle| handle.index.wrapping_add(1)));
+        to.small_column(column.iter().map(|handle| handle.generation.wrapping_add(1)));
+    }
+
+    fn read(column: &mut Vec<Self>, len: usize, _: &[f32], from: &mut Reader<'_>) -> Read {
+        let (mut index, mut generation) = (Vec::new(), Vec::new());
+        from.column::<u32>(&mut index, len)?;
+        from.column::<u32>(&mut generation, len)?;
+        column.clear();
+        column.extend(index.into_iter().zip(generation).map(|(index, generation)| BodyHandle {
+            index: index.wrapping_sub(1),
+            generation: generation.wrapping_sub(1),
+        }));
+        Ok(())
+    }
+}
+
+impl Column for Kind {
+    fn write(column: &[Self], _: &[f32], to: &mut Writer<'_>) {
+        to.small_column(column.iter().map(|kind| u32::from(kind.0)));
+    }
+
+    fn read(column: &mut Vec<Self>, len: usize, _: &[f32], from: &mut Reader<'_>) -> Read {
+        let mut kinds = Vec::new();
+        from.column::<u32>(&mut kinds, len)?;
+        column.clear();
+        column.extend(kinds.into_iter().map(|kind| Kind(kind as u8)));
+        column.iter().try_for_each(|kind| kind.check())
+    }
 }
 
 /// Room for one column while it is permuted. Columns and spares swap places, so nothing is copied twice.

@@ -32,6 +32,8 @@ pub struct Part {
     pub sensor: bool,
 }
 
+crate::base::codec::stored!(Part = Part::new(Shape::circle(1.0), Vec2::ZERO); { shape, position, angle, material, filter, tag, sensor });
+
 impl Part {
     /// A shape at this position, with angle 0 and the default material and filter.
     pub fn new(shape: Shape, position: Vec2) -> Part {

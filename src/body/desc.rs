@@ -17,6 +17,8 @@ pub enum BodyType {
     Kinematic,
 }
 
+crate::base::codec::stored_enum!(BodyType = BodyType::Dynamic; { 0 => Dynamic, 1 => Static, 2 => Kinematic });
+
 /// Decides which shapes may touch. Two of them may if the `mask` of each has a bit of the other's `category`, and if they are not
 /// in the same group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct Filter {
     /// default, means no group.
     pub group: u32,
 }
+
+crate::base::codec::stored!(Filter { category, mask, group });
 
 impl Filter {
     /// The filter of a shape that touches nothing.
@@ -56,6 +60,8 @@ pub struct BodyHandle {
     pub(crate) index: u32,
     pub(crate) generation: u32,
 }
+
+crate::base::codec::stored!(BodyHandle { index, generation });
 
 impl BodyHandle {
     /// The handle of no body.
@@ -138,6 +144,8 @@ pub struct BodyDesc {
     /// [`World::sensor_begin_events`](crate::World::sensor_begin_events).
     pub sensor: bool,
 }
+
+crate::base::codec::stored!(BodyDesc = BodyDesc::dynamic(Shape::circle(1.0), Vec2::ZERO); { body_type, shape, position, angle, velocity, angular_velocity, material, filter, gravity_scale, linear_damping, angular_damping, mass, inertia, fixed_rotation, lock_x, lock_y, max_speed, max_angular_speed, enabled, tag, sleep, sleep_threshold, time_to_sleep, bullet, sensor });
 
 impl BodyDesc {
     fn new(body_type: BodyType, shape: Shape, position: Vec2) -> Self {

@@ -174,6 +174,10 @@ impl Hooked {
         Hooked { hooks, uses }
     }
 
+    pub(crate) fn are_set(&self) -> bool {
+        self.hooks.is_some()
+    }
+
     pub(crate) fn uses(&self) -> HookUse {
         self.uses
     }

@@ -2,7 +2,8 @@
 //!
 //! It is kept by handle index, outside of the columns, so that a body without it costs nothing.
 
-use super::{Bodies, BodyState, BodyType, Motion};
+use super::{Bodies, BodyState, BodyType, MAX_COORDINATE, Motion};
+use crate::base::codec::{Read, require};
 use crate::base::ensure;
 use glam::Vec2;
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub struct Locks {
     /// It does not turn. The same as [`BodyDesc::fixed_rotation`](crate::BodyDesc::fixed_rotation).
     pub rotation: bool,
 }
+
+crate::base::codec::stored!(Locks { x, y, rotation });
 
 /// Limits of a body's motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +66,8 @@ impl MotionLimits {
     }
 }
 
+crate::base::codec::stored!(MotionLimits { lock_x, lock_y, max_speed, max_spin });
+
 /// What the host set of a body's mass, in place of what follows from its shapes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ByHand {
@@ -75,6 +80,8 @@ pub(crate) struct ByHand {
     pub fixed_rotation: bool,
 }
 
+crate::base::codec::stored!(ByHand { mass, inertia, centre, fixed_rotation });
+
 /// A body that takes part in nothing, and what it gets back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Disabled {
@@ -86,12 +93,23 @@ pub(crate) struct Disabled {
     pub follows: f32,
 }
 
+crate::base::codec::stored!(Disabled = Disabled {
+    body_type: BodyType::Dynamic,
+    velocity: Vec2::ZERO,
+    angular_velocity: 0.0,
+    inv_mass: 0.0,
+    inv_inertia: 0.0,
+    follows: 0.0,
+}; { body_type, velocity, angular_velocity, inv_mass, inv_inertia, follows });
+
 /// Where a kinematic body goes in the next step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Target {
     pub position: Vec2,
     pub angle: f32,
 }
+
+crate::base::codec::stored!(Target = Target { position: Vec2::ZERO, angle: 0.0 }; { position, angle });
 
 /// All that few bodies have, by handle index.
 #[derive(Clone, Default)]
@@ -104,6 +122,8 @@ pub(crate) struct Own {
     disabled: BTreeMap<u32, Disabled>,
     targets: BTreeMap<u32, Target>,
 }
+
+crate::base::codec::stored!(Own { tags, by_hand, limits, disabled, targets });
 
 /// Sets the value at an index of a list that ends with the last value that is not the default.
 fn put<T: Copy + Default + PartialEq>(list: &mut Vec<T>, index: u32, value: T) {
@@ -188,6 +208,24 @@ impl Own {
     /// Puts targets that were taken out back.
     pub(crate) fn put_targets(&mut self, targets: BTreeMap<u32, Target>) {
         self.targets = targets;
+    }
+
+    /// Refuses values that no host can have set.
+    pub(super) fn check(&self) -> Read {
+        let most = |value: f32| value >= 0.0;
+        let mass = |value: Option<f32>| value.is_none_or(|value| value.is_finite() && value >= 0.0);
+        let limits = self.limits.values().all(|limits| most(limits.max_speed) && most(limits.max_spin));
+        let by_hand = self.by_hand.iter().all(|by_hand| mass(by_hand.mass) && mass(by_hand.inertia));
+        let disabled = self.disabled.values().all(|kept| {
+            let moves =
+                kept.velocity.is_finite() && kept.angular_velocity.is_finite() && kept.follows.is_finite();
+            moves && mass(Some(kept.inv_mass)) && mass(Some(kept.inv_inertia))
+        });
+        let within = |value: f32| value.abs() <= MAX_COORDINATE;
+        let place = |place: Vec2| within(place.x) && within(place.y);
+        let targets = self.targets.values().all(|target| place(target.position) && within(target.angle));
+        require!(limits && by_hand && disabled && targets, "what few bodies have is out of range");
+        Ok(())
     }
 
     /// Forgets a body that is removed.

@@ -16,9 +16,13 @@ pub(crate) struct SensorBody {
     filter: Filter,
 }
 
+crate::base::codec::stored!(SensorBody = SensorBody { body: BodyHandle::NONE, filter: Filter::NOTHING }; { body, filter });
+
 /// All bodies with sensors, in the order of their handles.
 #[derive(Clone, Default)]
 pub(crate) struct Sensors(Vec<SensorBody>);
+
+crate::base::codec::stored!(Sensors { 0 });
 
 impl Sensors {
     pub(crate) fn list(&self) -> &[SensorBody] {

@@ -34,6 +34,8 @@ pub(crate) struct Rest {
     pub driven: u32,
 }
 
+crate::base::codec::stored!(Rest { awake, ready, driven });
+
 impl Bodies {
     /// Returns true if contacts and forces move the body, now or when it wakes.
     pub(crate) fn is_movable(&self, slot: usize) -> bool {

@@ -9,6 +9,7 @@
 //! Measured on 50,000 circles of a collapsing pile (12 m/s at the top): 152,000 pairs in the list instead of 434,000,
 //! for 114,000 contacts. Where frames explain little of the motion (a gas, a pile at rest), they are off.
 
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::body::{Bodies, Motion};
 use glam::Vec2;
 
@@ -30,6 +31,8 @@ struct Cell {
     count: u32,
 }
 
+crate::base::codec::stored!(Cell { velocity, spread, rms, count });
+
 #[derive(Default)]
 pub(crate) struct Frames {
     /// Frames are on. If not, all frames are at rest.
@@ -47,6 +50,52 @@ pub(crate) struct Frames {
     rows: usize,
     cells: Vec<Cell>,
     rms_of_cells: Vec<f32>,
+}
+
+impl Stored for Frames {
+    fn write(&self, to: &mut Writer<'_>) {
+        let Frames {
+            enabled,
+            fastest,
+            rms,
+            half,
+            spread,
+            origin,
+            per_size,
+            columns,
+            rows,
+            cells,
+            rms_of_cells: _,
+        } = self;
+        (*enabled, *fastest, *rms).write(to);
+        (*half, *spread, *origin, *per_size).write(to);
+        (*columns, *rows).write(to);
+        if *enabled {
+            cells.write(to);
+        }
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        (self.enabled, self.fastest, self.rms) = from.value()?;
+        (self.half, self.spread, self.origin, self.per_size) = from.value()?;
+        (self.columns, self.rows) = from.value()?;
+        // Nobody looks at the cells of frames that are off.
+        self.cells.clear();
+        if self.enabled {
+            self.cells.read(from)?;
+            let wanted = self.columns.checked_mul(self.rows);
+            require!(
+                wanted == Some(self.cells.len()) && wanted != Some(0),
+                "{} cells, not {wanted:?}",
+                self.cells.len()
+            );
+        }
+        Ok(())
+    }
+
+    fn blank() -> Frames {
+        Frames::default()
+    }
 }
 
 impl Frames {

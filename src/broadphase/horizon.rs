@@ -55,6 +55,8 @@ pub(super) struct Horizon {
     cost: f32,
 }
 
+crate::base::codec::stored!(Horizon { steps, shorter, fleeting, patience, tries, cost });
+
 impl Default for Horizon {
     fn default() -> Self {
         Horizon {

@@ -25,6 +25,8 @@ pub(crate) struct Allowance {
     steps: f32,
 }
 
+crate::base::codec::stored!(Allowance { per_step, per_list, steps });
+
 impl Allowance {
     /// Returns the allowance for a list of so many bodies. If most bodies turn, a list is expensive, and some fifty
     /// loose bodies cost less. If few turn, a list is cheap: a gas of 2,000 circles took 42 % more instructions with

@@ -92,6 +92,8 @@ struct Turned {
     half: Vec2,
 }
 
+crate::base::codec::stored!(Turned { axis, half });
+
 /// The boxes of all slots as of the list, by column. The axes are those of [`Turned`].
 #[derive(Default)]
 pub(crate) struct Boxes {
@@ -105,7 +107,7 @@ pub(crate) struct Boxes {
     pub(super) half_y: Vec<f32>,
     /// The rounding of the slot's outline, m; 0 for a shape without an outline.
     pub(crate) rounding: Vec<f32>,
-    role: Vec<Role>,
+    pub(super) role: Vec<Role>,
 }
 
 /// By how much the box around the parts of a compound is enlarged, so that rounding makes it no smaller than they are.
@@ -194,7 +196,7 @@ fn keep_touchable(bodies: &Bodies, near: &mut NearOne<'_>, present: &Present) ->
 
 /// Returns the half extents and the rounding of a slot's shape, along the axes of its body.
 #[inline]
-fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
+pub(super) fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
     let c = &bodies.columns;
     let shape = c.kind[slot].shape();
     if shape == ShapeKind::Compound {
@@ -258,6 +260,8 @@ pub(super) struct OrientedBox {
     turned: Turned,
 }
 
+crate::base::codec::stored!(OrientedBox { centre, turned });
+
 impl OrientedBox {
     /// Returns how far the box reaches along a direction.
     #[inline]
@@ -298,6 +302,8 @@ struct BoxedShape {
     filter: Filter,
 }
 
+crate::base::codec::stored!(BoxedShape { part, kind, place, reach, filter });
+
 impl BoxedShape {
     fn may_touch(&self, other: &BoxedShape) -> bool {
         self.filter.touches(&other.filter)
@@ -320,7 +326,22 @@ pub(super) struct PlacedParts {
     first: Vec<u32>,
 }
 
+crate::base::codec::stored!(PlacedParts { list, first });
+
 impl PlacedParts {
+    /// Returns true if all parts of the bodies in the first slots are there: those of the list.
+    pub(super) fn fits(&self, bodies: &Bodies, slots: usize) -> bool {
+        let ordered = self.first.windows(2).all(|two| two[0] <= two[1]);
+        let within = self.first.last().is_none_or(|&last| last as usize == self.list.len());
+        let compounds = (0..slots).filter(|&slot| bodies.is_taken(slot) && !bodies.parts(slot).is_empty());
+        let holds = |slot: usize| {
+            let number = bodies.columns.outline[slot] as usize;
+            let known = self.first.get(number..number.saturating_add(2));
+            known.is_some_and(|known| (known[1] - known[0]) as usize >= bodies.parts(slot).len())
+        };
+        ordered && within && compounds.into_iter().all(holds)
+    }
+
     fn of(&self, compound: usize) -> &[BoxedShape] {
         &self.list[self.first[compound] as usize..self.first[compound + 1] as usize]
     }

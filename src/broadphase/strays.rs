@@ -26,7 +26,16 @@ pub(crate) struct Strays {
     room: usize,
 }
 
+crate::base::codec::stored!(Strays { slots, excess, near, most, room });
+
 impl Strays {
+    /// Returns true if the strays are in order and below so many slots.
+    pub(super) fn fits(&self, slots: usize) -> bool {
+        self.slots.windows(2).all(|two| two[0] < two[1])
+            && self.slots.last().is_none_or(|&last| (last as usize) < slots)
+            && self.room <= slots + FEW
+    }
+
     /// Removes all strays, for a new list of so many bodies. A body is far out if it is further out than `near`.
     pub(crate) fn clear(&mut self, bodies: usize, near: f32) {
         self.slots.clear();

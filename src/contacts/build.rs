@@ -247,7 +247,7 @@ impl Build<'_> {
     }
 
     /// Fills all columns of the blocks with empty lanes.
-    fn clear_blocks(&self, tile: &mut Tile, manifolds: usize) {
+    pub(super) fn clear_blocks(&self, tile: &mut Tile, manifolds: usize) {
         let blocks = tile.info.len();
         let empty = [0.0; BLOCK];
         tile.limits = Limits::default();

@@ -9,6 +9,7 @@
 use super::build::Build;
 use super::places::RowLimit;
 use super::{BLOCK, Places, Tile};
+use crate::base::codec::{Read, Reader, require};
 use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::broadphase::shapes::NO_PART;
@@ -48,6 +49,23 @@ pub(crate) struct CandidateRuns {
 }
 
 impl CandidateRuns {
+    /// The number of blocks of each kind.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
+        self.start.windows(2).map(|two| two[1] - two[0])
+    }
+
+    /// Reads the numbers of blocks of each kind, which are `count` together.
+    pub(super) fn read(&mut self, count: usize, from: &mut Reader<'_>) -> Read {
+        let mut next = 0u32;
+        for start in &mut self.start[1..] {
+            next = next.saturating_add(from.value()?);
+            *start = next;
+        }
+        self.start[0] = 0;
+        require!(next as usize == count, "{next} of {count} blocks of candidates are in runs");
+        Ok(())
+    }
+
     pub(crate) fn of(&self, kind: PairKind) -> Range<usize> {
         let kind = kind as usize;
         self.start[kind] as usize..self.start[kind + 1] as usize
@@ -71,7 +89,7 @@ impl Build<'_> {
 
     /// Writes the pair with this index as a candidate to a place.
     #[inline(always)]
-    fn write_candidate(
+    pub(super) fn write_candidate(
         &self,
         (block, lane): (&mut CandidateBlock, usize),
         index: u32,

@@ -34,6 +34,8 @@ pub(crate) struct ManifoldCarried {
     parts: [u8; 2],
 }
 
+crate::base::codec::stored!(ManifoldCarried { normal_impulse, feature, rolling_impulse, parts });
+
 /// A contact of two sleeping bodies, or of a sleeping body and one that nothing moves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parked {
@@ -42,6 +44,8 @@ pub(crate) struct Parked {
     carried: Carried,
     manifold: ManifoldCarried,
 }
+
+crate::base::codec::stored!(Parked = Parked { bodies: Default::default(), carried: Default::default(), manifold: Default::default() }; { bodies, carried, manifold });
 
 impl Parked {
     /// Returns true if one of the bodies is a compound.
@@ -253,6 +257,11 @@ fn room_for<T>(vec: &mut Vec<T>, len: usize) {
 }
 
 impl Carry {
+    /// Forgets what was taken, for another list.
+    pub(super) fn forget(&mut self) {
+        self.pending = false;
+    }
+
     /// Makes room for a list of so many pairs when it is made: the step that takes the list out must not allocate.
     pub(super) fn reserve(&mut self, pairs: usize, bodies: &Bodies) {
         room_for(&mut self.start, bodies.len + 1);

@@ -58,6 +58,11 @@ impl RowLimit {
         self.rows = self.rows.max(row as usize + 1 + self.more);
     }
 
+    /// Returns whether so many rows are enough.
+    pub(crate) fn is_within(&self, rows: usize) -> bool {
+        self.rows <= rows
+    }
+
     /// Returns whether there are enough rows.
     pub(crate) fn fits(&self, rows: &[Row]) -> bool {
         self.rows <= rows.len()

@@ -31,7 +31,15 @@ pub(super) struct Room {
     large: usize,
 }
 
+crate::base::codec::stored!(Room { bodies, pairs, blocks, manifolds, candidates, overflow, large });
+
 impl Room {
+    /// Returns true if no length is above a limit.
+    pub(super) fn is_within(&self, most: usize) -> bool {
+        let Room { bodies, pairs, blocks, manifolds, candidates, overflow, large } = *self;
+        [bodies, pairs, blocks, manifolds, candidates, overflow, large].into_iter().all(|len| len <= most)
+    }
+
     fn of(tile: &Tile) -> Room {
         Room {
             bodies: tile.next_end.saturating_sub(tile.slots.start),

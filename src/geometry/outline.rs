@@ -4,6 +4,7 @@
 //! from the outline alone (area, centroid, moment of inertia, extents) are computed here, once for all shapes. The
 //! narrowphase reads outlines from the rows of [`Outlines`].
 
+use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::base::interner::{Interner, put};
 use crate::geometry::polygon::Polygon;
 use crate::geometry::shape::Shape;
@@ -312,9 +313,46 @@ impl Outlines {
         self.numbers.release(number);
     }
 
+    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+        self.shapes.write(to);
+        self.any_hull.write(to);
+        self.numbers.free().write(to);
+    }
+
+    /// Reads the shapes. The numbers without users are returned, and have to be given to [`Outlines::count`].
+    pub(crate) fn read(&mut self, from: &mut Reader<'_>) -> Result<Vec<u32>, Flaw> {
+        self.shapes.read(from)?;
+        self.any_hull.read(from)?;
+        self.outlines.clear();
+        self.rows.clear();
+        for shape in &self.shapes {
+            shape.validate().or_else(|error| match shape {
+                // Number 0 is a point.
+                Shape::Particle { radius: 0.0 } => Ok(()),
+                _ => Err(Flaw(error.to_string())),
+            })?;
+            let outline = Outline::of(shape).ok_or_else(|| Flaw("a half-space has an outline".into()))?;
+            self.rows.extend(outline.rows(shape.chain_directions()));
+            self.outlines.push(outline);
+        }
+        require!(!self.shapes.is_empty(), "the outline of a point is missing");
+        from.value()
+    }
+
+    /// Ends reading. Each number has so many users.
+    pub(crate) fn count(&mut self, users: Vec<usize>, free: Vec<u32>) -> Read {
+        let keys = self.shapes.iter().zip(&self.outlines).map(|(shape, outline)| key(shape, outline));
+        self.numbers.restore(keys, users, free)
+    }
+
     /// The number of outlines for which there is room, and the number in use.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.numbers.len(), self.numbers.used()]
+    }
+
+    /// The number of outlines, those without users included.
+    pub(crate) fn len(&self) -> usize {
+        self.shapes.len()
     }
 
     pub(crate) fn shape(&self, id: u32) -> Shape {
@@ -323,8 +361,8 @@ impl Outlines {
 
     /// The shape with this number. `None` if there is no such number or if some of its rows are missing.
     pub(crate) fn shape_of(&self, id: u32) -> Option<Shape> {
-        let rows = Self::first_row(id) as usize + OUTLINE_ROWS;
-        self.shapes.get(id as usize).copied().filter(|_| rows <= self.rows.len())
+        let shape = self.shapes.get(id as usize).copied();
+        shape.filter(|_| Self::first_row(id) as usize + OUTLINE_ROWS <= self.rows.len())
     }
 
     pub(crate) fn outline(&self, id: u32) -> &Outline {

@@ -1,5 +1,6 @@
 //! Convex polygons of up to eight vertices: their order, and which points are refused.
 
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::outline::{MassProperties, Outline};
 use crate::geometry::shape::Shape;
@@ -13,6 +14,33 @@ pub struct Polygon {
     vertices: [Vec2; Self::MAX_VERTICES],
     count: u8,
     radius: f32,
+}
+
+impl Stored for Polygon {
+    fn write(&self, to: &mut Writer<'_>) {
+        self.count.write(to);
+        self.radius.write(to);
+        self.vertices().iter().for_each(|vertex| vertex.write(to));
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        self.count.read(from)?;
+        require!(
+            (3..=Self::MAX_VERTICES).contains(&usize::from(self.count)),
+            "a polygon of {} vertices",
+            self.count
+        );
+        self.radius.read(from)?;
+        self.vertices = [Vec2::ZERO; Self::MAX_VERTICES];
+        self.vertices[..usize::from(self.count)].iter_mut().try_for_each(|vertex| vertex.read(from))?;
+        let finite = self.vertices().iter().all(|vertex| vertex.is_finite()) && self.radius.is_finite();
+        require!(finite, "a polygon whose vertices are no numbers");
+        Ok(())
+    }
+
+    fn blank() -> Polygon {
+        Polygon { vertices: [Vec2::ZERO; Self::MAX_VERTICES], count: 0, radius: 0.0 }
+    }
 }
 
 impl Polygon {

@@ -67,6 +67,18 @@ pub enum Shape {
     },
 }
 
+crate::base::codec::stored_enum!(Shape = Shape::circle(1.0); {
+    0 => Circle { radius: f32 },
+    1 => Aabb { half_extents: Vec2 },
+    2 => HalfSpace { normal: Vec2, offset: f32 },
+    3 => Particle { radius: f32 },
+    4 => Box { half_extents: Vec2 },
+    5 => Capsule { half_length: f32, radius: f32 },
+    6 => Segment { half_length: f32 },
+    7 => Polygon(polygon: Polygon),
+    8 => ChainSegment { half_length: f32, before: Option<Vec2>, after: Option<Vec2> },
+});
+
 /// The kinds of [`Shape`], and compounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

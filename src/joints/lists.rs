@@ -11,6 +11,8 @@ struct Links {
     next: u32,
 }
 
+crate::base::codec::stored!(Links = ALONE; { last, next });
+
 const ALONE: Links = Links { last: NONE, next: NONE };
 
 /// Lists of numbers, one list for each owner. A number is in one list at most. Owners are numbers, too.
@@ -19,6 +21,8 @@ pub(super) struct Lists {
     owners: Vec<Links>,
     members: Vec<Links>,
 }
+
+crate::base::codec::stored!(Lists { owners, members });
 
 fn grow(links: &mut Vec<Links>, index: u32) {
     if links.len() <= index as usize {
@@ -64,7 +68,9 @@ impl Lists {
     pub(super) fn of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
         let real = |member: u32| (member != NONE).then_some(member);
         let first = self.owners.get(owner as usize).and_then(|links| real(links.next));
-        std::iter::successors(first, move |&member| real(self.members[member as usize].next))
+        std::iter::successors(first, move |&member| {
+            self.members.get(member as usize).and_then(|links| real(links.next))
+        })
     }
 
     /// Checks that all links fit each other and that `owner_of` names the owner of each member. Returns the number of members. The error
@@ -76,12 +82,11 @@ impl Lists {
             for member in self.of(owner as u32) {
                 let named = owner_of(member);
                 ensure!(named == Some(owner as u32), "end {member} is in list {owner}, and of {named:?}");
-                ensure!(
-                    self.members[member as usize].last == before,
-                    "list {owner} is broken at end {member}"
-                );
+                let known = self.members.get(member as usize).map(|links| links.last);
+                ensure!(known == Some(before), "list {owner} is broken at end {member}");
                 before = member;
                 count += 1;
+                ensure!(count <= self.members.len(), "list {owner} has no end");
             }
             ensure!(before == last, "list {owner} ends with {before}, not with {last}");
         }

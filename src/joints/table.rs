@@ -18,6 +18,8 @@ pub(crate) struct Place {
     pub lane: u32,
 }
 
+crate::base::codec::stored!(Place = Place { store: 0, colour: 0, lane: 0 }; { store, colour, lane });
+
 /// A joint of a world.
 #[derive(Clone, Copy)]
 pub(crate) struct Joint {
@@ -31,6 +33,8 @@ pub(crate) struct Joint {
     /// Of a gear: first + ratio · second when it was added, or got its ratio.
     pub constant: f64,
 }
+
+crate::base::codec::stored!(Joint = Joint { desc: JointDesc::blank(), place: None, turns: 0, asleep: None, constant: 0.0 }; { desc, place, turns, asleep, constant });
 
 impl Joint {
     /// The bodies that have the joint in their lists: A and B. `None` for B of a target joint, and for both of a gear.
@@ -53,6 +57,8 @@ pub(crate) struct Joints {
     /// The joints that were lost or broke, as the host reads them.
     pub(crate) events: Vec<JointEvent>,
 }
+
+crate::base::codec::stored!(Joints { table, of_bodies, of_members, lost, events });
 
 /// The largest number of joints.
 pub(crate) const MAX_JOINTS: usize = 1 << 26;

@@ -232,6 +232,17 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// All roles, in the order of their numbers.
+    pub(crate) const ALL: [Role; 7] = [
+        Role::Round,
+        Role::Convex,
+        Role::FixedRound,
+        Role::FixedConvex,
+        Role::FixedChain,
+        Role::FixedPlane,
+        Role::Compound,
+    ];
+
     #[inline]
     pub(crate) fn of(kind: Kind, fixed: bool) -> Role {
         match (kind.shape(), fixed) {

@@ -7,6 +7,7 @@
 //! particles of a hull touch only as parts of the hull, and not also as discs of their own: one contact, one friction,
 //! one bounce.
 
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyDesc, BodyHandle};
@@ -21,6 +22,8 @@ pub struct HullHandle {
     generation: u32,
 }
 
+crate::base::codec::stored!(HullHandle = HullHandle { index: 0, generation: 0 }; { index, generation });
+
 impl HullHandle {
     /// The index in the handle table. While no hull was removed from the world, it counts hulls in the order of adding.
     pub fn index(self) -> u32 {
@@ -33,6 +36,24 @@ impl HullHandle {
 pub(crate) struct Loop {
     points: [BodyHandle; MAX_VERTICES],
     count: usize,
+}
+
+impl Stored for Loop {
+    fn write(&self, to: &mut Writer<'_>) {
+        self.count.write(to);
+        self.points().iter().for_each(|point| point.write(to));
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        self.count.read(from)?;
+        require!((2..=MAX_VERTICES).contains(&self.count), "a hull of {} points", self.count);
+        self.points = [BodyHandle::default(); MAX_VERTICES];
+        self.points[..self.count].iter_mut().try_for_each(|point| point.read(from))
+    }
+
+    fn blank() -> Loop {
+        Loop { points: [BodyHandle::default(); MAX_VERTICES], count: 0 }
+    }
 }
 
 impl Loop {
@@ -62,6 +83,8 @@ pub(crate) struct Hulls {
     /// True if hulls were added or removed, or one of their particles went bad, since the solver last checked.
     pub(crate) renumbered: bool,
 }
+
+crate::base::codec::stored!(Hulls { table, changed, renumbered });
 
 const FIELD: &str = "hull";
 

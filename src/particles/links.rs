@@ -22,6 +22,8 @@ pub enum LinkKind {
     Max,
 }
 
+crate::base::codec::stored_enum!(LinkKind = LinkKind::Distance; { 0 => Distance, 1 => Min, 2 => Max });
+
 /// A link between two bodies. Bodies are named by handles, or by places in a list if there is no world yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkDesc<B = BodyHandle> {
@@ -47,6 +49,8 @@ pub struct LinkDesc<B = BodyHandle> {
     /// A number for the host, which the engine does not read. Default 0.
     pub tag: u64,
 }
+
+crate::base::codec::stored!(LinkDesc = LinkDesc::distance(BodyHandle::default(), BodyHandle::default(), 0.0); { a, b, anchor_a, anchor_b, kind, length, compliance, stiffness, break_force, tag });
 
 impl<B> LinkDesc<B> {
     /// A link of this kind and length (m) between two centres.
@@ -146,6 +150,8 @@ pub struct LinkHandle {
     pub(crate) generation: u32,
 }
 
+crate::base::codec::stored!(LinkHandle = LinkHandle { index: 0, generation: 0 }; { index, generation });
+
 impl LinkHandle {
     /// The index in the handle table. While no link was removed from the world, it counts links in the order of adding.
     pub fn index(self) -> u32 {
@@ -186,6 +192,8 @@ pub(crate) struct Links {
     /// The links that broke in the last step.
     pub(crate) broken: Vec<LinkHandle>,
 }
+
+crate::base::codec::stored!(Links { table, linked, changed, broken });
 
 /// The largest number of links. Links are counted in 32 bits.
 pub(crate) const MAX_LINKS: usize = 1 << 28;

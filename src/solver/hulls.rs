@@ -37,6 +37,7 @@ mod impact;
 mod pairs;
 mod sides;
 mod sleep;
+mod snapshot;
 mod strike;
 mod sweep;
 

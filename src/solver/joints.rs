@@ -22,6 +22,7 @@ mod point;
 mod report;
 mod run;
 mod slide;
+mod snapshot;
 mod store;
 mod sweep;
 mod validate;
@@ -320,6 +321,8 @@ struct Kept {
     store: u8,
     columns: Vec<u32>,
 }
+
+crate::base::codec::stored!(Kept = Kept { store: 0, columns: Vec::new() }; { store, columns });
 
 impl Joint {
     /// Returns true if a force or torque can break the joint.

@@ -145,6 +145,30 @@ impl Mirror {
         }
     }
 
+    /// Shows the bodies of a list of so many slots where they are, in a world that was restored: for what hosts read of contacts. `rows`
+    /// are those of bodies and padding.
+    pub(crate) fn show(&mut self, bodies: &Bodies, built: usize, rows: usize) {
+        let c = &bodies.columns;
+        self.bodies = 0;
+        self.pose.clear();
+        self.shape.clear();
+        self.shape.extend((0..built).map(|slot| {
+            let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
+            shape_row(c.kind[slot], pos, ext, c.ext_z[slot])
+        }));
+        self.shape.resize(rows + bodies.part_count(), Row::default());
+        let compounds = (0..built).filter(|&slot| bodies.is_taken(slot) && !bodies.parts(slot).is_empty());
+        for slot in compounds {
+            let turn = sin_cos(c.angle[slot]);
+            for (placed, row) in bodies.parts(slot).iter().zip(bodies.part_row(slot) as usize..) {
+                let (offset, _) = Compound::place(placed, turn);
+                if let Some(row) = self.shape.get_mut(row) {
+                    *row = Row([c.pos_x[slot] + offset.x, c.pos_y[slot] + offset.y, 0.0, 0.0]);
+                }
+            }
+        }
+    }
+
     /// Fills the rows that joints read, if there are joints.
     fn fill_frames(&mut self, bodies: &Bodies, joined: bool, crew: &Crew<'_>) {
         let len = if joined { bodies.len + 1 } else { 0 };

@@ -34,6 +34,7 @@
 mod graph;
 mod kernels;
 mod layout;
+mod snapshot;
 
 use super::rows::Rows;
 use super::schedule::Schedule;
@@ -44,6 +45,7 @@ use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
 use crate::lane::{HalfRow, Lane, MAX_WIDTH, pair, with_lanes};
 use crate::particles::links::Links;
+use bytemuck::{Pod, Zeroable};
 use glam::Vec2;
 use kernels::{Nodes, note_ways, sweep_rigid, sweep_soft};
 use std::ops::Range;
@@ -55,7 +57,7 @@ const NO_LINK: u32 = u32::MAX;
 
 /// A block of rigid distance links.
 #[repr(C, align(64))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Pod, Zeroable)]
 struct RigidBlock {
     /// The nodes of both ends. An unused lane has the tile's padding node.
     a: [u32; BLOCK],
@@ -74,7 +76,7 @@ struct RigidBlock {
 
 /// A block of all other links between centres.
 #[repr(C, align(64))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Pod, Zeroable)]
 struct SoftBlock {
     a: [u32; BLOCK],
     b: [u32; BLOCK],
@@ -114,6 +116,25 @@ struct Anchored {
     link: u32,
 }
 
+crate::base::codec::stored!(Anchored = Anchored {
+    nodes: [0; 2],
+    anchors: [Vec2::ZERO; 2],
+    way: Vec2::ZERO,
+    angles: [0.0; 2],
+    inv_masses: [0.0; 2],
+    inv_inertias: [0.0; 2],
+    length: 0.0,
+    compliance: 0.0,
+    stiffness: 0.0,
+    lambda: 0.0,
+    lowest: 0.0,
+    highest: 0.0,
+    break_force: 0.0,
+    link: 0,
+}; {
+    nodes, anchors, way, angles, inv_masses, inv_inertias, length, compliance, stiffness, lambda, lowest, highest, break_force, link
+});
+
 #[derive(Default)]
 struct LinkTile {
     nodes: Range<usize>,
@@ -145,6 +166,8 @@ struct Node {
     body: u32,
     slot: u32,
 }
+
+crate::base::codec::stored!(Node = Node { body: 0, slot: 0 }; { body, slot });
 
 /// The linked bodies in their order, the blocks, and where the bodies are.
 #[derive(Default)]

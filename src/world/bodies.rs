@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::compound::Part;
 use crate::body::mass::mass_of_parts;
 use crate::body::own::ByHand;
@@ -26,6 +27,7 @@ impl World {
     ///
     /// The first field of `desc` that is refused; [`Error::TooMany`].
     pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
+        self.record(|| Call::AddBody(*desc));
         desc.validate()?;
         self.check_room(1)?;
         Ok(self.insert_body(desc))
@@ -47,6 +49,7 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first body that is refused; [`Error::TooMany`].
     pub fn add_bodies(&mut self, descs: &[BodyDesc]) -> Result<Vec<BodyHandle>, Error> {
+        self.record(|| Call::AddBodies(descs.to_vec()));
         for (index, desc) in descs.iter().enumerate() {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
@@ -68,6 +71,7 @@ impl World {
     /// capsule, segment or polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre would be
     /// beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
+        self.record(|| Call::AddPart(body, *part));
         let slot = self.good_slot(body, "part")?;
         part.validate()?;
         self.add_valid_parts(slot, std::slice::from_ref(part))
@@ -80,6 +84,7 @@ impl World {
     ///
     /// The errors of [`World::add_part`]; [`Error::Element`] with the index of the first part that is refused.
     pub fn add_parts(&mut self, body: BodyHandle, parts: &[Part]) -> Result<(), Error> {
+        self.record(|| Call::AddParts(body, parts.to_vec()));
         let slot = self.good_slot(body, "part")?;
         for (index, part) in parts.iter().enumerate() {
             part.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -167,6 +172,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        self.record(|| Call::RemoveBody(body));
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.lose_joints(body);
@@ -254,6 +260,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a quarantined body.
     pub fn set_position(&mut self, body: BodyHandle, position: Vec2) -> Result<(), Error> {
+        self.record(|| Call::SetPosition(body, position));
         let slot = self.good_slot(body, "position")?;
         check_vec("position", position, MAX_COORDINATE)?;
         self.disturb(slot);
@@ -288,6 +295,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], an angle that is not finite or out of range, or a quarantined body.
     pub fn set_angle(&mut self, body: BodyHandle, angle: f32) -> Result<(), Error> {
+        self.record(|| Call::SetAngle(body, angle));
         let slot = self.good_slot(body, "angle")?;
         check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE)?;
         self.disturb(slot);
@@ -309,6 +317,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
+        self.record(|| Call::SetVelocity(body, velocity));
         let slot = self.moving_slot(body, "velocity")?;
         check_vec("velocity", velocity, MAX_SPEED)?;
         self.put_velocity(slot, velocity, None);
@@ -321,6 +330,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
+        self.record(|| Call::SetAngularVelocity(body, omega));
         let slot = self.moving_slot(body, "angular_velocity")?;
         check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         let state = self.bodies.state(slot);
@@ -354,6 +364,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
+        self.record(|| Call::SetFilter(body, filter));
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.note_placed(slot);
@@ -368,6 +379,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a scale that is not finite or out of range.
     pub fn set_gravity_scale(&mut self, body: BodyHandle, scale: f32) -> Result<(), Error> {
+        self.record(|| Call::SetGravityScale(body, scale));
         let slot = self.bodies.slot_of(body)?;
         check_range("gravity_scale", scale, -1.0e3, 1.0e3)?;
         self.wake(slot);
@@ -381,6 +393,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a rate that is not finite, negative or out of range.
     pub fn set_damping(&mut self, body: BodyHandle, linear: f32, angular: f32) -> Result<(), Error> {
+        self.record(|| Call::SetDamping(body, linear, angular));
         let slot = self.bodies.slot_of(body)?;
         check_range("linear_damping", linear, 0.0, 1.0e6)?;
         check_range("angular_damping", angular, 0.0, 1.0e6)?;
@@ -398,6 +411,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
+        self.record(|| Call::ApplyForce(body, force));
         let slot = self.pushed_slot(body, "force")?;
         check_vec("force", force, Self::MAX_FORCE)?;
         if force == Vec2::ZERO {
@@ -433,6 +447,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
+        self.record(|| Call::ApplyTorque(body, torque));
         let slot = self.pushed_slot(body, "torque")?;
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
         if torque == 0.0 {
@@ -452,6 +467,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity that would be beyond
     /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse(&mut self, body: BodyHandle, impulse: Vec2) -> Result<(), Error> {
+        self.record(|| Call::ApplyImpulse(body, impulse));
         self.change_velocities(body, impulse, 0.0)
     }
 
@@ -462,6 +478,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity or an angular velocity that
     /// would be beyond [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec2, point: Vec2) -> Result<(), Error> {
+        self.record(|| Call::ApplyImpulseAt(body, impulse, point));
         let slot = self.pushed_slot(body, "impulse")?;
         check_vec("point", point, MAX_COORDINATE)?;
         let angular = (point - self.bodies.position(slot)).perp_dot(impulse);
@@ -475,6 +492,7 @@ impl World {
     /// [`Error::StaleHandle`], a value that is not finite or out of range, an angular velocity that would be beyond
     /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_angular_impulse(&mut self, body: BodyHandle, impulse: f32) -> Result<(), Error> {
+        self.record(|| Call::ApplyAngularImpulse(body, impulse));
         self.change_velocities(body, Vec2::ZERO, impulse)
     }
 

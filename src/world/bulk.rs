@@ -3,6 +3,7 @@
 //! A call checks everything first. If one element is refused, the error names it and nothing has changed.
 
 use super::World;
+use super::record::Call;
 use crate::body::{BodyHandle, BodyType, MAX_COORDINATE, MAX_SPEED, Motion};
 use crate::error::{Error, check_range, check_vec};
 use crate::joints::desc::JointHandle;
@@ -17,6 +18,8 @@ pub enum Order {
     /// The order of storage, bodies that were removed left out. It changes as bodies move, and is the fastest to read.
     Stored,
 }
+
+crate::base::codec::stored_enum!(Order = Order::Added; { 0 => Added, 1 => Stored });
 
 /// Says in which element of a batch an error is.
 fn at(index: usize) -> impl FnOnce(Error) -> Error {
@@ -102,6 +105,9 @@ impl World {
         velocities: &[Vec2],
         angular: Option<&[f32]>,
     ) -> Result<(), Error> {
+        self.record(|| {
+            Call::SetVelocities(bodies.to_vec(), velocities.to_vec(), angular.map(<[f32]>::to_vec))
+        });
         check_len("velocities", velocities.len(), bodies.len())?;
         check_len("angular_velocities", angular.map_or(bodies.len(), <[f32]>::len), bodies.len())?;
         for (index, (&body, &velocity)) in bodies.iter().zip(velocities).enumerate() {
@@ -162,6 +168,7 @@ impl World {
         impulses: &[Vec2],
         angular: Option<&[f32]>,
     ) -> Result<(), Error> {
+        self.record(|| Call::ApplyImpulses(bodies.to_vec(), impulses.to_vec(), angular.map(<[f32]>::to_vec)));
         check_len("impulses", impulses.len(), bodies.len())?;
         check_len("angular_impulses", angular.map_or(bodies.len(), <[f32]>::len), bodies.len())?;
         let turn = |index: usize| angular.map_or(0.0, |angular| angular[index]);
@@ -238,6 +245,7 @@ impl World {
     ///
     /// As [`World::place_columns`].
     pub fn set_velocity_columns(&mut self, order: Order, columns: [&[f32]; 3]) -> Result<(), Error> {
+        self.record(|| Call::SetVelocityColumns(order, columns.map(<[f32]>::to_vec)));
         self.check_columns(&columns, ["velocity", "velocity", "angular_velocity"], [MAX_SPEED; 3])?;
         self.with_slots(order, |world, index, slot| {
             let [x, y, omega] = columns.map(|column| column[index]);

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::own::{ByHand, Locks, MotionLimits};
 use crate::body::{BodyHandle, BodyType, MAX_SPEED, Motion, check_inertia, check_mass};
 use crate::error::{Error, check_range, check_vec};
@@ -17,6 +18,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a half-space that would not be static; a chain's segment that would be dynamic; a quarantined body.
     pub fn set_body_type(&mut self, body: BodyHandle, body_type: BodyType) -> Result<(), Error> {
+        self.record(|| Call::SetBodyType(body, body_type));
         let slot = self.good_slot(body, "type")?;
         if self.bodies.body_type(slot) == body_type {
             return Ok(());
@@ -43,6 +45,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a quarantined body.
     pub fn set_enabled(&mut self, body: BodyHandle, enabled: bool) -> Result<(), Error> {
+        self.record(|| Call::SetEnabled(body, enabled));
         let slot = self.good_slot(body, "enabled")?;
         if self.bodies.is_disabled(slot) != enabled {
             return Ok(());
@@ -76,6 +79,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a mass that is out of range; a quarantined body.
     pub fn set_mass(&mut self, body: BodyHandle, mass: Option<f32>) -> Result<(), Error> {
+        self.record(|| Call::SetMass(body, mass));
         let slot = self.good_slot(body, "mass")?;
         mass.map_or(Ok(()), check_mass)?;
         self.set_by_hand(slot, ByHand { mass, ..self.bodies.by_hand(slot) });
@@ -88,6 +92,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a value that is out of range; a shape that does not turn; a quarantined body.
     pub fn set_inertia(&mut self, body: BodyHandle, inertia: Option<f32>) -> Result<(), Error> {
+        self.record(|| Call::SetInertia(body, inertia));
         let slot = self.good_slot(body, "inertia")?;
         let kind = self.bodies.columns.kind[slot].shape();
         inertia.map_or(Ok(()), |inertia| check_inertia(inertia, kind))?;
@@ -106,6 +111,7 @@ impl World {
     /// capsule, segment or polygon; a centre that would be beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a
     /// quarantined body.
     pub fn set_centre(&mut self, body: BodyHandle, centre: Option<Vec2>) -> Result<(), Error> {
+        self.record(|| Call::SetCentre(body, centre));
         let slot = self.good_slot(body, "centre")?;
         check_vec("centre", centre.unwrap_or(Vec2::ZERO), Shape::MAX_EXTENT)?;
         let parts = self.parts(body)?;
@@ -175,6 +181,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a quarantined body.
     pub fn set_locks(&mut self, body: BodyHandle, locks: Locks) -> Result<(), Error> {
+        self.record(|| Call::SetLocks(body, locks));
         let slot = self.good_slot(body, "locks")?;
         let limits = self.bodies.own.limits(body.index);
         self.set_limits(slot, MotionLimits { lock_x: locks.x, lock_y: locks.y, ..limits });
@@ -214,6 +221,7 @@ impl World {
         linear: Option<f32>,
         angular: Option<f32>,
     ) -> Result<(), Error> {
+        self.record(|| Call::SetMaxSpeeds(body, linear, angular));
         let slot = self.good_slot(body, "max_speed")?;
         check_range("max_speed", linear.unwrap_or(0.0), 0.0, MAX_SPEED)?;
         check_range("max_angular_speed", angular.unwrap_or(0.0), 0.0, MAX_SPEED)?;
@@ -272,6 +280,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_tag(&mut self, body: BodyHandle, tag: u64) -> Result<(), Error> {
+        self.record(|| Call::SetTag(body, tag));
         self.bodies.slot_of(body)?;
         self.bodies.own.set_tag(body.index, tag);
         Ok(())
@@ -294,6 +303,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_name(&mut self, body: BodyHandle, name: Option<&str>) -> Result<(), Error> {
+        self.record(|| Call::SetName(body, name.map(str::to_owned)));
         self.bodies.slot_of(body)?;
         match name {
             Some(name) => _ = self.names.insert(body, name.to_owned()),
@@ -372,6 +382,7 @@ impl World {
         position: Vec2,
         angle: f32,
     ) -> Result<(), Error> {
+        self.record(|| Call::SetKinematicTarget(body, position, angle));
         let slot = self.good_slot(body, "target")?;
         if self.bodies.columns.kind[slot].motion() != Motion::Kinematic {
             return Err(Error::Invalid {

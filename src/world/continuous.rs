@@ -1,6 +1,7 @@
 //! Continuous collision as a part of the step, and bullets.
 
 use super::World;
+use super::record::Call;
 use crate::body::BodyHandle;
 use crate::continuous::Surroundings;
 use crate::crew::Crew;
@@ -54,6 +55,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_bullet(&mut self, body: BodyHandle, bullet: bool) -> Result<(), Error> {
+        self.record(|| Call::SetBullet(body, bullet));
         let slot = self.bodies.slot_of(body)?;
         self.bodies.set_bullet(slot, bullet);
         Ok(())

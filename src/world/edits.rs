@@ -50,12 +50,28 @@ impl Features {
     }
 }
 
+crate::base::codec::stored!(Features { 0 });
+crate::base::codec::stored!(Edits { removed, moved, parted, vacant, done, grown, made_for });
+
 /// The most slots that one of the lists of edits holds.
 pub(super) fn most_edits(bodies: usize) -> usize {
     2 * edits_per_list(bodies) + 1
 }
 
 impl Edits {
+    /// Returns true if all slots are below a number.
+    pub(super) fn fits(&self, slots: usize) -> bool {
+        let all = [&self.removed, &self.moved, &self.parted, &self.vacant];
+        all.into_iter().flatten().all(|&slot| (slot as usize) < slots)
+    }
+
+    /// Returns true if `is_free` holds for all vacant slots, and none is there twice.
+    pub(super) fn vacant_are(&self, is_free: impl Fn(usize) -> bool) -> bool {
+        let mut vacant = self.vacant.clone();
+        vacant.sort_unstable();
+        vacant.windows(2).all(|two| two[0] < two[1]) && vacant.iter().all(|&slot| is_free(slot as usize))
+    }
+
     /// Starts the edits for a new list, which has all bodies; the slots from `listed` on are vacant.
     pub(super) fn clear(&mut self, bodies: &Bodies, listed: usize) {
         let most = most_edits(bodies.len);

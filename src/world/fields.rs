@@ -12,6 +12,7 @@ mod buoyancy;
 mod kernels;
 
 use super::World;
+use super::record::Call;
 use crate::body::{Filter, MAX_COORDINATE, MAX_SPEED};
 use crate::error::{Error, check_range, check_vec};
 use crate::lane::with_lanes;
@@ -101,6 +102,20 @@ pub struct Field {
     /// Whether it wakes bodies that sleep. If not, it passes them by. Default true; a field that is always there keeps its bodies awake.
     pub wake: bool,
 }
+
+crate::base::codec::stored_enum!(Region = Region::Everywhere; {
+    0 => Everywhere,
+    1 => Circle { centre: Vec2, radius: f32 },
+    2 => Aabb { lower: Vec2, upper: Vec2 },
+});
+crate::base::codec::stored_enum!(FieldKind = FieldKind::Acceleration(Vec2::ZERO); {
+    0 => Acceleration(acceleration: Vec2),
+    1 => Wind { velocity: Vec2, linear: f32, quadratic: f32 },
+    2 => Attractor { centre: Vec2, strength: f32, softening: f32 },
+    3 => Buoyancy { normal: Vec2, offset: f32, density: f32, drag: f32, angular_drag: f32, flow: Vec2 },
+});
+crate::base::codec::stored!(Field = Field::new(Region::Everywhere, FieldKind::Acceleration(Vec2::ZERO)); { region, kind, mask, wake });
+crate::base::codec::stored!(Explosion = Explosion::new(Vec2::ZERO, 1.0, 0.0); { centre, radius, impulse, mask });
 
 impl Field {
     /// A field over this region, for all categories, that wakes bodies.
@@ -219,6 +234,7 @@ impl World {
     ///
     /// The errors of [`Field::validate`].
     pub fn apply_field(&mut self, field: &Field) -> Result<usize, Error> {
+        self.record(|| Call::ApplyField(*field));
         field.validate()?;
         let mut memory = std::mem::take(&mut self.field_memory);
         self.find_in(&field.region, field.mask, field.wake, &mut memory.slots);
@@ -244,6 +260,7 @@ impl World {
     ///
     /// The first number that is not finite or out of range.
     pub fn explode(&mut self, explosion: &Explosion) -> Result<usize, Error> {
+        self.record(|| Call::Explode(*explosion));
         let Explosion { centre, radius, impulse, mask } = *explosion;
         check_vec("centre", centre, MAX_COORDINATE)?;
         check_range("radius", radius, 1.0e-3, 2.0 * MAX_COORDINATE)?;

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::hooks::{Hooked, Hooks};
 use crate::contacts::Look;
 use crate::crew::Crew;
@@ -15,9 +16,14 @@ impl World {
     ///
     /// Hooks do not belong to the state of the world: two worlds step alike only if the host gives both the same.
     pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks>>) {
+        self.record(|| Call::SetHooks(hooks.is_some()));
         self.bodies.hooked = Hooked::new(hooks);
-        let uses = self.bodies.hooked.uses();
-        self.bodies.any_restitution |= uses.restitution;
+        self.hooks_changed();
+    }
+
+    /// Notes that hooks may decide otherwise from now on.
+    pub(super) fn hooks_changed(&mut self) {
+        self.bodies.any_restitution |= self.bodies.hooked.uses().restitution;
         self.mixing_changed();
     }
 
@@ -47,6 +53,7 @@ impl World {
     ///
     /// [`Error::OutOfRange`] for a coefficient that is not finite or out of range.
     pub fn set_pair_material(&mut self, a: u32, b: u32, mixed: Option<Mixed>) -> Result<(), Error> {
+        self.record(|| Call::SetPairMaterial(a, b, mixed));
         if let Some(mixed) = mixed {
             mixed.validate()?;
             self.bodies.any_restitution |= mixed.restitution > 0.0;
@@ -65,6 +72,14 @@ impl World {
     fn mixing_changed(&mut self) {
         self.wake_all();
         self.list = ListState::Void;
+    }
+
+    /// Notes what the hooks of a world may do, after its state was replaced.
+    pub(super) fn apply_hooks(&mut self) {
+        if self.bodies.hooked.uses().restitution && !self.bodies.any_restitution {
+            self.bodies.any_restitution = true;
+            self.list = ListState::Void;
+        }
     }
 
     /// Reads the contacts. Shows them to the hooks, if there are any, and does what these say.

@@ -1,6 +1,7 @@
 //! Joints of a world.
 
 use super::World;
+use super::record::Call;
 use crate::body::{BodyHandle, BodyType};
 use crate::error::{Error, check_range};
 use crate::geometry::trig::{sin_cos, wrap};
@@ -59,6 +60,7 @@ impl World {
     /// [`Error::Invalid`] if neither body is dynamic, or if a gear couples something else than revolute and prismatic joints;
     /// [`Error::TooMany`].
     pub fn add_joint(&mut self, joint: &JointDesc) -> Result<JointHandle, Error> {
+        self.record(|| Call::AddJoint(*joint));
         self.check_joint(joint, true)?;
         self.check_joint_room(1)?;
         Ok(self.insert_joint(joint))
@@ -70,6 +72,7 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first joint that is refused; [`Error::TooMany`].
     pub fn add_joints(&mut self, joints: &[JointDesc]) -> Result<Vec<JointHandle>, Error> {
+        self.record(|| Call::AddJoints(joints.to_vec()));
         for (index, joint) in joints.iter().enumerate() {
             self.check_joint(joint, true)
                 .map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -167,6 +170,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_joint(&mut self, joint: JointHandle) -> Result<(), Error> {
+        self.record(|| Call::RemoveJoint(joint));
         let desc = self.joints.get(joint)?.desc;
         self.wake_joint(&desc);
         self.take_joint(joint.index);
@@ -283,6 +287,7 @@ impl World {
     /// [`Error::StaleHandle`]; the first field that is refused; other ends than the joint has; another kind for a joint that a gear
     /// couples.
     pub fn set_joint(&mut self, joint: JointHandle, desc: &JointDesc) -> Result<(), Error> {
+        self.record(|| Call::SetJoint(joint, *desc));
         let old = *self.joints.get(joint)?;
         self.check_joint(desc, false)?;
         if desc.ends != old.desc.ends {
@@ -320,6 +325,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a speed that is not finite or out of range; [`Error::Invalid`] for a joint without a motor.
     pub fn set_motor_speed(&mut self, joint: JointHandle, speed: f32) -> Result<(), Error> {
+        self.record(|| Call::SetMotorSpeed(joint, speed));
         self.check_motor(joint, speed)?;
         self.write_motor_speed(joint.index, speed);
         Ok(())
@@ -343,6 +349,7 @@ impl World {
     /// [`Error::Invalid`] for another number of speeds than there are joints; [`Error::Element`] with the index of the first speed
     /// that is not finite or out of range.
     pub fn set_motor_speeds(&mut self, speeds: &[f32]) -> Result<(), Error> {
+        self.record(|| Call::SetMotorSpeeds(speeds.to_vec()));
         if speeds.len() != self.joints.len() {
             return Err(Error::Invalid { field: "speeds", reason: "there is one for each joint" });
         }
@@ -382,6 +389,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a component that is not finite or out of range; [`Error::Invalid`] for a joint of another kind.
     pub fn set_target(&mut self, joint: JointHandle, to: Vec2) -> Result<(), Error> {
+        self.record(|| Call::SetTarget(joint, to));
         let mut desc = self.joints.get(joint)?.desc;
         let JointKind::Target { target, .. } = &mut desc.kind else {
             return Err(Error::Invalid { field: "joint", reason: "not a target joint" });

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::BodyHandle;
 use crate::error::Error;
 use crate::geometry::shape::Shape;
@@ -22,6 +23,7 @@ impl World {
     /// The first field of `link` that is refused; [`Error::StaleHandle`] for a body that is not in this world;
     /// [`Error::Invalid`] for a half-space; [`Error::TooMany`]. An anchor on a body that does not turn is accepted.
     pub fn add_link(&mut self, link: &LinkDesc) -> Result<LinkHandle, Error> {
+        self.record(|| Call::AddLink(*link));
         self.check_link(link)?;
         self.check_link_room(1)?;
         Ok(self.insert_link(link))
@@ -38,6 +40,7 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first link that is refused; [`Error::TooMany`].
     pub fn add_links(&mut self, links: &[LinkDesc]) -> Result<Vec<LinkHandle>, Error> {
+        self.record(|| Call::AddLinks(links.to_vec()));
         for (index, link) in links.iter().enumerate() {
             self.check_link(link).map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
@@ -70,6 +73,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_link(&mut self, link: LinkHandle) -> Result<(), Error> {
+        self.record(|| Call::RemoveLink(link));
         let LinkDesc { a, b, .. } = *self.links.get(link)?;
         self.wake_bodies([a, b]);
         self.links.remove(link)
@@ -127,6 +131,7 @@ impl World {
     /// body that is not a particle, for two particles in one place, and for particles that are not, in their order
     /// (clockwise or counter-clockwise), the corners of a convex polygon; [`Error::TooMany`].
     pub fn add_hull(&mut self, points: &[BodyHandle]) -> Result<HullHandle, Error> {
+        self.record(|| Call::AddHull(points.to_vec()));
         let mut positions = Vec::with_capacity(points.len());
         for (index, &point) in points.iter().enumerate() {
             let slot = self.bodies.slot_of(point)?;
@@ -153,6 +158,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_hull(&mut self, hull: HullHandle) -> Result<(), Error> {
+        self.record(|| Call::RemoveHull(hull));
         let points = self.hulls.get(hull)?.points().to_vec();
         self.disturb_all(&points);
         self.hulls.remove(hull)?;

@@ -11,6 +11,7 @@
 use super::World;
 use super::exact::ExactShape;
 use super::pairs::ListState;
+use super::record::Call;
 use crate::body::BodyHandle;
 use crate::crew::Crew;
 use crate::error::Error;
@@ -39,6 +40,13 @@ pub(super) struct Sensing {
     before: Vec<SensorEvent>,
     found: Vec<Vec<(u8, BodyHandle)>>,
 }
+
+crate::base::codec::stored!(SensorEvent = SensorEvent {
+    sensor: BodyHandle::default(),
+    part: 0,
+    visitor: BodyHandle::default(),
+}; { sensor, part, visitor });
+crate::base::codec::stored!(Sensing { overlaps, begin, end } scratch { before, found });
 
 impl Sensing {
     /// Finds the events from the overlaps of the last step and of this one.
@@ -85,6 +93,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a particle.
     pub fn set_sensor(&mut self, body: BodyHandle, sensor: bool) -> Result<(), Error> {
+        self.record(|| Call::SetSensor(body, sensor));
         let slot = self.bodies.slot_of(body)?;
         if sensor && self.bodies.columns.kind[slot].is_particle() {
             return Err(Error::Invalid { field: "sensor", reason: "a particle cannot be one" });

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::record::Call;
 use super::view::hull_contact;
 use crate::body::BodyHandle;
 use crate::body::sleep::SleepLimits;
@@ -50,6 +51,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn wake_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        self.record(|| Call::WakeBody(body));
         let slot = self.bodies.slot_of(body)?;
         self.wake(slot);
         self.bodies.columns.rest[slot] = 0.0;
@@ -65,6 +67,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; [`Error::Invalid`] if [`Settings::sleep`](crate::Settings::sleep) is off.
     pub fn sleep_body(&mut self, body: BodyHandle) -> Result<(), Error> {
+        self.record(|| Call::SleepBody(body));
         let slot = self.bodies.slot_of(body)?;
         if !self.settings.sleep {
             return Err(Error::Invalid { field: "sleep", reason: "it is off in the settings" });
@@ -85,6 +88,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_sleep(&mut self, body: BodyHandle, sleep: bool) -> Result<(), Error> {
+        self.record(|| Call::SetSleep(body, sleep));
         self.set_sleep_limits(body, |limits| limits.may = sleep)
     }
 
@@ -94,6 +98,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a speed that is not finite, negative or more than 10⁶.
     pub fn set_sleep_threshold(&mut self, body: BodyHandle, threshold: Option<f32>) -> Result<(), Error> {
+        self.record(|| Call::SetSleepThreshold(body, threshold));
         check_range("sleep_threshold", threshold.unwrap_or(0.0), 0.0, 1.0e6)?;
         self.set_sleep_limits(body, |limits| limits.threshold = threshold)
     }
@@ -104,6 +109,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a time that is not finite, negative or more than 10⁶.
     pub fn set_time_to_sleep(&mut self, body: BodyHandle, time: Option<f32>) -> Result<(), Error> {
+        self.record(|| Call::SetTimeToSleep(body, time));
         check_range("time_to_sleep", time.unwrap_or(0.0), 0.0, 1.0e6)?;
         self.set_sleep_limits(body, |limits| limits.time = time)
     }

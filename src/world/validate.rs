@@ -26,9 +26,11 @@ impl World {
         self.validate_sleep().map_err(scope("sleep"))?;
         self.validate_overlaps().map_err(scope("sensors"))?;
         let mirror = &self.solver.mirror;
+        let listed = self.broadphase.built + self.contacts.tiles().len() + 1;
         let rows = RowCounts {
-            bodies: mirror.vel.len(),
-            shapes: mirror.shape.len(),
+            // A restored world has no rows before its next step.
+            bodies: mirror.vel.len().max(listed),
+            shapes: mirror.shape.len().max(listed + self.bodies.part_count()),
             outlines: self.bodies.outlines.rows.len(),
         };
         self.contacts.validate(&self.bodies, &rows, self.is_listed()).map_err(scope("contacts"))?;
@@ -42,7 +44,7 @@ impl World {
     }
 
     /// Checks that every body that went bad is listed once, and takes no part for as long as it lives.
-    fn validate_quarantine(&self) -> Result<(), String> {
+    pub(super) fn validate_quarantine(&self) -> Result<(), String> {
         let bad = |slot: usize| self.bodies.columns.kind[slot].motion() == Motion::Quarantined;
         for &Quarantine { body, step } in &self.quarantined {
             let slot = self.bodies.slot_of(body).ok();

@@ -3,7 +3,7 @@
 #![cfg(feature = "scene")]
 
 #[path = "../../fuzz/src/lib.rs"]
-mod targets;
+pub mod targets;
 
 use std::path::{Path, PathBuf};
 

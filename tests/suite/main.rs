@@ -27,6 +27,7 @@ mod reference;
 mod scene_file;
 mod sensors;
 mod sleep;
+mod snapshots;
 mod telemetry;
 mod turning;
 mod verlet;

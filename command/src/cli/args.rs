@@ -31,6 +31,10 @@ pub enum Command {
     Run(RunArgs),
     /// Step two configurations side by side: say that they are identical, or where they differ first
     Verify(VerifyArgs),
+    /// Run a scene, and write all that is done to its world into a file that `replay` reads
+    Record(RecordArgs),
+    /// Do again what a file recorded, and check the state after each step; exit code 1 if one differs
+    Replay(ReplayArgs),
     /// Write the page for a directory of records
     Report(ReportArgs),
     /// Run a grid of scenes, sizes and settings, and write one record a line
@@ -168,6 +172,35 @@ pub struct VerifyArgs {
     /// Plant a wrong value: STEP:STAGE:BODY:ULPS
     #[arg(long, value_name = "STEP:STAGE:BODY:ULPS", value_parser = fault, hide = true)]
     pub plant: Option<Fault>,
+}
+
+#[derive(Args)]
+pub struct RecordArgs {
+    /// Warm-up steps are recorded, too
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// The recording
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Steps from one hash of the state to the next; 0 means none
+    #[arg(long, value_name = "K", value_parser = count(0, 1_000_000), default_value = "1")]
+    pub every: u32,
+}
+
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// A recording
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Worker threads [default: one for each processor]
+    #[arg(long, value_name = "T", value_parser = count(1, 1024))]
+    pub threads: Option<u32>,
+    /// Instruction set: auto, scalar, avx2, avx512, or portable, which is sse2, neon or simd128 [default: auto]
+    #[arg(long, value_name = "ISA", value_parser = isa)]
+    pub isa: Option<Isa>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 #[derive(Args)]

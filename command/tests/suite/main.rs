@@ -6,5 +6,6 @@ mod command;
 mod compare;
 mod exports;
 mod joints;
+mod recordings;
 mod render;
 mod sweep;

@@ -20,7 +20,9 @@ impl HullSolver {
                         None => return false,
                     }
                 } else {
-                    let hull = &hulls[places[name as usize] as usize];
+                    // In a snapshot that somebody made up it may be missing.
+                    let place = places.get(name as usize).copied();
+                    let Some(hull) = place.and_then(|place| hulls.get(place as usize)) else { return false };
                     side.slots = side.ends.map(|end| hull.slots[usize::from(end)]);
                 }
             }

@@ -1,5 +1,6 @@
 //! Clusters: a hull's particles and the particles linked with them. A blow on the hull is passed on to its cluster.
 
+use crate::base::codec::{Read, require};
 use crate::body::Bodies;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::{LinkDesc, LinkKind, Links};
@@ -20,6 +21,8 @@ pub(super) struct Cluster {
     pub(super) rigid: bool,
 }
 
+crate::base::codec::stored!(Cluster { points, links, rigid });
+
 /// The cluster of each hull.
 #[derive(Default)]
 pub(super) struct Clusters {
@@ -33,6 +36,8 @@ pub(super) struct Clusters {
     attached: Vec<[u32; 2]>,
 }
 
+crate::base::codec::stored!(Clusters { list, points, links, attached });
+
 /// Tells whether a link passes a blow on at once.
 fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
     let particle = |body| bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_particle());
@@ -45,6 +50,24 @@ fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
 }
 
 impl Clusters {
+    /// Checks what a snapshot said: there are so many handle indices of bodies.
+    pub(super) fn check(&self, bodies: usize) -> Read {
+        let within = |range: &Range<usize>, len: usize| range.start <= range.end && range.end <= len;
+        for Cluster { points, links, .. } in &self.list {
+            let fits = within(points, self.points.len())
+                && within(links, self.links.len())
+                && points.len() <= POINTS;
+            require!(fits, "a cluster of the points {points:?}");
+            let ends = self.links[links.clone()].iter().flatten();
+            require!(ends.clone().all(|&end| usize::from(end) < points.len()), "a cluster's link has no end");
+        }
+        require!(
+            self.points.iter().all(|&body| (body as usize) < bodies),
+            "a cluster has a body that is none"
+        );
+        Ok(())
+    }
+
     /// Builds the clusters anew if hulls or links were added or removed.
     pub(super) fn update(
         &mut self,

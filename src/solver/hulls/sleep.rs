@@ -27,6 +27,8 @@ pub(crate) struct ParkedHulls {
     touched: Vec<[BodyHandle; 2]>,
 }
 
+crate::base::codec::stored!(ParkedHulls { contacts, touched });
+
 impl ParkedHulls {
     pub(crate) fn clear(&mut self) {
         self.contacts.clear();
@@ -76,7 +78,8 @@ impl HullSolver {
         if is_body {
             return &contact.sides[1].slots[..1];
         }
-        self.hulls[self.places[name as usize] as usize].slots()
+        let place = self.places.get(name as usize).copied();
+        place.and_then(|place| self.hulls.get(place as usize)).map_or(&[], Hull::slots)
     }
 
     /// Visits the slots of each two things that touch, each hull by one of its particles.

@@ -27,6 +27,8 @@ pub(super) struct Substep {
     pub limit: f32,
 }
 
+crate::base::codec::stored!(Substep { length, limit });
+
 /// A step that is longer than the one before has the stiffness of that one, if it is no more than this many times as long.
 const LONGEST: f32 = 4.0;
 

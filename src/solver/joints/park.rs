@@ -1,6 +1,7 @@
 //! Joints of sleeping bodies: out of the solver, with what their lanes held.
 
 use super::{JointSolver, Kept};
+use crate::base::codec::Stored;
 use crate::body::Bodies;
 use crate::joints::table::Joints;
 
@@ -9,6 +10,8 @@ pub(crate) struct ParkedJoint {
     pub index: u32,
     kept: Kept,
 }
+
+crate::base::codec::stored!(ParkedJoint = ParkedJoint { index: 0, kept: Stored::blank() }; { index, kept });
 
 impl JointSolver {
     /// Takes a joint out of the solver because its bodies fall asleep. `None` if the solver does not have it.

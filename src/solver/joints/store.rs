@@ -74,6 +74,8 @@ pub(super) struct Lanes {
     joint_features: Vec<[u32; BLOCK]>,
 }
 
+crate::base::codec::stored!(Lanes { features, joints, joint_features });
+
 /// What is known of the joint in a lane.
 #[derive(Clone, Copy)]
 pub(super) struct Known {
@@ -96,6 +98,11 @@ pub(super) fn block_and_lane(lane: u32) -> (usize, usize) {
 }
 
 impl Lanes {
+    /// Returns true if these are the lanes of so many blocks.
+    pub(super) fn fits(&self, blocks: usize) -> bool {
+        [self.features.len(), self.joints.len(), self.joint_features.len()] == [blocks; 3]
+    }
+
     fn push(&mut self) {
         self.features.push(0);
         self.joints.push([0; BLOCK]);

@@ -147,12 +147,17 @@ impl LinkTile {
         self.lay_out_rigid(&rigid, &Lanes::colour(&rigid, first, &mut taken), padding, inv_masses);
         self.lay_out_soft(&soft, &Lanes::colour(&soft, first, &mut taken), padding, inv_masses);
         self.lay_out_anchored(&anchored, inv_masses);
+        self.note_places();
+        self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
+    }
+
+    /// Notes the highest places in the blocks and in the anchored links.
+    pub(super) fn note_places(&mut self) {
         let blocks = self.rigid.iter().map(|block| [block.a, block.b]);
         let blocks = blocks.chain(self.soft.iter().map(|block| [block.a, block.b]));
-        let after = |highest: u32, place: u32| highest.max(place + 1);
-        self.places = blocks.flatten().flatten().fold(0, after) as usize;
-        self.anchored_places = self.anchored.iter().flat_map(|link| link.nodes).fold(0, after) as usize;
-        self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
+        let after = |highest: usize, place: u32| highest.max(place as usize + 1);
+        self.places = blocks.flatten().flatten().fold(0, after);
+        self.anchored_places = self.anchored.iter().flat_map(|link| link.nodes).fold(0, after);
     }
 
     fn lay_out_rigid(&mut self, links: &[&Placed], lanes: &Lanes, padding: u32, inv_masses: &[f32]) {

@@ -1,0 +1,515 @@
+//! The codec of snapshots: how state is written as bytes and read back.
+//!
+//! Each type says in one place which of its fields are state and which are memory for one step: see [`stored`]. The macro takes
+//! the type apart without `..`. So a new field that is in neither list does not compile.
+//!
+//! Numbers are written as they lie in memory, little end first. Lists of numbers are columns, and a column is short if its values
+//! allow it: see [`Writer::column`]. What reads believes nothing: a length is refused if it is beyond the bytes that there are, a number
+//! that is none of an enumeration is refused, and whoever reads indices checks them.
+//!
+//! *Marks* divide a snapshot into parts, so that two snapshots can be compared part by part ([`parts`]).
+
+mod values;
+
+use std::ops::Range;
+
+/// Why bytes are refused.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Flaw(pub String);
+
+/// The result of reading.
+pub(crate) type Read = Result<(), Flaw>;
+
+impl From<String> for Flaw {
+    fn from(reason: String) -> Flaw {
+        Flaw(reason)
+    }
+}
+
+/// Returns a flaw with this message from the calling function unless the condition holds.
+macro_rules! require {
+    ($condition:expr, $($message:tt)*) => {
+        let holds: bool = $condition;
+        if !holds {
+            return Err($crate::base::codec::Flaw(format!($($message)*)));
+        }
+    };
+}
+pub(crate) use require;
+
+/// A value that snapshots hold.
+pub(crate) trait Stored: Sized {
+    fn write(&self, to: &mut Writer<'_>);
+
+    /// Reads a value in place of this one, whose memory it takes over.
+    fn read(&mut self, from: &mut Reader<'_>) -> Read;
+
+    /// A value to be read into.
+    fn blank() -> Self;
+
+    fn write_list(list: &[Self], to: &mut Writer<'_>) {
+        to.length(list.len());
+        list.iter().for_each(|value| value.write(to));
+    }
+
+    fn read_list(list: &mut Vec<Self>, from: &mut Reader<'_>) -> Read {
+        let len = from.length()?;
+        list.truncate(len);
+        for index in 0..len {
+            if index == list.len() {
+                list.push(Self::blank());
+            }
+            list[index].read(from)?;
+        }
+        Ok(())
+    }
+}
+
+/// Implements [`Stored`]: `stored!(Type { state, … } scratch { memory, … })`. What is in `scratch` is left as it is. With `= value` the
+/// type needs no default.
+macro_rules! stored {
+    ($type:ty { $($field:tt),* $(,)? } $(scratch { $($scratch:tt),* $(,)? })?) => {
+        $crate::base::codec::stored!($type = <$type as Default>::default(); { $($field),* } $(scratch { $($scratch),* })?);
+    };
+    ($type:ty = $blank:expr; { $($field:tt),* $(,)? } $(scratch { $($scratch:tt),* $(,)? })?) => {
+        impl $crate::base::codec::Stored for $type {
+            fn write(&self, to: &mut $crate::base::codec::Writer<'_>) {
+                // No field may be forgotten.
+                let Self { $($field: _,)* $($($scratch: _,)*)? } = self;
+                $($crate::base::codec::Stored::write(&self.$field, to);)*
+            }
+
+            fn read(&mut self, from: &mut $crate::base::codec::Reader<'_>) -> $crate::base::codec::Read {
+                $($crate::base::codec::Stored::read(&mut self.$field, from)?;)*
+                let _ = from;
+                Ok(())
+            }
+
+            fn blank() -> Self {
+                $blank
+            }
+        }
+    };
+}
+pub(crate) use stored;
+
+/// Implements [`Stored`] for an enumeration: `stored_enum!(Type { 0 => Type::Plain, 1 => Type::With(value: f32), 2 => Type::Of { a: f32, b: u32 } })`.
+/// The first variant is the blank one, and has no fields; or the blank one is given by `= value;`.
+macro_rules! stored_enum {
+    ($type:ty = $blank:expr; { $($number:literal => $variant:ident $(($($tuple:ident: $tuple_type:ty),*))? $({ $($name:ident: $name_type:ty),* $(,)? })?),* $(,)? }) => {
+        impl $crate::base::codec::Stored for $type {
+            fn write(&self, to: &mut $crate::base::codec::Writer<'_>) {
+                #[allow(unused_imports)]
+                use $crate::base::codec::Stored as _;
+                match self {
+                    $(Self::$variant $(($($tuple),*))? $({ $($name),* })? => {
+                        ($number as u8).write(to);
+                        $($($tuple.write(to);)*)?
+                        $($($name.write(to);)*)?
+                    })*
+                }
+            }
+
+            fn read(&mut self, from: &mut $crate::base::codec::Reader<'_>) -> $crate::base::codec::Read {
+                *self = match from.byte()? {
+                    $($number => {
+                        $($(let $tuple: $tuple_type = from.value()?;)*)?
+                        $($(let $name: $name_type = from.value()?;)*)?
+                        Self::$variant $(($($tuple),*))? $({ $($name),* })?
+                    })*
+                    other => return Err(from.unknown(stringify!($type), other)),
+                };
+                Ok(())
+            }
+
+            fn blank() -> Self {
+                $blank
+            }
+        }
+    };
+}
+pub(crate) use stored_enum;
+
+/// Writes to a buffer.
+pub(crate) struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    /// Where the snapshot begins, and the last mark.
+    start: usize,
+    mark: usize,
+}
+
+/// The forms of a column.
+mod form {
+    pub(super) const RAW: u8 = 0;
+    /// All words are the same.
+    pub(super) const SAME: u8 = 1;
+    /// Those of another column that both sides have.
+    pub(super) const OTHER: u8 = 2;
+    /// Those of another column, except for some.
+    pub(super) const PATCHED: u8 = 3;
+    /// The words are small: one or two bytes each.
+    pub(super) const BYTES: u8 = 4;
+    pub(super) const SHORTS: u8 = 5;
+}
+
+impl<'a> Writer<'a> {
+    /// Begins with a mark.
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Writer<'a> {
+        let start = out.len();
+        out.extend_from_slice(&0u32.to_le_bytes());
+        Writer { out, start, mark: start }
+    }
+
+    /// Appends without marks. What is aligned is so from the beginning of the buffer.
+    pub(crate) fn plain(out: &'a mut Vec<u8>) -> Writer<'a> {
+        Writer { out, start: 0, mark: 0 }
+    }
+
+    /// Begins a new part.
+    pub(crate) fn mark(&mut self) {
+        let at = self.out.len();
+        let distance = (at - self.mark) as u32;
+        self.out[self.mark..self.mark + 4].copy_from_slice(&distance.to_le_bytes());
+        self.out.extend_from_slice(&0u32.to_le_bytes());
+        self.mark = at;
+    }
+
+    /// Writes a number of values.
+    pub(crate) fn length(&mut self, len: usize) {
+        (len as u32).write(self);
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
+    }
+
+    /// Writes values as they lie in memory, without their number.
+    pub(crate) fn raw<T: bytemuck::NoUninit>(&mut self, values: &[T]) {
+        self.out.extend_from_slice(bytemuck::cast_slice(values));
+    }
+
+    /// Brings the next byte to a multiple of four, from the start.
+    fn align(&mut self) {
+        while !(self.out.len() - self.start).is_multiple_of(4) {
+            self.out.push(0);
+        }
+    }
+
+    /// Writes a column all of whose words are this one.
+    pub(crate) fn same(&mut self, word: u32) {
+        self.out.push(form::SAME);
+        self.raw(&[word]);
+    }
+
+    /// Begins a column whose words come next.
+    pub(crate) fn begin_raw(&mut self) {
+        self.out.push(form::RAW);
+        self.align();
+    }
+
+    /// Writes a column of words, without their number: once if all are the same.
+    pub(crate) fn column(&mut self, words: &[u32]) {
+        match words.first() {
+            Some(&first) if words.iter().all(|&word| word == first) => {
+                self.out.push(form::SAME);
+                self.raw(&[first]);
+            }
+            _ => {
+                self.out.push(form::RAW);
+                self.align();
+                self.raw(words);
+            }
+        }
+    }
+
+    /// Writes a column of words that are most likely those that `expected` gives: only the others are written.
+    pub(crate) fn column_like(&mut self, words: &[u32], expected: impl Fn(usize) -> u32) {
+        if !self.patches(words.len(), |index| words[index], expected) {
+            self.column(words);
+        }
+    }
+
+    /// The same for words that are in no column.
+    pub(crate) fn words_like(
+        &mut self,
+        len: usize,
+        word: impl Fn(usize) -> u32,
+        expected: impl Fn(usize) -> u32,
+    ) {
+        if !self.patches(len, &word, expected) {
+            self.out.push(form::RAW);
+            self.align();
+            (0..len).for_each(|index| self.raw(&[word(index)]));
+        }
+    }
+
+    /// Writes the words that are not as expected, if they are few.
+    fn patches(&mut self, len: usize, word: impl Fn(usize) -> u32, expected: impl Fn(usize) -> u32) -> bool {
+        let odd = |&index: &usize| expected(index) != word(index);
+        let others = (0..len).filter(odd).count();
+        if others == 0 {
+            self.out.push(form::OTHER);
+        } else if others <= len / 4 {
+            self.out.push(form::PATCHED);
+            self.length(others);
+            (0..len).filter(odd).for_each(|index| self.raw(&[index as u32, word(index)]));
+        }
+        others <= len / 4
+    }
+
+    /// Writes a column of words that are small most of the time, without their number.
+    pub(crate) fn small_column(&mut self, words: impl Iterator<Item = u32> + Clone) {
+        let mut all = words.clone();
+        let Some(first) = all.next() else { return self.out.push(form::BYTES) };
+        let (most, same) =
+            all.fold((first, true), |(most, same), word| (most.max(word), same && word == first));
+        if same {
+            self.out.push(form::SAME);
+            self.raw(&[first]);
+        } else if most <= u32::from(u8::MAX) {
+            self.out.push(form::BYTES);
+            self.out.extend(words.map(|word| word as u8));
+        } else if most <= u32::from(u16::MAX) {
+            self.out.push(form::SHORTS);
+            words.for_each(|word| self.out.extend_from_slice(&(word as u16).to_le_bytes()));
+        } else {
+            self.out.push(form::RAW);
+            self.align();
+            words.for_each(|word| self.out.extend_from_slice(&word.to_le_bytes()));
+        }
+    }
+}
+
+/// Reads from bytes.
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Skips the first mark.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Reader<'a>, Flaw> {
+        let mut reader = Reader { bytes, at: 0 };
+        reader.mark()?;
+        Ok(reader)
+    }
+
+    /// Of bytes without marks.
+    pub(crate) fn plain(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, at: 0 }
+    }
+
+    /// Where the reader is, in bytes.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn mark(&mut self) -> Read {
+        self.take(4).map(|_| ())
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], Flaw> {
+        let rest = &self.bytes[self.at..];
+        require!(len <= rest.len(), "{len} bytes are missing");
+        self.at += len;
+        Ok(&rest[..len])
+    }
+
+    pub(crate) fn byte(&mut self) -> Result<u8, Flaw> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn word(&mut self) -> Result<u32, Flaw> {
+        let mut word = [0; 4];
+        word.copy_from_slice(self.take(4)?);
+        Ok(u32::from_le_bytes(word))
+    }
+
+    pub(crate) fn value<T: Stored>(&mut self) -> Result<T, Flaw> {
+        let mut value = T::blank();
+        value.read(self)?;
+        Ok(value)
+    }
+
+    /// A number of values. Each of them, or something else that belongs to it, takes a byte at least. So no snapshot can ask for more
+    /// memory than some hundred times its own length.
+    pub(crate) fn length(&mut self) -> Result<usize, Flaw> {
+        let len = self.word()? as usize;
+        require!(len <= self.bytes.len(), "{len} values in {} bytes", self.bytes.len());
+        Ok(len)
+    }
+
+    pub(crate) fn unknown(&self, kind: &str, number: u8) -> Flaw {
+        Flaw(format!("{number} is no {kind}"))
+    }
+
+    fn align(&mut self) -> Read {
+        while !self.at.is_multiple_of(4) {
+            self.byte()?;
+        }
+        Ok(())
+    }
+
+    /// Begins a column of which the words come next, as [`Writer::begin_raw`] wrote it.
+    pub(crate) fn begin_raw(&mut self) -> Read {
+        let form = self.byte()?;
+        require!(form == form::RAW, "form {form} of a column, not {}", form::RAW);
+        self.align()
+    }
+
+    /// Reads `len` values as they lie in memory into `values`.
+    pub(crate) fn raw<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &mut self,
+        values: &mut Vec<T>,
+        len: usize,
+    ) -> Read {
+        let bytes = self.take(len.checked_mul(size_of::<T>()).ok_or_else(|| Flaw("too long".into()))?)?;
+        values.clear();
+        values.resize(len, T::zeroed());
+        bytemuck::cast_slice_mut(values).copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Reads a column of `len` words into the first places of `words`, which has no others. `expected` is that of
+    /// [`Writer::column_like`].
+    pub(crate) fn column_like<T: bytemuck::Pod>(
+        &mut self,
+        values: &mut Vec<T>,
+        len: usize,
+        expected: impl Fn(usize) -> u32,
+    ) -> Read {
+        const { assert!(size_of::<T>() == 4, "a column of words") };
+        values.clear();
+        values.resize(len, T::zeroed());
+        let words: &mut [u32] = bytemuck::cast_slice_mut(values);
+        match self.byte()? {
+            form::RAW => {
+                self.align()?;
+                let bytes = self.take(len.checked_mul(4).ok_or_else(|| Flaw("too long".into()))?)?;
+                bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
+            }
+            form::SAME => words.fill(self.word()?),
+            form::OTHER => words.iter_mut().enumerate().for_each(|(index, word)| *word = expected(index)),
+            form::PATCHED => {
+                words.iter_mut().enumerate().for_each(|(index, word)| *word = expected(index));
+                for _ in 0..self.length()? {
+                    let (index, word) = (self.word()? as usize, self.word()?);
+                    require!(index < len, "value {index} of {len}");
+                    words[index] = word;
+                }
+            }
+            form::BYTES => {
+                words.iter_mut().zip(self.take(len)?).for_each(|(word, &byte)| *word = u32::from(byte));
+            }
+            form::SHORTS => {
+                let (pairs, _) = self.take(2 * len)?.as_chunks::<2>();
+                words
+                    .iter_mut()
+                    .zip(pairs)
+                    .for_each(|(word, &pair)| *word = u32::from(u16::from_le_bytes(pair)));
+            }
+            other => return Err(self.unknown("form of a column", other)),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn column<T: bytemuck::Pod>(&mut self, values: &mut Vec<T>, len: usize) -> Read {
+        self.column_like(values, len, |_| 0)
+    }
+}
+
+/// The parts of a snapshot, between its marks. Ends at a mark that is none.
+pub(crate) fn parts(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut next = Some(0usize);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let mut word = [0; 4];
+        let Some(mark) = bytes.get(start..start + 4) else {
+            next = None;
+            return (start < bytes.len()).then_some(start..bytes.len());
+        };
+        word.copy_from_slice(mark);
+        let distance = u32::from_le_bytes(word) as usize;
+        let end = start.saturating_add(distance);
+        if distance < 4 || end >= bytes.len() {
+            next = None;
+            return Some(start..bytes.len());
+        }
+        next = Some(end);
+        Some(start..end)
+    })
+}
+
+/// A checksum of bytes: four sums side by side, each of which a change of one of its words changes for certain (an odd factor and a
+/// rotation lose nothing), mixed at the end. It guards against accidents, not against people.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    const FACTORS: [u64; 4] =
+        [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x27D4_EB2F_1656_67C5];
+    let mut sums = FACTORS.map(|factor| factor ^ bytes.len() as u64);
+    let mut add = |words: &[[u8; 8]]| {
+        for ((sum, factor), &word) in sums.iter_mut().zip(FACTORS).zip(words) {
+            *sum = (*sum ^ u64::from_le_bytes(word)).wrapping_mul(factor).rotate_left(29);
+        }
+    };
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    for block in blocks {
+        add(block.as_chunks::<8>().0);
+    }
+    let mut last = [0; 32];
+    last[..rest.len()].copy_from_slice(rest);
+    add(last.as_chunks::<8>().0);
+    sums.into_iter().fold(0, |all, sum| {
+        let mixed = (all ^ sum).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        mixed ^ mixed >> 32
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Contract: columns are read as they were written, whatever their values, and take no more than their words and some bytes.
+        #[test]
+        fn columns_return(words in prop::collection::vec(prop_oneof![Just(7u32), 0u32..300, any::<u32>()], 0..80), like in 0u32..300) {
+            let mut bytes = Vec::new();
+            let mut to = Writer::new(&mut bytes);
+            words.write(&mut to);
+            to.mark();
+            to.column_like(&words, |_| like);
+            to.mark();
+            to.small_column(words.iter().copied());
+            prop_assert!(bytes.len() <= 3 * 4 * words.len() + 64);
+            prop_assert_eq!(parts(&bytes).map(|part| part.len()).sum::<usize>(), bytes.len());
+            prop_assert_eq!(parts(&bytes).count(), 3);
+            let mut from = Reader::new(&bytes).unwrap();
+            let mut read: Vec<u32> = Vec::new();
+            read.read(&mut from).unwrap();
+            prop_assert_eq!(&read, &words);
+            from.mark().unwrap();
+            from.column_like(&mut read, words.len(), |_| like).unwrap();
+            prop_assert_eq!(&read, &words);
+            from.mark().unwrap();
+            from.column(&mut read, words.len()).unwrap();
+            prop_assert_eq!(&read, &words);
+            prop_assert!(from.is_at_end());
+        }
+
+        /// Contract: the checksum changes with each bit, and with the length.
+        #[test]
+        fn each_bit_counts(bytes in prop::collection::vec(any::<u8>(), 1..200), bit in any::<prop::sample::Index>()) {
+            let bit = bit.index(8 * bytes.len());
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_ne!(checksum(&bytes), checksum(&other));
+            other.clone_from(&bytes);
+            other.push(0);
+            prop_assert_ne!(checksum(&bytes), checksum(&other));
+        }
+    }
+}

@@ -1,0 +1,472 @@
+//! What a snapshot holds of the order of space.
+//!
+//! Most of the bounds follow from where the bodies were when the list was made, their extents and their margins. So they are written
+//! as what differs from that: loose bodies, removed ones. What follows from bounds (fronts, large bodies by place) is found again.
+
+use super::bands::Band;
+use super::shapes::{Boxes, box_of};
+use super::{Bounds, Broadphase, Margins, TileBands, interval, shape_row};
+use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
+use crate::body::{Bodies, Motion};
+use crate::geometry::shape::ShapeKind;
+use crate::geometry::trig::sin_cos;
+use crate::lane::{MAX_WIDTH, Row, padded};
+use crate::narrowphase::Role;
+
+/// The bounds of a slot as they most likely are, from what is written before them.
+struct Likely<'a> {
+    bodies: &'a Bodies,
+    margins: &'a Margins,
+    along_x: bool,
+    fleeting: bool,
+    /// The first large body.
+    banded: usize,
+    large_growth: f32,
+}
+
+impl Likely<'_> {
+    fn is_fixed(&self, slot: usize) -> bool {
+        matches!(self.bodies.columns.kind[slot].motion(), Motion::Static | Motion::Asleep)
+    }
+
+    /// How far around the slot's shape others count as partners: see `Growth::of`. Frames are taken to be off.
+    fn growth(&self, slot: usize, leeway: f32) -> f32 {
+        let c = &self.bodies.columns;
+        if !c.kind[slot].is_collidable() || c.kind[slot].shape() == ShapeKind::HalfSpace {
+            return if slot < self.banded { 0.0 } else { self.large_growth };
+        }
+        let speculative = if self.is_fixed(slot) { 0.0 } else { self.margins.speculative };
+        let own = (leeway + speculative) + 0.0;
+        if slot < self.banded { own } else { own + self.large_growth }
+    }
+
+    /// `[min_s, max_s, min_b, max_b]`.
+    fn bounds(&self, slot: usize, built: [f32; 2], growth: f32) -> [f32; 4] {
+        let c = &self.bodies.columns;
+        let grown = match self.margins.fastest {
+            Some(_) if self.fleeting && c.inv_mass[slot] > 0.0 => self.margins.speculative,
+            Some(fastest) if self.fleeting => growth + fastest,
+            _ => growth,
+        };
+        let half = [c.ext_x[slot], c.ext_y[slot]];
+        let (s, b) = if self.along_x { (1, 0) } else { (0, 1) };
+        let [min_s, max_s] = interval(built[s], half[s], grown);
+        let [min_b, max_b] = interval(built[b], half[b], grown);
+        [min_s, max_s, min_b, max_b]
+    }
+
+    fn shape(&self, slot: usize, built: [f32; 2]) -> Row {
+        let c = &self.bodies.columns;
+        shape_row(c.kind[slot], built, [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot])
+    }
+
+    /// How a slot was turned, where there are bodies that turn: see `axis_lanes`.
+    fn axis(&self, slot: usize, built_angle: f32) -> [f32; 2] {
+        let turns = self.bodies.columns.furthest[slot] > 0.0;
+        let (sin, cos) = sin_cos(if turns { built_angle } else { 0.0 });
+        [cos, sin]
+    }
+
+    /// Half extents and rounding of a slot, where there are bodies that turn.
+    fn boxed(&self, slot: usize) -> [f32; 3] {
+        let c = &self.bodies.columns;
+        if c.kind[slot].motion() == Motion::Dead {
+            return [c.ext_x[slot], c.ext_y[slot], 0.0];
+        }
+        let ([x, y], rounding) = box_of(self.bodies, slot);
+        [x, y, rounding]
+    }
+
+    /// The half extent of a slot, where nothing turns.
+    fn round(&self, slot: usize) -> f32 {
+        let c = &self.bodies.columns;
+        let round = c.kind[slot].is_round() && c.inv_mass[slot] > 0.0;
+        if round { c.ext_x[slot] } else { f32::INFINITY }
+    }
+
+    fn role(&self, slot: usize) -> u32 {
+        let c = &self.bodies.columns;
+        Role::of(c.kind[slot], c.inv_mass[slot] == 0.0) as u32
+    }
+
+    /// The limit of a slot in a list of one step.
+    fn limit(&self, slot: usize) -> f32 {
+        if self.bodies.columns.inv_mass[slot] > 0.0 { self.margins.speculative } else { f32::INFINITY }
+    }
+}
+
+impl Boxes {
+    fn write(&self, likely: &Likely<'_>, built: usize, built_angle: &[f32], to: &mut Writer<'_>) {
+        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role } = self;
+        turned.write(to);
+        to.mark();
+        if !turned {
+            return to.column_like(words(half_x, built), |slot| likely.round(slot).to_bits());
+        }
+        to.column(words(built_angle, built));
+        for (number, column) in [axis_x, axis_y].into_iter().enumerate() {
+            to.mark();
+            to.column_like(words(column, built), |slot| {
+                likely.axis(slot, built_angle[slot])[number].to_bits()
+            });
+        }
+        for (number, column) in [half_x, half_y, rounding].into_iter().enumerate() {
+            to.mark();
+            to.column_like(words(column, built), |slot| likely.boxed(slot)[number].to_bits());
+        }
+        to.mark();
+        to.words_like(built, |slot| role[slot] as u32, |slot| likely.role(slot));
+    }
+
+    fn read(
+        &mut self,
+        likely: &Likely<'_>,
+        built: usize,
+        built_angle: &mut Vec<f32>,
+        from: &mut Reader<'_>,
+    ) -> Read {
+        self.turned.read(from)?;
+        from.mark()?;
+        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role } = self;
+        if !*turned {
+            return from.column_like(half_x, built, |slot| likely.round(slot).to_bits());
+        }
+        from.column(built_angle, built)?;
+        for (number, column) in [axis_x, axis_y].into_iter().enumerate() {
+            from.mark()?;
+            from.column_like(column, built, |slot| likely.axis(slot, built_angle[slot])[number].to_bits())?;
+        }
+        for (number, column) in [half_x, half_y, rounding].into_iter().enumerate() {
+            from.mark()?;
+            from.column_like(column, built, |slot| likely.boxed(slot)[number].to_bits())?;
+        }
+        from.mark()?;
+        let mut numbers: Vec<u32> = Vec::new();
+        from.column_like(&mut numbers, built, |slot| likely.role(slot))?;
+        for (slot, number) in numbers.into_iter().enumerate() {
+            let known = Role::ALL.into_iter().find(|role| *role as u32 == number);
+            let known = known.ok_or_else(|| Flaw(format!("{number} is no role of a body")))?;
+            let compound = likely.role(slot) == Role::Compound as u32;
+            require!((known == Role::Compound) == compound, "slot {slot} is a compound: {compound}");
+            role.push(known);
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role } = self;
+        *turned = false;
+        [axis_x, axis_y, half_x, half_y, rounding].into_iter().for_each(Vec::clear);
+        role.clear();
+    }
+
+    /// Appends the boxes of no slots.
+    fn pad(&mut self, wanted: usize) {
+        if !self.half_x.is_empty() {
+            self.half_x.resize(wanted, 0.0);
+        }
+        if self.turned {
+            for column in [&mut self.axis_x, &mut self.axis_y, &mut self.half_y, &mut self.rounding] {
+                column.resize(wanted, 0.0);
+            }
+            self.role.resize(wanted, Role::default());
+        }
+    }
+}
+
+impl Broadphase {
+    fn likely<'a>(&'a self, bodies: &'a Bodies) -> Likely<'a> {
+        Likely {
+            bodies,
+            margins: &self.margins,
+            along_x: self.bands.along_x,
+            fleeting: self.fleeting,
+            banded: self.bands.banded,
+            large_growth: self.bounds.large_growth,
+        }
+    }
+
+    /// `lives` tells that the list is not void: then boxes are in use.
+    pub(crate) fn write(&self, bodies: &Bodies, lives: bool, to: &mut Writer<'_>) {
+        let Broadphase {
+            bands,
+            levels: _,
+            frames,
+            bounds,
+            strays,
+            loose,
+            loose_boxes: _,
+            margins,
+            horizon,
+            fleeting,
+            shape: _,
+            boxes: _,
+            parts,
+            tiles,
+            built,
+            listed,
+            loners,
+            near_loose: _,
+            tests,
+            present,
+        } = self;
+        to.mark();
+        (*built, *listed, *tests).write(to);
+        (bands.along_x, bands.height.to_bits(), bands.banded, bands.large_end).write(to);
+        to.length(bands.list.len());
+        to.small_column(bands.list.iter().map(|band| band.slots.len() as u32));
+        to.mark();
+        bands.list.iter().for_each(|band| band.id.write(to));
+        to.length(tiles.len());
+        to.small_column(tiles.iter().map(|tile| tile.bands.len() as u32));
+        to.mark();
+        frames.write(to);
+        to.mark();
+        (*margins).write(to);
+        horizon.write(to);
+        fleeting.write(to);
+        present.write(to);
+        strays.write(to);
+        loose.write(to);
+        loners.write(to);
+        parts.write(to);
+        self.write_bounds(bounds, bodies, lives, to);
+    }
+
+    fn write_bounds(&self, bounds: &Bounds, bodies: &Bodies, lives: bool, to: &mut Writer<'_>) {
+        let Bounds {
+            min_s,
+            max_s,
+            min_b,
+            max_b,
+            front: _,
+            growth,
+            limit,
+            built_x,
+            built_y,
+            frame_x,
+            frame_y,
+            built_angle,
+            leeway,
+            age,
+            steps,
+            lifetime,
+            large_growth,
+            allowance,
+        } = bounds;
+        to.mark();
+        (*age, *steps, *lifetime, *large_growth).write(to);
+        allowance.write(to);
+        let built = self.built;
+        let likely = self.likely(bodies);
+        for column in [leeway, built_x, built_y, frame_x, frame_y] {
+            to.mark();
+            to.column(words(column, built));
+        }
+        to.mark();
+        to.column_like(words(growth, built), |slot| likely.growth(slot, leeway[slot]).to_bits());
+        for (number, column) in [min_s, max_s, min_b, max_b].into_iter().enumerate() {
+            to.mark();
+            to.column_like(words(column, built), |slot| {
+                likely.bounds(slot, [built_x[slot], built_y[slot]], growth[slot])[number].to_bits()
+            });
+        }
+        to.mark();
+        to.column_like(bytemuck::cast_slice(&self.shape[..built]), |word| {
+            let slot = word / 4;
+            likely.shape(slot, [built_x[slot], built_y[slot]]).0[word % 4].to_bits()
+        });
+        if lives {
+            to.mark();
+            if self.fleeting {
+                to.column_like(words(limit, built), |slot| likely.limit(slot).to_bits());
+            }
+            self.boxes.write(&likely, built, built_angle, to);
+        }
+    }
+
+    /// Reads what [`Broadphase::write`] wrote. The bodies are those of the same snapshot. `lives` tells that the list is not void.
+    pub(crate) fn read(&mut self, bodies: &Bodies, lives: bool, from: &mut Reader<'_>) -> Read {
+        from.mark()?;
+        (self.built, self.listed, self.tests) = from.value()?;
+        require!(self.built <= bodies.len && self.listed <= self.built, "{} slots listed", self.built);
+        let bands = &mut self.bands;
+        let height: u64;
+        (bands.along_x, height, bands.banded, bands.large_end) = from.value()?;
+        bands.height = f64::from_bits(height);
+        let ordered = bands.banded <= bands.large_end && bands.large_end <= self.listed;
+        require!(ordered, "{} slots in bands, {} with the large ones", bands.banded, bands.large_end);
+        require!(self.built == 0 || bands.height > 0.0, "bands of height {}", bands.height);
+        bands.order.clear();
+        bands.order.resize(self.built, u32::MAX);
+        self.read_bands(from)?;
+        from.mark()?;
+        self.frames.read(from)?;
+        from.mark()?;
+        self.margins.read(from)?;
+        self.horizon.read(from)?;
+        self.fleeting.read(from)?;
+        self.present.read(from)?;
+        self.strays.read(from)?;
+        self.loose.read(from)?;
+        self.loners.read(from)?;
+        self.parts.read(from)?;
+        let below = |slots: &[u32], len: usize| slots.iter().all(|&slot| (slot as usize) < len);
+        let ordered = |slots: &[u32]| slots.windows(2).all(|two| two[0] < two[1]);
+        require!(below(&self.loose, self.built) && ordered(&self.loose), "loose bodies are not in order");
+        require!(below(&self.loners, self.bands.banded), "a loner is in no band");
+        require!(self.strays.fits(bodies.len), "strays are not in order");
+        require!(
+            !lives || self.parts.fits(bodies, self.built),
+            "the parts of compounds are not those of the bodies"
+        );
+        self.read_bounds(bodies, lives, from)?;
+        self.loose_boxes.clear();
+        self.near_loose.clear();
+        self.find_fronts();
+        let bounds = &self.bounds;
+        let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
+        let large = self.bands.banded..self.bands.large_end;
+        self.levels.build(bodies, large, columns, self.bands.height as f32);
+        Ok(())
+    }
+
+    fn read_bands(&mut self, from: &mut Reader<'_>) -> Read {
+        let count = from.length()?;
+        let mut lengths: Vec<u32> = Vec::new();
+        from.column(&mut lengths, count)?;
+        from.mark()?;
+        self.bands.list.clear();
+        let (mut start, mut last) = (0usize, i64::MIN);
+        for len in lengths {
+            let id: i32 = from.value()?;
+            require!(i64::from(id) > last && len > 0, "band {id} is not in order");
+            last = i64::from(id);
+            let end = start + len as usize;
+            self.bands.list.push(Band { id, slots: start..end });
+            start = end;
+        }
+        require!(start == self.bands.banded, "{start} slots in bands of {}", self.bands.banded);
+        let tiles = from.length()?;
+        let mut lengths: Vec<u32> = Vec::new();
+        from.column(&mut lengths, tiles)?;
+        self.tiles.clear();
+        let mut first = 0usize;
+        for len in lengths {
+            let bands = first..first + len as usize;
+            require!(len > 0 && bands.end <= count, "a tile of the bands {bands:?}");
+            let slots = self.bands.list[first].slots.start..self.bands.list[bands.end - 1].slots.end;
+            first = bands.end;
+            self.tiles.push(TileBands { bands, slots });
+        }
+        require!(first == count, "{first} of {count} bands are in tiles");
+        Ok(())
+    }
+
+    fn read_bounds(&mut self, bodies: &Bodies, lives: bool, from: &mut Reader<'_>) -> Read {
+        from.mark()?;
+        let mut bounds = std::mem::take(&mut self.bounds);
+        (bounds.age, bounds.steps, bounds.lifetime, bounds.large_growth) = from.value()?;
+        bounds.allowance.read(from)?;
+        self.bounds.large_growth = bounds.large_growth;
+        let most = 4 * bodies.len + 64;
+        let allowance = &bounds.allowance;
+        require!(
+            allowance.per_step <= most && allowance.per_list <= most,
+            "{} loose bodies",
+            allowance.per_list
+        );
+        let built = self.built;
+        let mut shape = std::mem::take(&mut self.shape);
+        let mut boxes = std::mem::take(&mut self.boxes);
+        let likely = self.likely(bodies);
+        for column in [
+            &mut bounds.leeway,
+            &mut bounds.built_x,
+            &mut bounds.built_y,
+            &mut bounds.frame_x,
+            &mut bounds.frame_y,
+        ] {
+            from.mark()?;
+            from.column(column, built)?;
+        }
+        from.mark()?;
+        let leeway = &bounds.leeway;
+        from.column_like(&mut bounds.growth, built, |slot| likely.growth(slot, leeway[slot]).to_bits())?;
+        let (built_x, built_y, growth) = (&bounds.built_x, &bounds.built_y, &bounds.growth);
+        let sides = [&mut bounds.min_s, &mut bounds.max_s, &mut bounds.min_b, &mut bounds.max_b];
+        for (number, column) in sides.into_iter().enumerate() {
+            from.mark()?;
+            from.column_like(column, built, |slot| {
+                likely.bounds(slot, [built_x[slot], built_y[slot]], growth[slot])[number].to_bits()
+            })?;
+        }
+        from.mark()?;
+        let mut flat: Vec<f32> = Vec::new();
+        from.column_like(&mut flat, 4 * built, |word| {
+            let slot = word / 4;
+            likely.shape(slot, [built_x[slot], built_y[slot]]).0[word % 4].to_bits()
+        })?;
+        shape.clear();
+        shape.extend(flat.as_chunks::<4>().0.iter().map(|&row| Row(row)));
+        bounds.limit.clear();
+        bounds.built_angle.clear();
+        boxes.clear();
+        if lives {
+            from.mark()?;
+            if self.fleeting {
+                from.column_like(&mut bounds.limit, built, |slot| likely.limit(slot).to_bits())?;
+            }
+            boxes.read(&likely, built, &mut bounds.built_angle, from)?;
+        }
+        self.pad(&mut bounds, &mut shape, &mut boxes);
+        (self.bounds, self.shape, self.boxes) = (bounds, shape, boxes);
+        Ok(())
+    }
+
+    /// Appends the bounds that overlap nothing.
+    fn pad(&self, bounds: &mut Bounds, shape: &mut Vec<Row>, boxes: &mut Boxes) {
+        // In a world that has made no list there are none.
+        let wanted = if self.built == 0 { 0 } else { padded(self.built) + MAX_WIDTH };
+        for column in [
+            &mut bounds.min_s,
+            &mut bounds.max_s,
+            &mut bounds.min_b,
+            &mut bounds.max_b,
+            &mut bounds.growth,
+            &mut bounds.built_x,
+            &mut bounds.built_y,
+            &mut bounds.frame_x,
+            &mut bounds.frame_y,
+            &mut bounds.leeway,
+        ] {
+            column.resize(wanted, f32::INFINITY);
+        }
+        shape.resize(wanted, Row::default());
+        if !bounds.built_angle.is_empty() {
+            bounds.built_angle.resize(wanted, 0.0);
+        }
+        if !bounds.limit.is_empty() {
+            bounds.limit.resize(wanted, f32::INFINITY);
+        }
+        boxes.pad(wanted);
+    }
+
+    /// Finds the largest bounds in each band up to each slot.
+    fn find_fronts(&mut self) {
+        let Bounds { front, max_s, .. } = &mut self.bounds;
+        front.clear();
+        front.resize(max_s.len(), 0.0);
+        for band in &self.bands.list {
+            let mut largest = f32::NEG_INFINITY;
+            for (front, &max) in front[band.slots.clone()].iter_mut().zip(&max_s[band.slots.clone()]) {
+                largest = if max > largest { max } else { largest };
+                *front = largest;
+            }
+        }
+    }
+}
+
+fn words(column: &[f32], len: usize) -> &[u32] {
+    bytemuck::cast_slice(&column[..len])
+}

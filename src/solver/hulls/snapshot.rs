@@ -1,0 +1,147 @@
+//! What a snapshot holds of the hulls' solver: contacts with their impulses, the pairs that touched, and how hulls are numbered.
+
+use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Shift, Side, Surface};
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
+use crate::body::{Bodies, Filter};
+use crate::geometry::outline::MAX_VERTICES;
+use crate::particles::hulls::Hulls;
+use glam::Vec2;
+
+crate::base::codec::stored!(Hull = Hull {
+    slots: [0; MAX_VERTICES],
+    count: 0,
+    base: [Vec2::ZERO; MAX_VERTICES],
+    origin: Vec2::ZERO,
+    radius: 0.0,
+    more: [0.0; MAX_VERTICES],
+    lower: Vec2::ZERO,
+    upper: Vec2::ZERO,
+    filter: Filter::default(),
+    material: 0,
+    fixed: false,
+    paired: false,
+    own: 0,
+}; { slots, count, base, origin, radius, more, lower, upper, filter, material, fixed, paired, own });
+crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0 }; { static_friction, dynamic_friction, restitution });
+crate::base::codec::stored!(Side = Side { slots: [0; 2], ends: [0; 2], shares: [0.0; 2], arms: [0.0; 2], shift: Shift::default() }; { slots, ends, shares, arms, shift });
+crate::base::codec::stored!(Shift { row, arm, moves, turns, least, movable });
+crate::base::codec::stored!(Contact = Contact {
+    key: (0, 0, 0, 0),
+    normal: Vec2::X,
+    sides: [Stored::blank(), Stored::blank()],
+    point: Vec2::ZERO,
+    gap: 0.0,
+    surface: Stored::blank(),
+    masses: [0.0; 2],
+    move_mass: 0.0,
+    coupling: 0.0,
+    impulses: [0.0; 2],
+    blow: [0.0; 2],
+    approach: 0.0,
+    slipping: 0,
+    noted: false,
+}; {
+    key, normal, sides, point, gap, surface, masses, move_mass, coupling, impulses, blow, approach, slipping, noted
+});
+crate::base::codec::stored!(HullPair = HullPair { hulls: [0; 2], surface: Stored::blank() }; { hulls, surface });
+crate::base::codec::stored!(OtherPair = OtherPair { hull: 0, slot: 0, part: 0, body: 0, surface: Stored::blank() }; { hull, slot, part, body, surface });
+
+impl HullSolver {
+    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+        to.mark();
+        self.hulls.write(to);
+        self.indices.write(to);
+        self.places.write(to);
+        self.owners.write(to);
+        self.clusters.write(to);
+        // For the counts that hosts read. The next step finds others.
+        self.pairs.write(to);
+        self.others.write(to);
+        to.mark();
+        self.contacts.write(to);
+        self.woken.write(to);
+        self.touched_before.write(to);
+    }
+
+    pub(crate) fn read(&mut self, bodies: &Bodies, hulls: &Hulls, from: &mut Reader<'_>) -> Read {
+        from.mark()?;
+        self.hulls.read(from)?;
+        self.indices.read(from)?;
+        self.places.read(from)?;
+        self.owners.read(from)?;
+        self.clusters.read(from)?;
+        self.pairs.read(from)?;
+        self.others.read(from)?;
+        from.mark()?;
+        self.contacts.read(from)?;
+        self.woken.read(from)?;
+        self.touched_before.read(from)?;
+        for memory in [&mut self.elsewhere, &mut self.paired] {
+            memory.clear();
+        }
+        self.before.clear();
+        self.touched.clear();
+        self.touches.clear();
+        self.check(bodies, hulls)
+    }
+
+    /// Checks all numbers that index something.
+    fn check(&self, bodies: &Bodies, hulls: &Hulls) -> Read {
+        let count = self.hulls.len();
+        require!(self.indices.len() == count, "{count} hulls, {} numbers", self.indices.len());
+        for hull in &self.hulls {
+            let known = (1..=MAX_VERTICES).contains(&hull.count)
+                && hull.slots().iter().all(|&slot| (slot as usize) < bodies.len);
+            require!(known, "a hull of the slots {:?}", hull.slots);
+        }
+        let capacity = hulls.capacity();
+        let place =
+            |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
+        let handles = bodies.table_lengths()[0];
+        let fits = self.places.len() <= capacity && self.owners.len() <= handles;
+        require!(fits, "{} places of {capacity} hulls, {} owners", self.places.len(), self.owners.len());
+        // The next step takes the numbers of the hulls as they are now.
+        if !hulls.renumbered && !hulls.changed {
+            let mut points = hulls.iter().flat_map(|(_, hull)| hull.points());
+            let owned =
+                points.all(|point| self.owners.is_empty() || (point.index as usize) < self.owners.len());
+            let clustered =
+                hulls.iter().all(|(handle, _)| (handle.index() as usize) < self.clusters.list.len());
+            require!(
+                owned && (clustered || self.clusters.list.is_empty()),
+                "the hulls were numbered otherwise"
+            );
+            let solid = hulls.iter().filter(|(_, hull)| hull.is_collidable(bodies));
+            let same = solid.map(|(handle, _)| handle.index()).eq(self.indices.iter().copied());
+            require!(same, "the hulls are not those of the contacts");
+        }
+        self.clusters.check(handles)?;
+        for contact in self.contacts.iter().chain(&self.woken) {
+            self.check_contact(contact, bodies, &place)?;
+        }
+        for pair in &self.touched_before {
+            require!(pair[0] < pair[1], "{pair:?} touched");
+        }
+        Ok(())
+    }
+
+    /// Checks the numbers of a contact, which may be that of a sleeping hull.
+    fn check_contact(&self, contact: &Contact, bodies: &Bodies, place: &dyn Fn(u32) -> Option<u32>) -> Read {
+        let Contact { key, sides, .. } = contact;
+        require!(key.0 <= 1, "a contact of kind {}", key.0);
+        require!(place(key.1).is_some(), "a contact of hull {}, which has no place", key.1);
+        require!(key.0 == 1 || place(key.2).is_some(), "a contact of hull {}, which has no place", key.2);
+        let slots = sides.iter().flat_map(|side| side.slots).all(|slot| (slot as usize) < bodies.len);
+        let ends = sides.iter().flat_map(|side| side.ends).all(|end| usize::from(end) < MAX_VERTICES);
+        require!(slots && ends, "a contact of the sides {:?}", sides.map(|side| side.slots));
+        Ok(())
+    }
+
+    /// Checks what is kept of hulls that sleep.
+    pub(crate) fn check_parked(&self, contacts: &[Contact], bodies: &Bodies) -> Read {
+        let count = self.hulls.len();
+        let place =
+            |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
+        contacts.iter().try_for_each(|contact| self.check_contact(contact, bodies, &place))
+    }
+}

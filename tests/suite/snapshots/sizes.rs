@@ -1,0 +1,76 @@
+//! Contract: snapshots and differences are small.
+
+use super::{assert_same, saved};
+use granule::scene;
+use granule::{BodyDesc, Error, Settings, Shape, Vec2, World};
+
+fn packed(bodies: usize, sleep: bool, steps: u32) -> World {
+    let mut scene = scene::builtin("packed", bodies, 1).unwrap();
+    scene.settings = Settings { sleep, ..scene.settings };
+    let mut world = scene.build().unwrap();
+    (0..steps).for_each(|_| world.step());
+    world
+}
+
+/// Packed circles at rest, with three contacts each, take at most 160 bytes a body; all of it, with what is kept to wake them.
+#[test]
+fn a_resting_body_takes_few_bytes() {
+    let world = packed(2_000, false, 300);
+    let contacts = world.contacts().count() as f64 / 2_000.0;
+    let bytes = saved(&world).len() as f64 / 2_000.0;
+    println!("{bytes:.1} bytes a body with {contacts:.2} contacts");
+    assert!(contacts > 2.7 && bytes <= 160.0, "{bytes:.1} bytes a body with {contacts:.2} contacts");
+}
+
+/// Where most bodies sleep, what a step changes takes less than a twentieth of a snapshot; and the other side makes the same bytes of it.
+#[test]
+fn differences_are_small() {
+    let mut world = packed(2_000, true, 1);
+    while world.awake_count() > 0 && world.step_count() < 3_000 {
+        world.step();
+    }
+    assert_eq!(world.awake_count(), 0, "they do not come to rest");
+    world.add_body(&BodyDesc::dynamic(Shape::circle(0.4), Vec2::new(0.0, 200.0))).unwrap();
+    (0..3).for_each(|_| world.step());
+    let base = saved(&world);
+    let mut other = World::from_snapshot(&base).unwrap();
+    world.step();
+    let mut difference = Vec::new();
+    world.diff(&base, &mut difference).unwrap();
+    let part = difference.len() as f64 / base.len() as f64;
+    println!("{} of {} bytes: {:.2} %", difference.len(), base.len(), 100.0 * part);
+    assert!(part < 0.05, "{} of {} bytes", difference.len(), base.len());
+    other.apply_diff(&base, &difference).unwrap();
+    assert_same(&saved(&other), &saved(&world), "after the difference");
+    // Another base, and an altered difference.
+    let after = saved(&world);
+    assert!(matches!(other.apply_diff(&after, &difference), Err(Error::Snapshot { .. })));
+    for at in (0..difference.len()).step_by(53) {
+        let mut altered = difference.clone();
+        altered[at] ^= 4;
+        assert!(other.apply_diff(&base, &altered).is_err(), "byte {at}");
+        assert!(other.apply_diff(&base, &difference[..at]).is_err(), "{at} bytes");
+    }
+    assert_same(&saved(&other), &after, "after what was refused");
+}
+
+/// Eight steps back and forth at 2,000 bodies end where the run without them ends.
+#[test]
+fn rollbacks_end_where_the_run_ends() {
+    let scene = scene::builtin("collapsing", 2_000, 1).unwrap();
+    let (mut world, mut plain) = (scene.build().unwrap(), scene.build().unwrap());
+    let mut snapshots = vec![Vec::new(); 8];
+    for step in 0..40 {
+        world.save(&mut snapshots[step % 8]);
+        world.step();
+        plain.step();
+        if step % 8 == 7 {
+            world.restore(&snapshots[0]).unwrap();
+            for snapshot in &mut snapshots {
+                world.save(snapshot);
+                world.step();
+            }
+        }
+        assert_eq!(world.state_hash(), plain.state_hash(), "step {step}");
+    }
+}
