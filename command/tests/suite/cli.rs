@@ -557,12 +557,12 @@ fn sleep_option() {
     assert!(wrong.code == 2 && wrong.err.contains("--sleep"), "{}", wrong.err);
 }
 
-/// Contract: `--continuous` says whether fast bodies are stopped at walls, and the record tells: with it off, a shot passes a wall.
+/// Contract: `--continuous` says whether fast bodies are stopped at walls, and the record tells: with it off, a shot passes a post.
 #[test]
 fn continuous_option() {
     let dir = temporary();
     let scene = r#"{"name":"shot","gravity":[0,0],"bodies":[
-        {"type":"static","shape":{"box":{"half_extents":[0.05,5]}}},
+        {"type":"static","shape":{"circle":{"radius":0.3}}},
         {"shape":{"circle":{"radius":0.1}},"position":[-9.95,0],"velocity":[400,0]}]}"#;
     std::fs::write(dir.path().join("shot.json"), scene).expect("the scene is written");
     let run = |option: &[&str]| {
