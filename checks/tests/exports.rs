@@ -58,7 +58,8 @@ fn broken_records_are_not_of_the_schema() {
     for key in whole.as_object().expect("an object").keys() {
         let mut record = whole.clone();
         record.as_object_mut().expect("an object").remove(key);
-        let optional = ["joints", "link_iterations", "sleep", "awake_bodies", "islands", "samples_ms"];
+        let optional =
+            ["joints", "link_iterations", "sleep", "continuous", "awake_bodies", "islands", "samples_ms"];
         let optional = optional.contains(&key.as_str());
         assert_eq!(validator.is_valid(&record), optional, "without {key}");
         for wrong in [json!(null), json!({}), json!([true])] {
