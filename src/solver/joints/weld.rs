@@ -54,13 +54,12 @@
 //! instead of 14.
 
 use super::drive::{Give, Motor, Soft, feature, inverse, scale_column};
-use super::ends::{Column, Ends, Geometry, cross, load2, store2};
+use super::ends::{Column, Ends, Geometry, cross, load2};
 use super::point::Held;
 use super::sweep::{Blow, Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
 use crate::lane::{Lane, pair};
-use crate::solver::impulse::Velocities;
-use crate::solver::manifold::push;
+use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
 /// Bodies with so many joints are hubs.
@@ -124,6 +123,17 @@ impl WeldBlock {
             let given = looser * rigid / ((1.0 - rigid) + looser * rigid);
             self.soft.iter_mut().for_each(|soft| soft.given[lane] = given);
         }
+    }
+
+    /// Notes how many joints the bodies have that impulses move; 0 for others.
+    pub(super) fn set_counts(&mut self, lane: usize, counts: [u32; 2]) {
+        let rigid = self.rigid[lane] >= 0.0;
+        let most = counts[0].max(counts[1]);
+        self.looser[lane] = if most >= HUB { 2.0 } else { 1.0 };
+        for (split, count) in self.split.iter_mut().zip(counts) {
+            split[lane] = if rigid { count.saturating_sub(HUB - 1).max(1) as f32 } else { 1.0 };
+        }
+        self.soften(lane);
     }
 
     #[inline(always)]
@@ -227,20 +237,9 @@ impl TwoBodies for WeldBlock {
         self.start_angle[lane] = wrap(angle).0;
     }
 
-    fn set_counts(&mut self, lane: usize, counts: [u32; 2]) {
-        let rigid = self.rigid[lane] >= 0.0;
-        let most = counts[0].max(counts[1]);
-        self.looser[lane] = if most >= HUB { 2.0 } else { 1.0 };
-        for (split, count) in self.split.iter_mut().zip(counts) {
-            split[lane] = if rigid { count.saturating_sub(HUB - 1).max(1) as f32 } else { 1.0 };
-        }
-        self.soften(lane);
-    }
-
     #[inline(always)]
     fn begin<L: Lane>(&mut self, i: usize, _: u32, at: &Geometry<L>) {
-        self.point.place(i, at);
-        store2(&mut self.point.shift, i, [L::splat(0.0); 2]);
+        self.point.begin(i, at);
         L::load(&self.start_angle[i..]).store(&mut self.angle[i..]);
     }
 
@@ -270,17 +269,17 @@ impl TwoBodies for WeldBlock {
 
     #[inline(always)]
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: self.point.turn(i) }
+        self.point.changing(i)
     }
 
     #[inline(always)]
     fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
-        store2(&mut self.point.shift, i, shift.turn);
+        self.point.set_shift(i, shift);
     }
 
     #[inline(always)]
     fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.point.shift, i) }
+        self.point.shift(i)
     }
 
     #[inline(always)]
