@@ -156,8 +156,7 @@ impl Build<'_> {
         limits.shapes = rows;
     }
 
-    /// Makes candidates of up to sixteen pairs. Column by column: with each pair written to its place alone, a candidate took 80
-    /// instructions.
+    /// Makes candidates of up to sixteen pairs, and writes them column by column.
     #[inline(always)]
     fn candidates_of(
         &self,
