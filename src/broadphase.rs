@@ -237,6 +237,13 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// The columns that a list of any kind has: one number for each slot, and padding of infinities.
+    fn columns_mut(&mut self) -> [&mut Vec<f32>; 10] {
+        let Bounds { min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway, .. } =
+            self;
+        [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway]
+    }
+
     /// Returns whether bodies at these positions and velocities have left, or are about to leave, what their bounds
     /// allow. The positions are as of `age`. A step's movement may use up the speculative distance, by which the bounds
     /// were grown as well. `turned` is angle, angular velocity and the distance of the furthest point from the centre,
@@ -476,18 +483,7 @@ impl Broadphase {
         let (banded, along_x, bands) = (self.bands.banded, self.bands.along_x, &self.bands);
         let bounds = &mut self.bounds;
         let large_growth = bounds.large_growth;
-        let mut columns = [
-            &mut bounds.min_s,
-            &mut bounds.max_s,
-            &mut bounds.min_b,
-            &mut bounds.max_b,
-            &mut bounds.growth,
-            &mut bounds.built_x,
-            &mut bounds.built_y,
-            &mut bounds.frame_x,
-            &mut bounds.frame_y,
-            &mut bounds.leeway,
-        ];
+        let mut columns = bounds.columns_mut();
         for column in &mut columns {
             resize(column, wanted);
             column[len..].fill(f32::INFINITY);

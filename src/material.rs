@@ -82,8 +82,8 @@ impl Material {
         check_range("material.tangent_speed", self.tangent_speed, -Self::MAX, Self::MAX)
     }
 
-    /// The bits of all values.
-    fn bits(&self) -> [u32; 7] {
+    /// The bits of all values: materials are equal if these are.
+    pub(crate) fn bits(&self) -> [u32; 7] {
         let Material {
             density,
             static_friction,

@@ -40,7 +40,7 @@ use crate::contacts::{Contacts, Tile};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::isa::Level;
-use crate::lane::{Row, with_lanes};
+use crate::lane::with_lanes;
 use crate::settings::{Settings, Solver};
 use hulls::HullSolver;
 use joints::{JointPass, JointSolver};
@@ -99,7 +99,8 @@ struct Extras {
 /// A run of passes, and what comes before it.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// One more than the last pass.
+    /// The first pass, and one more than the last.
+    first: usize,
     end: usize,
     /// All bodies are integrated before the segment.
     integrate: Integrate,
@@ -114,24 +115,24 @@ fn plan(settings: &Settings, any_restitution: bool, extras: Extras, plan: &mut P
     let Plan { passes, segments } = plan;
     segments.clear();
     if !extras.links && !extras.joints {
-        segments.push(Segment { end: passes.len(), integrate: Integrate::Nothing, links: false });
+        segments.push(Segment { first: 0, end: passes.len(), integrate: Integrate::Nothing, links: false });
         return;
     }
+    let mut first = 0;
     for number in 0..passes.len() {
         let next = passes.get(number + 1).map_or(Integrate::Nothing, |pass| pass.integrate);
         let links = extras.links && next.moves();
         if number + 1 == passes.len() || links || extras.joints {
-            segments.push(Segment { end: number + 1, integrate: Integrate::Nothing, links: false });
+            segments.push(Segment { first, end: number + 1, integrate: Integrate::Nothing, links: false });
+            first = number + 1;
         }
     }
-    let mut first = 0;
     for segment in segments.iter_mut() {
-        let integrate = &mut passes[first].integrate;
+        let integrate = &mut passes[segment.first].integrate;
         segment.links = extras.links && integrate.moves();
         if segment.links || extras.joints {
             segment.integrate = std::mem::replace(integrate, Integrate::Nothing);
         }
-        first = segment.end;
     }
 }
 
@@ -215,27 +216,20 @@ impl ImpulseSolver {
         contacts: &mut Contacts,
         settings: &Settings,
         load: &StepLoad,
-        parts: Parts<'_>,
+        mut parts: Parts<'_>,
         crew: &Crew<'_>,
     ) {
-        let Parts { links, hulls, joints, bodies } = parts;
-        let linked = !links.is_empty() || !hulls.is_empty();
-        let extras = Extras { links: linked, joints: !joints.is_empty() };
+        let extras = parts.extras();
         plan(settings, load.any_restitution, extras, &mut self.plan);
         let mirror = &mut self.mirror;
         let (body_rows, level) = (mirror.bodies, mirror.level);
         // The large bodies are in no tile. If one of them moves, they all move with the overflow tile.
         let banded = contacts.tiles().last().map_or(0, |tile| tile.slots.end);
-        // The kernels' contract requires these limits. The kernels do not check them.
-        let body_limits = contacts.all().map(|tile| tile.limits.bodies);
-        for limit in body_limits {
-            assert!([&mirror.vel, &mirror.pose, &mirror.accum].iter().all(|rows| limit.fits(rows)));
-            assert!(!load.any_damping || limit.fits(&mirror.damp));
-        }
+        check_limits(contacts, mirror, load.any_damping);
         let rows = Rows::new(mirror, settings, load);
         let Plan { passes, segments } = &self.plan;
         let passes = Passes { passes, rows: &rows, large: banded..body_rows, level, tally: load.tally };
-        hulls.warm_start(&rows, bodies);
+        parts.hulls.warm_start(&rows, parts.bodies);
         // With joints, all that a pass does besides contacts is done by itself.
         let skip_contacts = extras.joints && !contacts.all().any(Tile::is_active);
         if skip_contacts {
@@ -245,22 +239,15 @@ impl ImpulseSolver {
         // A contact is in an impact, and joints may pass it on: see `joints/sweep.rs`.
         let may_strike = extras.joints && load.any_restitution && !skip_contacts;
         let mut struck = false;
-        let mut first = 0;
-        for &Segment { end, integrate, links: with_links } in segments {
-            if integrate != Integrate::Nothing {
-                integrate_all(&rows, body_rows, integrate, level, crew);
+        for &Segment { first, end, integrate, links } in segments {
+            integrate_all(&rows, body_rows, integrate, level, crew);
+            if links {
+                parts.solve_links(&rows, settings, level, crew);
             }
-            if with_links {
-                if !links.is_empty() {
-                    links.solve(&rows, settings.link_iterations, level, crew);
-                }
-                if !hulls.is_empty() {
-                    hulls.solve(&rows, bodies, settings, level, crew);
-                }
-            }
+            let mut join = |pass| parts.joints.pass(pass, &rows, level, crew);
+            let planned = &passes.passes[first];
             if extras.joints {
-                let pass = passes.passes[first].joints;
-                joints.pass(if struck { pass.struck() } else { pass }, &rows, level, crew);
+                join(if struck { planned.joints.struck() } else { planned.joints });
             }
             let mut run = |contacts: &mut Contacts| {
                 let work = contacts.tiles().iter().map(Tile::work);
@@ -271,24 +258,37 @@ impl ImpulseSolver {
                 run(contacts);
             }
             if may_strike {
-                struck = contacts.all().any(|tile| tile.info.iter().any(|info| info.bounced));
-                let bounces = struck && passes.passes[first].pass == Pass::Bounce;
-                let blows = if bounces { BLOWS } else { 0 };
-                let mut strike = |_: &usize| joints.pass(JointPass::Strike, &rows, level, crew);
-                let passed_on = (0..blows).take_while(&mut strike).map(|_| run(contacts)).count();
-                if passed_on > 0 {
-                    joints.pass(JointPass::Settle, &rows, level, crew);
+                struck = contacts.all().any(Tile::has_bounced);
+                if struck && planned.pass == Pass::Bounce {
+                    pass_blows_on(join, || run(contacts));
                 }
             }
-            first = end;
         }
-        if !linked && !extras.joints && !load.has_overflow {
+        if !extras.links && !extras.joints && !load.has_overflow {
             // The large bodies have not moved yet, and only their own velocity moves them.
-            for slot in banded..body_rows {
-                let [x, y, turned, _] = mirror.vel[slot].0.map(|v| settings.time_step * v);
-                mirror.pose[slot] = Row([x, y, turned, 0.0]);
-            }
+            mirror.move_freely(banded..body_rows, settings.time_step);
         }
+    }
+}
+
+/// Checks the limits that the kernels' contract requires. The kernels do not check them.
+fn check_limits(contacts: &Contacts, mirror: &Mirror, any_damping: bool) {
+    for limit in contacts.all().map(|tile| tile.limits.bodies) {
+        assert!([&mirror.vel, &mirror.pose, &mirror.accum].iter().all(|rows| limit.fits(rows)));
+        assert!(!any_damping || limit.fits(&mirror.damp));
+    }
+}
+
+/// Joints that are struck pass blows on, and contacts bounce again, in turns. Then the joints stop what is left. `join` does a pass over
+/// the joints and tells whether one is struck; `bounce` does one over the contacts.
+fn pass_blows_on(mut join: impl FnMut(JointPass) -> bool, mut bounce: impl FnMut()) {
+    let mut blows = 0;
+    while blows < BLOWS && join(JointPass::Strike) {
+        bounce();
+        blows += 1;
+    }
+    if blows > 0 {
+        join(JointPass::Settle);
     }
 }
 
@@ -298,6 +298,22 @@ pub(crate) struct Parts<'a> {
     pub hulls: &'a mut HullSolver,
     pub joints: &'a mut JointSolver,
     pub bodies: &'a Bodies,
+}
+
+impl Parts<'_> {
+    fn extras(&self) -> Extras {
+        Extras { links: !self.links.is_empty() || !self.hulls.is_empty(), joints: !self.joints.is_empty() }
+    }
+
+    /// Solves links and hulls.
+    fn solve_links(&mut self, rows: &Rows<'_>, settings: &Settings, level: Level, crew: &Crew<'_>) {
+        if !self.links.is_empty() {
+            self.links.solve(rows, settings.link_iterations, level, crew);
+        }
+        if !self.hulls.is_empty() {
+            self.hulls.solve(rows, self.bodies, settings, level, crew);
+        }
+    }
 }
 
 /// Integrates the rows of these slots, with the kernels of this level, and holds bodies within the limits of their motion.
@@ -320,8 +336,11 @@ unsafe fn integrate(level: Level, rows: &Rows<'_>, slots: Range<usize>, what: In
     }
 }
 
-/// Integrates the rows of all bodies.
+/// Integrates the rows of all bodies, if there is anything to integrate.
 fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, level: Level, crew: &Crew<'_>) {
+    if what == Integrate::Nothing {
+        return;
+    }
     crew.chunks(bodies, CHUNK, |range| {
         #[allow(unsafe_code)]
         // SAFETY: chunks are disjoint.

@@ -8,6 +8,7 @@ use super::shapes::{Boxes, box_of};
 use super::{Bounds, Broadphase, Margins, TileBands, interval, shape_row};
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::body::{Bodies, Motion};
+use crate::crew::Crew;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::{MAX_WIDTH, Row, padded};
@@ -323,7 +324,8 @@ impl Broadphase {
         self.read_bounds(bodies, lives, from)?;
         self.loose_boxes.clear();
         self.near_loose.clear();
-        self.find_fronts();
+        self.bounds.front.clear();
+        self.fill_fronts(&Crew::alone());
         let bounds = &self.bounds;
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
         let large = self.bands.banded..self.bands.large_end;
@@ -428,18 +430,7 @@ impl Broadphase {
     fn pad(&self, bounds: &mut Bounds, shape: &mut Vec<Row>, boxes: &mut Boxes) {
         // In a world that has made no list there are none.
         let wanted = if self.built == 0 { 0 } else { padded(self.built) + MAX_WIDTH };
-        for column in [
-            &mut bounds.min_s,
-            &mut bounds.max_s,
-            &mut bounds.min_b,
-            &mut bounds.max_b,
-            &mut bounds.growth,
-            &mut bounds.built_x,
-            &mut bounds.built_y,
-            &mut bounds.frame_x,
-            &mut bounds.frame_y,
-            &mut bounds.leeway,
-        ] {
+        for column in bounds.columns_mut() {
             column.resize(wanted, f32::INFINITY);
         }
         shape.resize(wanted, Row::default());
@@ -450,20 +441,6 @@ impl Broadphase {
             bounds.limit.resize(wanted, f32::INFINITY);
         }
         boxes.pad(wanted);
-    }
-
-    /// Finds the largest bounds in each band up to each slot.
-    fn find_fronts(&mut self) {
-        let Bounds { front, max_s, .. } = &mut self.bounds;
-        front.clear();
-        front.resize(max_s.len(), 0.0);
-        for band in &self.bands.list {
-            let mut largest = f32::NEG_INFINITY;
-            for (front, &max) in front[band.slots.clone()].iter_mut().zip(&max_s[band.slots.clone()]) {
-                largest = if max > largest { max } else { largest };
-                *front = largest;
-            }
-        }
     }
 }
 

@@ -42,6 +42,14 @@ pub(crate) struct CandidateBlock {
     pub alive: u16,
 }
 
+impl CandidateBlock {
+    /// A block of free places, in a tile with this padding row.
+    pub(super) fn empty(padding: u32, rows: &mut RowLimit) -> CandidateBlock {
+        let places = Places::all(padding, rows);
+        CandidateBlock { a: places, b: places, rounding: [0.0; BLOCK], pair: [u32::MAX; BLOCK], alive: 0 }
+    }
+}
+
 /// The ranges of blocks of each kind's candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CandidateRuns {
@@ -122,14 +130,7 @@ impl Build<'_> {
         let roomy = tile.is_roomy();
         let Tile { candidates, candidate_runs, found, limits, padding, runs, .. } = tile;
         let mut rows = limits.shapes;
-        let places = Places::all(*padding, &mut rows);
-        let none = CandidateBlock {
-            a: places,
-            b: places,
-            rounding: [0.0; BLOCK],
-            pair: [u32::MAX; BLOCK],
-            alive: 0,
-        };
+        let none = CandidateBlock::empty(*padding, &mut rows);
         let start = &mut candidate_runs.start;
         start[0] = 0;
         let spare = |kind: usize| {
@@ -155,8 +156,7 @@ impl Build<'_> {
         limits.shapes = rows;
     }
 
-    /// Makes candidates of up to sixteen pairs. Column by column: with each pair written to its place alone, a candidate took 80
-    /// instructions.
+    /// Makes candidates of up to sixteen pairs, and writes them column by column.
     #[inline(always)]
     fn candidates_of(
         &self,

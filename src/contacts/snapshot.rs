@@ -9,8 +9,7 @@
 use super::build::Build;
 use super::carry::Carried;
 use super::{
-    BLOCK, BlockInfo, CandidateBlock, ContactEvent, Contacts, Key, Limits, List, NO_LANE, Places, Run, Tile,
-    key,
+    BLOCK, BlockInfo, CandidateBlock, ContactEvent, Contacts, Key, Limits, List, NO_LANE, Run, Tile, key,
 };
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::body::Motion;
@@ -540,14 +539,7 @@ impl Restore<'_> {
         from.column(&mut alive, count)?;
         let Tile { candidates, candidate_runs, found, lane_of, limits, padding, .. } = tile;
         let Limits { shapes, .. } = limits;
-        let places = Places::all(*padding, shapes);
-        let none = CandidateBlock {
-            a: places,
-            b: places,
-            rounding: [0.0; BLOCK],
-            pair: [u32::MAX; BLOCK],
-            alive: 0,
-        };
+        let none = CandidateBlock::empty(*padding, shapes);
         candidates.clear();
         candidates.resize(count, none);
         let mut waiting = vec![false; found.pairs.len()];

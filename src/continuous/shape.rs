@@ -173,7 +173,7 @@ impl ShapeAt {
     }
 
     /// A shape with these rows of [`Outlines`](crate::geometry::outline::Outlines), in which places behind the last vertex repeat the
-    /// first. (With the outlines themselves, whose normals have to be computed, a tumbler took 400 million instructions in place of 221.)
+    /// first. These rows have the normals; with the outlines themselves, they would be computed for each cast.
     fn placed(kind: ShapeKind, rows: &[Row], centre: Vec2, axis: Vec2) -> ShapeAt {
         let pair = |row: &Row, i: usize| Vec2::new(row.0[2 * (i % 2)], row.0[2 * (i % 2) + 1]);
         let [half_x, half_y, radius, _] = rows[0].0;

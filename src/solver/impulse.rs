@@ -305,6 +305,24 @@ impl<L: Lane> Velocities<L> {
     }
 }
 
+/// Gives both bodies an impulse (x, y) that turns A by `turn_a` and B by `turn_b` per inverse mass.
+#[inline(always)]
+pub(super) fn push<L: Lane, const FIXED: bool>(
+    vel: &mut Velocities<L>,
+    [x, y]: [L; 2],
+    [turn_a, turn_b]: [L; 2],
+) {
+    let two = L::splat(2.0);
+    vel.a[0] = vel.a[0] - x * vel.a[3];
+    vel.a[1] = vel.a[1] - y * vel.a[3];
+    vel.a[2] = vel.a[2] - two * (turn_a * vel.a[3]);
+    if !FIXED {
+        vel.b[0] = vel.b[0] + x * vel.b[3];
+        vel.b[1] = vel.b[1] + y * vel.b[3];
+        vel.b[2] = vel.b[2] + two * (turn_b * vel.b[3]);
+    }
+}
+
 /// The methods that gather or scatter rows are unsafe for the same reason as [`blocks`]: the bodies of this block must
 /// belong to this task alone. `solve` and `relax` return whether one of their contacts is in an impact.
 #[allow(unsafe_code)]

@@ -88,14 +88,7 @@ impl Mirror {
             column[len..].fill(Row::default());
         }
         self.vel[len..].fill(PADDING_VEL);
-        self.limits.clear();
-        if bodies.own.has_limits() {
-            bodies.list_limits(&mut self.limits);
-            for (slot, limits) in &mut self.limits {
-                // In the rows, spin is a surface speed.
-                limits.max_spin *= bodies.columns.radius[*slot as usize];
-            }
-        }
+        self.fill_limits(bodies);
         resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
         if bodies.any_damping {
             self.damp[len..].fill(Row([1.0; 4]));
@@ -166,6 +159,26 @@ impl Mirror {
                     *row = Row([c.pos_x[slot] + offset.x, c.pos_y[slot] + offset.y, 0.0, 0.0]);
                 }
             }
+        }
+    }
+
+    /// Notes the limits of the bodies' motion.
+    fn fill_limits(&mut self, bodies: &Bodies) {
+        self.limits.clear();
+        if bodies.own.has_limits() {
+            bodies.list_limits(&mut self.limits);
+            for (slot, limits) in &mut self.limits {
+                // In the rows, spin is a surface speed.
+                limits.max_spin *= bodies.columns.radius[*slot as usize];
+            }
+        }
+    }
+
+    /// Moves the bodies of these slots by their own velocities, for a whole step.
+    pub(super) fn move_freely(&mut self, slots: Range<usize>, time_step: f32) {
+        for (pose, vel) in self.pose[slots.clone()].iter_mut().zip(&self.vel[slots]) {
+            let [x, y, turned, _] = vel.0.map(|v| time_step * v);
+            *pose = Row([x, y, turned, 0.0]);
         }
     }
 

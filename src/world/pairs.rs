@@ -1,22 +1,21 @@
 //! The pair list of the world: how far the step can rely on it, and how the list is made anew.
 //!
-//! What a new list costs, in instructions (AVX2, by callgrind; 2,000 boxes that fall into a pit and turn, with 18,000 pairs of which
-//! 2,400 are contacts; and 2,000 circles of `collapsing` after 30 steps, with 7,100 pairs of which 550 are):
+//! What a new list costs, in instructions a list, in two scenes: `tumbler` of 2,025 boxes in a drum that turns (40 lists), and `collapsing` of
+//! 2,000 circles (20 lists):
 //!
-//! | part | boxes | circles |
-//! |---|---|---|
-//! | take impulses out of the old blocks (`contacts/carry.rs`) | 790,000 | 150,000 |
-//! | order of space, margins, permutation (`Broadphase::order`) | 2,640,000: 1,320 a body | 2,030,000: 1,020 a body |
-//! | sweep (`broadphase/sweep.rs`, `probe.rs`) | 2,560,000: 142 a pair | 1,150,000: 160 a pair |
-//! | colours and layout (`contacts/build.rs`) | 3,360,000 | 1,220,000 |
-//! | of that, lanes: masses, coefficients, impulses carried in | 1,410,000: some 500 a lane | 210,000 |
-//! | of that, candidates | 710,000: 45 a candidate | 220,000: 33 a candidate |
+//! | part | function | boxes | circles |
+//! |---|---|---|---|
+//! | take impulses out of the old blocks (`contacts/carry.rs`) | `carry_out` | 500,000 | 170,000 |
+//! | order of space, margins, permutation | `Broadphase::order` | 2,710,000 | 2,000,000 |
+//! | sweep (`broadphase/sweep.rs`, `probe.rs`) | `sweep` | 3,920,000 | 1,140,000 |
+//! | colours and layout (`contacts/build.rs`) | `build_contacts` | 2,380,000 | 1,120,000 |
+//! | of that, candidates | `lay_out_candidates`, `give_lanes` | 720,000 | 430,000 |
 //!
-//! With each hit of the sweep tested alone, and each candidate written alone, the list of the boxes took 16,600,000 instructions, and
-//! now 9,400,000; that of the circles 5,900,000, and now 4,500,000. What is left has no large part. The order of space is a chain of
-//! passes over bodies of 50 to 200 instructions each: extents of turned shapes 190, margins 160 (and as much for each body of the
-//! samples), permutation 140, motions 80. Half a lane's cost is to read two shapes and to write some thirty values, each to its own
-//! column; written by blocks, as candidates are, it may come down to 200.
+//! ```text
+//! GRANULE_ISA=avx2 valgrind --tool=callgrind --vex-iropt-level=0 --callgrind-out-file=counts \
+//!     target/release/granule run tumbler --bodies 2025 --warmup 60 --steps 20 --threads 1
+//! callgrind_annotate --inclusive=yes --threshold=100 counts     # all lists of the run; collapsing: --bodies 2000
+//! ```
 
 use super::World;
 use super::edits::most_edits;

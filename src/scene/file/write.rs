@@ -162,28 +162,16 @@ struct MaterialTable {
 
 impl MaterialTable {
     fn index(&mut self, material: &Material) -> usize {
-        let Material {
-            density,
-            static_friction,
-            dynamic_friction,
-            restitution,
-            rolling_resistance,
-            tangent_speed,
-            id,
-        } = *material;
-        let [a, b, c, d, e, f] =
-            [density, static_friction, dynamic_friction, restitution, rolling_resistance, tangent_speed]
-                .map(f32::to_bits);
         let unless_zero = |number: f32| (number.to_bits() != 0).then(|| decimal(number));
-        *self.places.entry([a, b, c, d, e, f, id]).or_insert_with(|| {
+        *self.places.entry(material.bits()).or_insert_with(|| {
             self.list.push(MaterialFile {
-                density: Some(decimal(density)),
-                static_friction: Some(decimal(static_friction)),
-                dynamic_friction: Some(decimal(dynamic_friction)),
-                restitution: Some(decimal(restitution)),
-                rolling_resistance: unless_zero(rolling_resistance),
-                tangent_speed: unless_zero(tangent_speed),
-                id: (id != 0).then_some(id),
+                density: Some(decimal(material.density)),
+                static_friction: Some(decimal(material.static_friction)),
+                dynamic_friction: Some(decimal(material.dynamic_friction)),
+                restitution: Some(decimal(material.restitution)),
+                rolling_resistance: unless_zero(material.rolling_resistance),
+                tangent_speed: unless_zero(material.tangent_speed),
+                id: (material.id != 0).then_some(material.id),
             });
             self.list.len() - 1
         })

@@ -84,18 +84,15 @@ impl Side {
 }
 
 impl Contact {
-    /// Makes a contact. Returns `None` if the point will not touch in the next substep.
-    pub(super) fn new(
+    /// A contact at a point, with this gap there. What depends on the bodies' masses and on time is still 0.
+    pub(super) fn bare(
         key: Key,
         normal: Vec2,
         sides: [Side; 2],
-        gap: f32,
-        point: Vec2,
+        (point, gap): (Vec2, f32),
         surface: Surface,
-        maker: &Maker<'_>,
-    ) -> Option<Contact> {
-        let Maker { state, rows, settings, .. } = maker;
-        let mut contact = Contact {
+    ) -> Contact {
+        Contact {
             key,
             normal,
             sides,
@@ -110,7 +107,21 @@ impl Contact {
             approach: 0.0,
             slipping: 0,
             noted: false,
-        };
+        }
+    }
+
+    /// Makes a contact. Returns `None` if the point will not touch in the next substep.
+    pub(super) fn new(
+        key: Key,
+        normal: Vec2,
+        sides: [Side; 2],
+        gap: f32,
+        point: Vec2,
+        surface: Surface,
+        maker: &Maker<'_>,
+    ) -> Option<Contact> {
+        let Maker { state, rows, settings, .. } = maker;
+        let mut contact = Contact::bare(key, normal, sides, (point, gap), surface);
         let speed = contact.relative(state.vel, 0);
         // A contact with a body that has gone bad passes nothing on: that body is quarantined after this step.
         if !(speed + gap + (point.x + point.y) + (normal.x + normal.y)).is_finite() {

@@ -25,22 +25,13 @@ crate::base::codec::stored!(Hull = Hull {
 crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0 }; { static_friction, dynamic_friction, restitution });
 crate::base::codec::stored!(Side = Side { slots: [0; 2], ends: [0; 2], shares: [0.0; 2], arms: [0.0; 2], shift: Shift::default() }; { slots, ends, shares, arms, shift });
 crate::base::codec::stored!(Shift { row, arm, moves, turns, least, movable });
-crate::base::codec::stored!(Contact = Contact {
-    key: (0, 0, 0, 0),
-    normal: Vec2::X,
-    sides: [Stored::blank(), Stored::blank()],
-    point: Vec2::ZERO,
-    gap: 0.0,
-    surface: Stored::blank(),
-    masses: [0.0; 2],
-    move_mass: 0.0,
-    coupling: 0.0,
-    impulses: [0.0; 2],
-    blow: [0.0; 2],
-    approach: 0.0,
-    slipping: 0,
-    noted: false,
-}; {
+crate::base::codec::stored!(Contact = Contact::bare(
+    (0, 0, 0, 0),
+    Vec2::X,
+    [Stored::blank(), Stored::blank()],
+    (Vec2::ZERO, 0.0),
+    Stored::blank(),
+); {
     key, normal, sides, point, gap, surface, masses, move_mass, coupling, impulses, blow, approach, slipping, noted
 });
 crate::base::codec::stored!(HullPair = HullPair { hulls: [0; 2], surface: Stored::blank() }; { hulls, surface });

@@ -5,6 +5,7 @@ use super::ends::{Ends, OWN_ROW, WORLD};
 use super::layout::Substep;
 use super::store::{STORES, Store, each_store};
 use super::sweep::Block;
+use super::weld::WeldBlock;
 use super::{JointSolver, ends_of};
 use crate::body::{Bodies, BodyHandle};
 use crate::contacts::BLOCK;
@@ -56,8 +57,8 @@ impl Ends {
 }
 
 impl JointSolver {
-    /// Brings everything up to date at the start of a step, whose substeps and those of the step before have these lengths. `vel` and `accum` are the rows of all bodies, followed by padding, and by
-    /// the rows that the joints asked for.
+    /// Brings everything up to date at the start of a step, whose substeps and those of the step before have these lengths. `vel` and
+    /// `accum` are the rows of all bodies, followed by padding, and by the rows that the joints asked for.
     pub(crate) fn begin_step(
         &mut self,
         joints: &Joints,
@@ -98,9 +99,8 @@ impl JointSolver {
         self.stand_in_slots.extend(slots);
         let map = RowMap { bodies: self.rows[0], base: self.rows[1] };
         let stand_ins = self.stand_ins.len();
-        let taken = &self.taken;
         each_store!([&mut self], number, store => store.look_up(number, bodies, map, stand_ins));
-        each_store!([&mut self], _, store => store.note_counts(taken));
+        self.welds.note_counts(&self.taken);
     }
 
     /// Notes the angles between bodies, for the joints that look at them.
@@ -121,24 +121,6 @@ impl<B: Block> Store<B> {
         }
     }
 
-    /// Notes how many joints the bodies have. `taken` has the colours of each.
-    fn note_counts(&mut self, taken: &[u64]) {
-        for colour in self.all_mut() {
-            for block in 0..colour.blocks.len() {
-                for lane in 0..colour.used_of(block) {
-                    let Ends { bodies, stand_ins, .. } = colour.blocks[block].ends_of(0);
-                    let counts = [0, 1].map(|side| match stand_ins[side][lane] {
-                        OWN_ROW => {
-                            taken.get(bodies[side][lane] as usize).map_or(0, |taken| taken.count_ones())
-                        }
-                        _ => 0,
-                    });
-                    colour.blocks[block].note_counts(lane, counts);
-                }
-            }
-        }
-    }
-
     fn note_angles(&mut self, joints: &Joints, bodies: &Bodies) {
         for colour in self.all_mut() {
             for known in colour.lanes.with(feature::ANGLE) {
@@ -149,6 +131,24 @@ impl<B: Block> Store<B> {
                 };
                 let wrapped = known.features & feature::WRAPPED != 0;
                 colour.blocks[known.block].note_angle(known.lane, angle, wrapped);
+            }
+        }
+    }
+}
+
+impl Store<WeldBlock> {
+    /// Notes how many joints the bodies have. `taken` has the colours of each.
+    fn note_counts(&mut self, taken: &[u64]) {
+        let count = |&body: &u32| taken.get(body as usize).map_or(0, |taken| taken.count_ones());
+        for colour in self.all_mut() {
+            for block in 0..colour.blocks.len() {
+                for lane in 0..colour.used_of(block) {
+                    let weld = &mut colour.blocks[block];
+                    let Ends { bodies, stand_ins, .. } = &weld.ends;
+                    let own = |side: usize| stand_ins[side][lane] == OWN_ROW;
+                    let counts = [0, 1].map(|side| if own(side) { count(&bodies[side][lane]) } else { 0 });
+                    weld.set_counts(lane, counts);
+                }
             }
         }
     }

@@ -4,8 +4,7 @@ use super::ends::Column;
 use crate::contacts::BLOCK;
 use crate::formula::{limited, soft_bias_lanes, soft_change};
 use crate::lane::Lane;
-use crate::solver::impulse::Velocities;
-use crate::solver::manifold::push;
+use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
 /// What joints of a block have, as bits. What none of the block has is skipped.

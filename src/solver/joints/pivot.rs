@@ -6,8 +6,7 @@ use super::point::Held;
 use super::sweep::{Blow, Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
 use crate::lane::Lane;
-use crate::solver::impulse::Velocities;
-use crate::solver::manifold::push;
+use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
 /// Sixteen joints that hold two points together.
@@ -112,8 +111,7 @@ impl TwoBodies for PivotBlock {
 
     #[inline(always)]
     fn begin<L: Lane>(&mut self, i: usize, features: u32, at: &Geometry<L>) {
-        self.point.place(i, at);
-        store2(&mut self.point.shift, i, [L::splat(0.0); 2]);
+        self.point.begin(i, at);
         if features & feature::ANGLE != 0 {
             L::load(&self.start_angle[i..]).store(&mut self.drive.value[i..]);
         }
@@ -157,20 +155,19 @@ impl TwoBodies for PivotBlock {
         self.drive.impulse(i)
     }
 
-    /// The force stays as the bodies turn, and so does the torque.
     #[inline(always)]
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: self.point.turn(i) }
+        self.point.changing(i)
     }
 
     #[inline(always)]
     fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
-        store2(&mut self.point.shift, i, shift.turn);
+        self.point.set_shift(i, shift);
     }
 
     #[inline(always)]
     fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.point.shift, i) }
+        self.point.shift(i)
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@ pub(super) struct Held {
     pub error: [Column; 2],
     pub impulse: [Column; 2],
     /// By how much more the impulses turn A and B since the bodies have moved.
-    pub shift: [Column; 2],
+    shift: [Column; 2],
 }
 
 impl Held {
@@ -57,6 +57,30 @@ impl Held {
         let kept = pair!(axis => L::select(lanes, before[axis], now[axis]));
         store2(&mut self.impulse, i, kept);
         pair!(axis => now[axis] - before[axis])
+    }
+
+    /// Begins a step: notes where the points are.
+    #[inline(always)]
+    pub(super) fn begin<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
+        self.place(i, at);
+        store2(&mut self.shift, i, [L::splat(0.0); 2]);
+    }
+
+    /// The part of what the impulses do that changes as the bodies turn: the force stays, and so does a torque.
+    #[inline(always)]
+    pub(super) fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
+        Wrench { force: [L::splat(0.0); 2], turn: self.turn(i) }
+    }
+
+    /// By how much that has changed since the bodies have moved.
+    #[inline(always)]
+    pub(super) fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
+        store2(&mut self.shift, i, shift.turn);
+    }
+
+    #[inline(always)]
+    pub(super) fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
+        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.shift, i) }
     }
 
     /// By how much the impulses turn A and B.

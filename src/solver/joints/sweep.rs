@@ -31,8 +31,7 @@ use super::drive::{Motor, feature};
 use super::ends::{Column, Ends, Geometry, load2, store2};
 use crate::contacts::BLOCK;
 use crate::lane::{Lane, Mask, Row, RowOffset, lane_entry};
-use crate::solver::impulse::Velocities;
-use crate::solver::manifold::push;
+use crate::solver::impulse::{Velocities, push};
 use crate::solver::rows::Rows;
 use bytemuck::Pod;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,8 +172,6 @@ pub(super) trait Block: Pod {
     fn impulse_on_b(&self, lane: usize) -> Impulse;
     /// The largest impulse and angular impulse of a joint that may break, in a substep of this step.
     fn peaks(&self, lane: usize) -> [f32; 2];
-    /// Notes how many joints the bodies of a joint have: see [`TwoBodies::set_counts`].
-    fn note_counts(&mut self, _lane: usize, _counts: [u32; 2]) {}
     /// Does a pass over the lanes from `i` on.
     ///
     /// # Safety
@@ -196,8 +193,6 @@ pub(super) trait TwoBodies: Pod {
     fn ends_mut(&mut self) -> &mut Ends;
     /// The motor, if joints of this kind may have one.
     fn motor(&mut self) -> Option<&mut Motor>;
-    /// Notes how many joints the bodies have that impulses move; 0 for others.
-    fn set_counts(&mut self, _lane: usize, _counts: [u32; 2]) {}
     /// Notes the angle between the frames at the start of the step: as it is, or, for a joint that holds it, without whole turns.
     fn set_start_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
     /// Notes where the ends are at the start of the step.
@@ -311,10 +306,6 @@ impl<B: TwoBodies> Block for B {
 
     fn any_motor(&mut self) -> Option<&mut Motor> {
         self.motor()
-    }
-
-    fn note_counts(&mut self, lane: usize, counts: [u32; 2]) {
-        self.set_counts(lane, counts);
     }
 
     fn impulse_on_b(&self, lane: usize) -> Impulse {

@@ -28,39 +28,21 @@
 //!
 //! Both are for rigid welds: a spring is as stiff as its host says. A row of welds (two at each body) is as it was.
 //!
-//! The numbers are of a model in f64 of this solver, at 4 substeps: 23 hubs without weight, of 3 to 8 boxes round a box or a disc of the
-//! same width, of 3 to 8 sails of twice and four times the hub's width, pinned ones with 3 and 4 sails, and spinning ones. So many stay
-//! together for 20 s:
+//! `cargo test --test suite joints::hubs -- --nocapture` holds hubs of 3 to 8 boxes round a box or a disc of the same width, and of sails of twice and
+//! four times the hub's width, free and pinned, at 4 substeps for 20 s, and prints how far each weld is off. What was tried and does not hold all of
+//! them: angle first and points afterwards; one block without the two remedies, also under-relaxed, with less stiffness, or with two iterations;
+//! each remedy without the other; γ of the whole block, γ·K, with masses split. With γ·K points are off by the torque, too. To solve the joints
+//! backwards in the relaxing pass makes hubs better, and nets of hinges unstable.
 //!
-//! | way | stable |
-//! |---|---|
-//! | angle, then points (as it was) | 5 |
-//! | one block | 4 |
-//! | one block, under-relaxed by 0.7 or 0.4 in both passes, or in one of them | none with 5 arms or more |
-//! | one block, half the stiffness | those with 5 arms, not those with 6 |
-//! | one block, two iterations | 5 boxes round a box, 4 round a disc |
-//! | one block, two iterations, the second one backwards | 6 boxes round a box, 5 round a disc |
-//! | masses split by the number of joints, γ as it was | 5 |
-//! | the same, with the joints backwards in the relaxing pass | 7 |
-//! | γ of the whole block, γ·K, and masses split by the number of joints | 17 |
-//! | the same, backwards | 21 |
-//! | γ twice as large, masses as they are | 9 |
-//! | γ twice as large, masses split by the number of joints less 2 (this one), by half of it, or by all of it | 23 |
-//!
-//! With γ·K points are off by the torque, too: by 68 mm instead of 12 in a row of 15 planks that is held at one end. Backwards in the relaxing pass
-//! alone makes nets of hinges unstable: the mean error of `joint_grid` goes from 29 to 340 mm.
-//!
-//! The price: the rigid welds of a body with three welds or more give way more than those of a row do: a grid of 12 × 4 boxes, held at one side, by 31 mm
-//! instead of 14.
+//! The price: the rigid welds of a body with three welds or more give way more than those of a row do.
 
 use super::drive::{Give, Motor, Soft, feature, inverse, scale_column};
-use super::ends::{Column, Ends, Geometry, cross, load2, store2};
+use super::ends::{Column, Ends, Geometry, cross, load2};
 use super::point::Held;
 use super::sweep::{Blow, Constants, TwoBodies, Wrench};
 use crate::geometry::trig::wrap;
 use crate::lane::{Lane, pair};
-use crate::solver::impulse::Velocities;
-use crate::solver::manifold::push;
+use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
 /// Bodies with so many joints are hubs.
@@ -124,6 +106,17 @@ impl WeldBlock {
             let given = looser * rigid / ((1.0 - rigid) + looser * rigid);
             self.soft.iter_mut().for_each(|soft| soft.given[lane] = given);
         }
+    }
+
+    /// Notes how many joints the bodies have that impulses move; 0 for others.
+    pub(super) fn set_counts(&mut self, lane: usize, counts: [u32; 2]) {
+        let rigid = self.rigid[lane] >= 0.0;
+        let most = counts[0].max(counts[1]);
+        self.looser[lane] = if most >= HUB { 2.0 } else { 1.0 };
+        for (split, count) in self.split.iter_mut().zip(counts) {
+            split[lane] = if rigid { count.saturating_sub(HUB - 1).max(1) as f32 } else { 1.0 };
+        }
+        self.soften(lane);
     }
 
     #[inline(always)]
@@ -227,20 +220,9 @@ impl TwoBodies for WeldBlock {
         self.start_angle[lane] = wrap(angle).0;
     }
 
-    fn set_counts(&mut self, lane: usize, counts: [u32; 2]) {
-        let rigid = self.rigid[lane] >= 0.0;
-        let most = counts[0].max(counts[1]);
-        self.looser[lane] = if most >= HUB { 2.0 } else { 1.0 };
-        for (split, count) in self.split.iter_mut().zip(counts) {
-            split[lane] = if rigid { count.saturating_sub(HUB - 1).max(1) as f32 } else { 1.0 };
-        }
-        self.soften(lane);
-    }
-
     #[inline(always)]
     fn begin<L: Lane>(&mut self, i: usize, _: u32, at: &Geometry<L>) {
-        self.point.place(i, at);
-        store2(&mut self.point.shift, i, [L::splat(0.0); 2]);
+        self.point.begin(i, at);
         L::load(&self.start_angle[i..]).store(&mut self.angle[i..]);
     }
 
@@ -270,17 +252,17 @@ impl TwoBodies for WeldBlock {
 
     #[inline(always)]
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: self.point.turn(i) }
+        self.point.changing(i)
     }
 
     #[inline(always)]
     fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
-        store2(&mut self.point.shift, i, shift.turn);
+        self.point.set_shift(i, shift);
     }
 
     #[inline(always)]
     fn shift<L: Lane>(&self, i: usize) -> Wrench<L> {
-        Wrench { force: [L::splat(0.0); 2], turn: load2(&self.point.shift, i) }
+        self.point.shift(i)
     }
 
     #[inline(always)]

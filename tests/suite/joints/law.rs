@@ -324,7 +324,8 @@ fn observe(world: &World, handle: BodyHandle, fixed_rotation: bool) -> oracle::B
     }
 }
 
-/// Compares velocities. Rounding is in proportion to the speeds that the step dealt with: at its start, in it and at its end.
+/// Compares velocities. Rounding is in proportion to `speeds`, those that the step dealt with: at its start, in it and at its end. (A joint with an arm
+/// of some metres can spin a disc of 0.3 m up to 20,000 m/s at its rim, and stop it again, within one step.)
 fn compare(world: &World, handles: &[BodyHandle], law: &[oracle::Body], speeds: f64) -> Result<(), String> {
     for (&handle, law) in handles.iter().zip(law) {
         let now = state(world, handle);
@@ -345,9 +346,10 @@ fn compare(world: &World, handles: &[BodyHandle], law: &[oracle::Body], speeds: 
     Ok(())
 }
 
-/// f32 has 1.2·10⁻⁷, arms and gaps lose some digits, and a joint has up to five blocks in two passes. The worst that was found is 2.2·10⁻⁴: a
-/// slider between masses of 1 and 323.
-const TOLERANCE: f64 = 4e-4;
+/// f32 has 1.2·10⁻⁷, arms and gaps lose some digits, and a joint has up to five blocks in two passes. In 600,000 random joints the worst slider is
+/// off by 8.3·10⁻⁵, and the worst of any other kind by 1.6·10⁻⁵, of the largest speed in the step. A slider loses most: the force across its axis is
+/// a difference of what the points' speed and the spin ask for, and both are large where the arms are many times longer than the bodies.
+const TOLERANCE: f64 = 2e-4;
 
 /// Settings with one pass before and one after the movement.
 fn one_substep(isa: Isa, time_step: f32) -> Settings {
@@ -373,11 +375,9 @@ proptest! {
             (0..2).map(|i| observe(&world, handles[i], descs[i].fixed_rotation)).collect();
         let h = f64::from(h);
         let mut blocks = blocks(&desc, [&bodies[0], &bodies[1]], h);
-        oracle::step(&mut bodies, &mut blocks, h);
+        let fastest = oracle::step(&mut bodies, &mut blocks, h);
         world.step();
-        let impulses: f64 = blocks.iter().flat_map(|block| &block.impulse).map(|impulse| impulse.abs()).sum();
-        let lightest = bodies.iter().map(|body| body.inv_mass[0]).fold(0.0, f64::max);
-        let outcome = compare(&world, &handles, &bodies, 10.0 + impulses * lightest);
+        let outcome = compare(&world, &handles, &bodies, 10.0 + fastest);
         prop_assert!(outcome.is_ok(), "{:?} of {:?}: {}", desc, descs, outcome.unwrap_err());
     }
 
@@ -420,10 +420,9 @@ proptest! {
         let gear: Coordinates = Box::new(move |_, places| vec![value(places) - constant]);
         let h = 1.0 / 120.0;
         let mut blocks = [Block::new(Answer::Rigid(60.0, 2.0), gear)];
-        oracle::step(&mut bodies, &mut blocks, h);
+        let fastest = oracle::step(&mut bodies, &mut blocks, h);
         world.step();
-        let lightest = bodies.iter().map(|body| body.inv_mass[0]).fold(0.0, f64::max);
-        let outcome = compare(&world, &handles, &bodies, 10.0 + blocks[0].impulse[0].abs() * lightest);
+        let outcome = compare(&world, &handles, &bodies, 10.0 + fastest);
         prop_assert!(outcome.is_ok(), "{:?}, ratio {}: {}", members, ratio, outcome.unwrap_err());
     }
 }

@@ -11,6 +11,15 @@ pub struct Body {
     pub inv_mass: [f64; 3],
 }
 
+impl Body {
+    /// The speed of the centre, or that of the rim of a disc round it, if that is larger.
+    fn speed(&self, [x, y, spin]: [f64; 3]) -> f64 {
+        let [inv_mass, _, inv_inertia] = self.inv_mass;
+        let rim = if inv_inertia > 0.0 { (2.0 * inv_mass / inv_inertia).sqrt() } else { 0.0 };
+        x.hypot(y).max(rim * spin.abs())
+    }
+}
+
 /// The coordinates of a block, for bodies at some places. The first places are those at which the axes of A stand still.
 pub type Coordinates = Box<dyn Fn(&[[f64; 3]], &[[f64; 3]]) -> Vec<f64>>;
 
@@ -111,8 +120,8 @@ impl Block {
         rows
     }
 
-    /// Changes impulse and velocities.
-    fn solve(&mut self, bodies: &mut [Body], h: f64, relax: bool) {
+    /// Changes impulse and velocities. Returns the largest speed that the impulse of a coordinate gave to a body.
+    fn solve(&mut self, bodies: &mut [Body], h: f64, relax: bool) -> f64 {
         let places: Vec<[f64; 3]> = bodies.iter().map(|body| body.place).collect();
         let errors = (self.coordinates)(&places, &places);
         let speeds = (self.speeds)(&places, &places);
@@ -152,14 +161,16 @@ impl Block {
             *impulse += change;
         }
         self.bound(rows.len());
+        let mut fastest = 0.0f64;
         for (i, row) in rows.iter().enumerate() {
             let change = self.impulse[i] - old[i];
             for (body, row) in bodies.iter_mut().zip(row) {
-                for (axis, row) in row.iter().enumerate() {
-                    body.velocity[axis] += row * body.inv_mass[axis] * change;
-                }
+                let gained = [0, 1, 2].map(|axis| row[axis] * body.inv_mass[axis] * change);
+                (0..3).for_each(|axis| body.velocity[axis] += gained[axis]);
+                fastest = fastest.max(body.speed(gained)).max(body.speed(body.velocity));
             }
         }
+        fastest
     }
 
     fn bound(&mut self, count: usize) {
@@ -219,11 +230,19 @@ fn product(row: &[[f64; 3]], bodies: &[Body], of: impl Fn(&Body) -> [f64; 3]) ->
     row.iter().zip(bodies).map(|(row, body)| (0..3).map(|axis| row[axis] * of(body)[axis]).sum::<f64>()).sum()
 }
 
-/// A step of one substep and one iteration, without gravity and without earlier impulses.
-pub fn step(bodies: &mut [Body], blocks: &mut [Block], h: f64) {
-    blocks.iter_mut().for_each(|block| block.solve(bodies, h, false));
-    for body in bodies.iter_mut() {
-        (0..3).for_each(|axis| body.place[axis] += h * body.velocity[axis]);
+/// A step of one substep and one iteration, without gravity and without earlier impulses. Returns the largest speed that a body had in it, or that
+/// the impulse of one coordinate gave.
+pub fn step(bodies: &mut [Body], blocks: &mut [Block], h: f64) -> f64 {
+    let mut fastest = bodies.iter().map(|body| body.speed(body.velocity)).fold(0.0, f64::max);
+    for relax in [false, true] {
+        for block in blocks.iter_mut() {
+            fastest = fastest.max(block.solve(bodies, h, relax));
+        }
+        if !relax {
+            for body in bodies.iter_mut() {
+                (0..3).for_each(|axis| body.place[axis] += h * body.velocity[axis]);
+            }
+        }
     }
-    blocks.iter_mut().for_each(|block| block.solve(bodies, h, true));
+    fastest
 }
