@@ -384,6 +384,11 @@ impl Bodies {
         self.bullets.get(self.columns.handle[slot].index as usize).is_some_and(|&bullet| bullet)
     }
 
+    /// Returns true if there ever was a bullet.
+    pub(crate) fn has_bullets(&self) -> bool {
+        !self.bullets.is_empty()
+    }
+
     /// Makes a body a bullet, or no longer.
     pub(crate) fn set_bullet(&mut self, slot: usize, bullet: bool) {
         let index = self.columns.handle[slot].index as usize;

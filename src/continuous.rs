@@ -3,7 +3,7 @@
 //! ```text
 //! after the solver, before the bodies take their new places:
 //!     find the bodies of which a point moves further than half their thickness              (fast.rs)
-//!     for each: the walls whose boxes overlap the box of its movement                       (walls.rs)
+//!     for each: the walls whose boxes overlap the box of its movement              (walls.rs, tree.rs)
 //!               when it first overlaps one of them by more than contacts let it             (cast.rs)
 //!               its movement ends there; with a wall that moves, it goes along from there
 //!     for each that is a bullet: the same against all other bodies
@@ -28,19 +28,22 @@
 mod cast;
 mod fast;
 mod shape;
+mod tree;
 mod walls;
 
+use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
 use crate::lane::{Row, with_lanes};
 use cast::{CASTS, CastBlock, INSIDE, MISS};
-use fast::{FAST, Search};
+use fast::{FAST, Found, Search};
 use glam::Vec2;
 use shape::{ShapeAt, Sweep};
 use std::sync::Mutex;
-use walls::{Boxes, Wall, Walls};
+use tree::BoxTree;
+use walls::{Wall, Walls};
 
 /// A body that overlaps a wall by so many times what it may, and as much again, is deep in it.
 const DEEP: f32 = 4.0;
@@ -51,10 +54,10 @@ const GROUP: usize = 32;
 #[derive(Default)]
 pub(crate) struct Continuous {
     pub(crate) walls: Walls,
-    /// The slots of the bodies whose movements are cast, in order.
-    fast: Mutex<Vec<u32>>,
+    /// The bodies whose movements are cast.
+    found: Mutex<Found>,
     bullets: Vec<u32>,
-    bullet_boxes: Boxes,
+    bullet_boxes: BoxTree,
 }
 
 /// What a body first hits.
@@ -396,82 +399,35 @@ impl Continuous {
     pub(crate) fn stop(&mut self, around: &Surroundings<'_>, moved: &mut [Row], crew: &Crew<'_>) {
         self.walls.update(around.bodies, moved);
         self.find_fast(around, moved, crew);
-        let fast = self.fast.get_mut().expect("no worker panicked");
-        if fast.is_empty() {
-            return;
-        }
+        let Found { near, fast } = self.found.get_mut().expect("no worker panicked");
         let walls = &self.walls;
         let movements = Movements(SharedSlice::new(moved));
-        crew.run(fast.len().div_ceil(GROUP), |number| {
-            let (mut near, mut count) = ([0; GROUP], 0);
-            for &slot in &fast[number * GROUP..fast.len().min((number + 1) * GROUP)] {
-                let sweep = movements.of(around.bodies, slot as usize);
-                if walls.may_meet(around.bodies, slot as usize, &sweep) {
-                    (near[count], count) = (slot, count + 1);
-                }
-            }
-            if count == 0 {
-                return;
-            }
-            Group::new(around, &near[..count], &movements).stop(&movements, |batch, number, of, swept| {
+        crew.run(near.len().div_ceil(GROUP), |number| {
+            let slots = &near[number * GROUP..near.len().min((number + 1) * GROUP)];
+            Group::new(around, slots, &movements).stop(&movements, |batch, number, of, swept| {
                 walls.visit(swept, |wall| batch.add_wall(number, of, wall, &movements));
             });
         });
-        let slots = self.fast.get_mut().expect("no worker panicked").iter();
         self.bullets.clear();
-        self.bullets.extend(slots.copied().filter(|&slot| around.bodies.is_bullet(slot as usize)));
+        self.bullets.extend(fast.iter().copied().filter(|&slot| around.bodies.is_bullet(slot as usize)));
         if !self.bullets.is_empty() {
             self.stop_bullets(around, moved, crew);
         }
     }
 
-    /// Finds the bodies that move fast, or fast against a wall that moves.
+    /// Finds the bodies that move so fast, by themselves or against a wall that moves, that they may pass through a wall.
     fn find_fast(&mut self, around: &Surroundings<'_>, moved: &[Row], crew: &Crew<'_>) {
-        let bodies = around.bodies;
-        let fast = self.fast.get_mut().expect("no worker panicked");
-        fast.clear();
-        fast.reserve(bodies.len);
-        let search = Search { bodies, fast: &self.fast };
+        let (bodies, all) = (around.bodies, around.bodies.has_bullets());
+        let found = self.found.get_mut().expect("no worker panicked");
+        make_room(&mut found.near, bodies.len);
+        make_room(&mut found.fast, if all { bodies.len } else { 0 });
+        let search = Search { bodies, walls: &self.walls, found: &self.found, all };
         crew.chunks(bodies.len, CHUNK, |range| {
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
         });
-        let walls = &self.walls.moving;
-        crew.run(walls.walls.len(), |number| {
-            let Some(slot) = bodies.slot_at(walls.walls[number].body) else { return };
-            let other = Sweep::of(bodies, slot, &moved[slot]);
-            if other.moves() {
-                let shape = ShapeAt::new(bodies, slot, walls.walls[number].part);
-                self.find_struck(around, moved, &other, &shape, walls.boxes.get(number));
-            }
-        });
-        let fast = self.fast.get_mut().expect("no worker panicked");
-        fast.sort_unstable();
-        fast.dedup();
-    }
-
-    /// Finds the bodies that move fast against a shape of a wall, and may meet it.
-    fn find_struck(
-        &self,
-        around: &Surroundings<'_>,
-        moved: &[Row],
-        other: &Sweep,
-        shape: &ShapeAt,
-        swept: [Vec2; 2],
-    ) {
-        let (bodies, c) = (around.bodies, &around.bodies.columns);
-        let frame = shape.frame(other);
-        (around.near)(swept, &mut |slot| {
-            if c.inv_mass[slot] <= 0.0 {
-                return;
-            }
-            let sweep = Sweep::of(bodies, slot, &moved[slot]);
-            let reach = c.furthest[slot].max(c.ext_x[slot]).max(c.ext_y[slot]);
-            let way = sweep.way_against(other, c.furthest[slot]);
-            // Most bodies in the box around a long wall are far from it.
-            if way > FAST * bodies.thickness(slot) && !frame.is_beyond(sweep.from, 2.0 * reach + way) {
-                self.fast.lock().expect("no worker panicked").push(slot as u32);
-            }
-        });
+        let found = self.found.get_mut().expect("no worker panicked");
+        found.near.sort_unstable();
+        found.fast.sort_unstable();
     }
 
     /// Ends the movements of bullets where they hit bodies that move. Those of all other bodies are final; bullets come one after the
@@ -480,7 +436,8 @@ impl Continuous {
         let bodies = around.bodies;
         let (bullets, walls) = (&self.bullets, &self.walls);
         // A body may have come near in this step. A slow one has not come further than its margin.
-        let most = self.fast.get_mut().expect("no worker panicked").iter().map(|&slot| {
+        let fast = &self.found.get_mut().expect("no worker panicked").fast;
+        let most = fast.iter().map(|&slot| {
             let [x, y, ..] = moved[slot as usize].0;
             if bullets.binary_search(&slot).is_ok() { 0.0 } else { Vec2::new(x, y).length() }
         });
@@ -507,7 +464,7 @@ impl Continuous {
             let (from, to) = (sweep.from, sweep.from + sweep.moved);
             self.bullet_boxes.push([from.min(to) - around, from.max(to) + around]);
         }
-        self.bullet_boxes.order();
+        self.bullet_boxes.build();
         for number in 0..bullets.len() {
             Group::new(around, &bullets[number..=number], &movements).stop(
                 &movements,

@@ -43,12 +43,6 @@ impl Bodies {
         self.parts(slot).get(usize::from(part)).map_or_else(|| self.filter(slot), |placed| placed.part.filter)
     }
 
-    /// Distance from a body's centre to its nearest edge, of the thinnest part of a compound.
-    pub(crate) fn thickness(&self, slot: usize) -> f32 {
-        let c = &self.columns;
-        if c.furthest[slot] > 0.0 { c.thickness[slot] } else { c.ext_x[slot].min(c.ext_y[slot]) }
-    }
-
     /// The mass properties that a dynamic body has once these parts are added, in its present axes. `None` if its mass stays
     /// infinite.
     pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {

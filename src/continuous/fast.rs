@@ -1,7 +1,11 @@
 //! Which bodies move so far in a step that they could pass through a thin wall.
 
+use super::shape::{Frame, Sweep};
+use super::walls::{PlaneAt, Walls};
 use crate::body::Bodies;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, lane_entry, load_rows};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, lane_entry, load_rows, values};
+use crate::narrowphase::manifold::V;
+use glam::Vec2;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -9,10 +13,22 @@ use std::sync::Mutex;
 /// side of the wall from which it came, where the next step's contact pushes it back.
 pub(super) const FAST: f32 = 0.5;
 
-/// What the kernel reads and writes besides the rows.
+/// What the search reads, and where it notes what it finds.
 pub(super) struct Search<'a> {
     pub bodies: &'a Bodies,
-    pub fast: &'a Mutex<Vec<u32>>,
+    pub walls: &'a Walls,
+    pub found: &'a Mutex<Found>,
+    /// Every fast body is noted, near a wall or not: there are bullets.
+    pub all: bool,
+}
+
+/// The slots of bodies, in order.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Those that may pass through a wall.
+    pub near: Vec<u32>,
+    /// All that are fast, if there are bullets.
+    pub fast: Vec<u32>,
 }
 
 lane_entry! {
@@ -23,61 +39,171 @@ lane_entry! {
 
 #[inline(always)]
 fn find_in_range<L: Lane>(search: &Search<'_>, moved: &[Row], range: Range<usize>) {
-    // Columns are padded, and rows are followed by those of tiles: so the last vector may read on, if it is narrow.
     for slot in range.clone().step_by(L::WIDTH) {
         let lanes = (range.end - slot).min(L::WIDTH);
-        let found = if lanes == L::WIDTH {
-            fast_lanes::<L>(search.bodies, moved, slot)
+        // Columns are padded, and rows are not.
+        let mut last = [Row::default(); MAX_WIDTH];
+        let rows = if lanes == L::WIDTH {
+            &moved[slot..]
         } else {
-            rest(search, moved, slot, lanes)
+            last[..lanes].copy_from_slice(&moved[slot..slot + lanes]);
+            &last[..]
         };
-        if found != 0 {
-            note(search, slot, found);
+        let [near, fast] = find_lanes::<L>(search, rows, slot, ((1u64 << lanes) - 1) as u32);
+        if near != 0 || search.all && fast != 0 {
+            note(search, slot, near, fast);
         }
     }
 }
 
-/// The last bodies, one by one.
+/// How `WIDTH` bodies move, and how large they are.
+struct Bodily<L: Lane> {
+    from: V<L>,
+    moved: V<L>,
+    turned: L,
+    /// Distance from the centre to the furthest point of a shape that turns, 0 for others.
+    arm: L,
+    /// Distance from the centre to the furthest point.
+    reach: L,
+    thickness: L,
+}
+
+impl<L: Lane> Bodily<L> {
+    #[inline(always)]
+    fn load(bodies: &Bodies, rows: &[Row], slot: usize) -> Self {
+        let c = &bodies.columns;
+        macro_rules! load {
+            ($column:ident) => {
+                L::load(&c.$column[slot..])
+            };
+        }
+        let zero = L::splat(0.0);
+        let [x, y, turned, _] = load_rows::<L>(rows);
+        let (ext_x, ext_y) = (load!(ext_x), load!(ext_y));
+        let mut thickness = ext_x.min(ext_y);
+        let mut reach = (ext_x * ext_x + ext_y * ext_y).sqrt();
+        let (mut arm, mut angle) = (zero, zero);
+        if bodies.any_manifold {
+            arm = load!(furthest);
+            let turns = arm.gt(zero);
+            thickness = L::select(turns, load!(thickness), thickness);
+            reach = L::select(turns, arm, reach);
+            let radius = load!(radius);
+            angle = turned / L::select(radius.gt(zero), radius, L::splat(1.0));
+        }
+        let from = V::new(load!(pos_x), load!(pos_y));
+        Bodily { from, moved: V::new(x, y), turned: angle, arm, reach, thickness }
+    }
+
+    /// The lanes that do not move so far that they could pass through something that stands still.
+    #[inline(always)]
+    fn slow(&self) -> L::Mask {
+        // The most that is sure to be slow: √(x² + y²) + arm·|turned| is below the limit.
+        let limit = L::splat(FAST) * self.thickness - self.arm * self.turned.abs();
+        limit.gt(L::splat(0.0)).and(self.moved.dot(self.moved).le(limit * limit))
+    }
+
+    /// How far any point moves, at most.
+    #[inline(always)]
+    fn way(&self) -> L {
+        self.moved.dot(self.moved).sqrt() + self.turned.abs() * self.arm
+    }
+
+    /// How far any point moves against what moves as `sweep` does, at most. As `Sweep::way_against`.
+    #[inline(always)]
+    fn way_against(&self, sweep: &Sweep) -> L {
+        let arm = self.from.sub(V::splat(sweep.from.x, sweep.from.y));
+        let relative = self.moved.sub(V::splat(sweep.moved.x, sweep.moved.y));
+        let turn = L::splat(sweep.turned);
+        let against = relative.sub(arm.left().scaled(turn));
+        let distance = arm.dot(arm).sqrt() + relative.dot(relative).sqrt();
+        let bend = L::splat(0.5) * turn * turn * distance;
+        against.dot(against).sqrt() + bend + (self.turned - turn).abs() * self.arm
+    }
+
+    /// The lanes that come nearer to a half-space than `near`.
+    #[inline(always)]
+    fn is_near_plane(&self, plane: &PlaneAt, near: L) -> u32 {
+        let height = self.from.dot(V::splat(plane.normal.x, plane.normal.y)) - L::splat(plane.offset);
+        height.le(near).bits()
+    }
+
+    /// The lanes whose centres are no further than `near` from a box. As `Frame::is_beyond`.
+    #[inline(always)]
+    fn is_near(&self, frame: &Frame, near: L) -> u32 {
+        let from = self.from.sub(V::splat(frame.centre.x, frame.centre.y));
+        let (axis_x, axis_y) = (L::splat(frame.axis.x), L::splat(frame.axis.y));
+        let along = (from.x * axis_x + from.y * axis_y).abs() - L::splat(frame.half.x);
+        let across = (from.y * axis_x - from.x * axis_y).abs() - L::splat(frame.half.y);
+        let zero = L::splat(0.0);
+        let (along, across) = (along.max(zero), across.max(zero));
+        (along * along + across * across).le(near * near).bits()
+    }
+
+    /// The box in which the points of some lanes are that are no further than `near` from the centre.
+    #[inline(always)]
+    fn around(&self, lanes: u32, near: L) -> [Vec2; 2] {
+        let (x, y, near) = (values(self.from.x), values(self.from.y), values(near));
+        let (mut lower, mut upper) = (Vec2::MAX, Vec2::MIN);
+        for lane in (0..L::WIDTH).filter(|lane| lanes >> lane & 1 == 1) {
+            let from = Vec2::new(x[lane], y[lane]);
+            (lower, upper) = (lower.min(from - near[lane]), upper.max(from + near[lane]));
+        }
+        [lower, upper]
+    }
+}
+
+/// The lanes that may pass through a wall, and those that are fast, as bits, of those in `lanes`.
+///
+/// A vector looks for walls as one: its bodies are neighbours. (With a lookup for each fast body, in a grid of bands, a step of the scene
+/// `washer` with 4,000 bodies took 1.6 times as long as without continuous collision, in the median.)
 #[inline(always)]
-fn rest(search: &Search<'_>, moved: &[Row], first: usize, count: usize) -> u32 {
+fn find_lanes<L: Lane>(search: &Search<'_>, rows: &[Row], slot: usize, lanes: u32) -> [u32; 2] {
+    let Walls { planes, fixed, moving, .. } = search.walls;
+    let body = Bodily::<L>::load(search.bodies, rows, slot);
+    let pushed = L::load(&search.bodies.columns.inv_mass[slot..]).gt(L::splat(0.0)).bits() & lanes;
+    let fast = !body.slow().bits() & pushed;
+    if fast == 0 && moving.walls.is_empty() {
+        return [0, 0];
+    }
+    let near = body.way() + body.reach;
+    // What is not finite is quarantined when it takes its place.
+    let placed = near.le(L::splat(f32::MAX)).bits() & pushed;
     let mut found = 0;
-    for lane in 0..count {
-        found |= fast_lanes::<f32>(search.bodies, moved, first + lane) << lane;
+    let wanted = fast & placed;
+    if wanted != 0 {
+        for plane in planes {
+            found |= body.is_near_plane(plane, near) & wanted;
+        }
+        let mut walls = fixed.boxes.search::<L>(body.around(wanted, near));
+        while found != wanted
+            && let Some(number) = walls.next::<L>()
+        {
+            found |= body.is_near(&fixed.walls[number].frame, near) & wanted;
+        }
     }
-    found
+    let wanted = placed & !found;
+    if !moving.walls.is_empty() && wanted != 0 {
+        let limit = L::splat(FAST) * body.thickness;
+        let mut walls = moving.boxes.search::<L>(body.around(wanted, near));
+        while let Some(number) = walls.next::<L>() {
+            let wall = &moving.walls[number];
+            let way = body.way_against(&wall.sweep);
+            found |= way.gt(limit).bits() & body.is_near(&wall.frame, way + body.reach) & wanted;
+        }
+    }
+    [found, fast]
 }
 
-#[inline(always)]
-fn fast_lanes<L: Lane>(bodies: &Bodies, moved: &[Row], slot: usize) -> u32 {
-    let c = &bodies.columns;
-    macro_rules! load {
-        ($column:ident) => {
-            L::load(&c.$column[slot..])
-        };
-    }
-    let zero = L::splat(0.0);
-    let [x, y, turned, _] = load_rows::<L>(&moved[slot..]);
-    let mut thickness = load!(ext_x).min(load!(ext_y));
-    let mut turning = zero;
-    if bodies.any_manifold {
-        let furthest = load!(furthest);
-        let turns = furthest.gt(zero);
-        thickness = L::select(turns, load!(thickness), thickness);
-        let radius = load!(radius);
-        let divisor = L::select(radius.gt(zero), radius, L::splat(1.0));
-        turning = furthest * (turned / divisor).abs();
-    }
-    // The most that is sure to be slow: √(x² + y²) + turning is below the limit.
-    let limit = L::splat(FAST) * thickness - turning;
-    let slow = limit.gt(zero).and((x * x + y * y).le(limit * limit));
-    let still = load!(inv_mass).le(zero);
-    let all = ((1u64 << L::WIDTH) - 1) as u32;
-    !slow.or(still).bits() & all
-}
-
-/// Notes lanes with fast bodies.
+/// Notes lanes.
 #[inline(never)]
-fn note(search: &Search<'_>, first: usize, lanes: u32) {
-    let mut fast = search.fast.lock().expect("no worker panicked");
-    fast.extend((0..MAX_WIDTH).filter(|lane| lanes >> lane & 1 == 1).map(|lane| (first + lane) as u32));
+fn note(search: &Search<'_>, first: usize, near: u32, fast: u32) {
+    let slots = |lanes: u32| {
+        (0..MAX_WIDTH).filter(move |lane| lanes >> lane & 1 == 1).map(move |lane| (first + lane) as u32)
+    };
+    let mut found = search.found.lock().expect("no worker panicked");
+    found.near.extend(slots(near));
+    if search.all {
+        found.fast.extend(slots(near | fast));
+    }
 }

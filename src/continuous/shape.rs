@@ -66,11 +66,6 @@ impl Sweep {
         Sweep { turned: if round { self.turned } else { other.turned }, ..along }
     }
 
-    /// Whether anything moves.
-    pub(super) fn moves(&self) -> bool {
-        self.moved != Vec2::ZERO || self.turned != 0.0
-    }
-
     pub(super) fn at_rest(bodies: &Bodies, slot: usize) -> Sweep {
         let c = &bodies.columns;
         let angle = if c.furthest[slot] > 0.0 { c.angle[slot] } else { 0.0 };
@@ -109,9 +104,9 @@ pub(crate) struct ShapeAt {
 /// A box that is turned to an axis.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
-    centre: Vec2,
-    axis: Vec2,
-    half: Vec2,
+    pub centre: Vec2,
+    pub axis: Vec2,
+    pub half: Vec2,
 }
 
 impl Frame {
@@ -281,9 +276,6 @@ impl CastBlock {
             (allowed, slack, 0.25 * slack)
         };
         put(&mut self.allowed, allowed);
-        put(&mut self.slack, slack);
-        put(&mut self.near, near);
-        put(&mut self.deepest, allowed.max(0.0) + deepest);
         put(&mut self.slack, slack);
         put(&mut self.near, near);
         put(&mut self.deepest, allowed.max(0.0) + deepest);

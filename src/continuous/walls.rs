@@ -4,11 +4,10 @@
 //! And most lists hold a thousand bodies for each wall. So walls have an index of their own. That of static bodies is made anew
 //! only after one of them was edited, that of the others in each step.
 
-use super::fast::FAST;
 use super::shape::{Frame, ShapeAt, Sweep};
+use super::tree::BoxTree;
 use crate::base::room::make_room;
 use crate::body::{Bodies, Motion};
-use crate::broadphase::levels::Levels;
 use crate::geometry::shape::ShapeKind;
 use crate::lane::Row;
 use glam::Vec2;
@@ -20,112 +19,47 @@ pub(crate) struct Wall {
     pub part: u8,
 }
 
-/// So many boxes are looked at one by one.
-const FEW: usize = 16;
-
-/// Boxes, ordered by place if they are many.
-#[derive(Default)]
-pub(super) struct Boxes {
-    levels: Levels,
-    min_x: Vec<f32>,
-    max_x: Vec<f32>,
-    min_y: Vec<f32>,
-    max_y: Vec<f32>,
+/// A wall at the start of the step: how it moves, and the box about its shape, in the shape's axes.
+#[derive(Clone, Copy)]
+pub(super) struct WallAt {
+    pub wall: Wall,
+    pub sweep: Sweep,
+    pub frame: Frame,
 }
 
-impl Boxes {
-    pub(super) fn clear(&mut self, room: usize) {
-        for column in [&mut self.min_x, &mut self.max_x, &mut self.min_y, &mut self.max_y] {
-            make_room(column, room);
-        }
-    }
-
-    pub(super) fn push(&mut self, [lower, upper]: [Vec2; 2]) {
-        self.min_x.push(lower.x);
-        self.max_x.push(upper.x);
-        self.min_y.push(lower.y);
-        self.max_y.push(upper.y);
-    }
-
-    pub(super) fn order(&mut self) {
-        if self.min_x.len() <= FEW {
-            return;
-        }
-        self.levels.build_boxes([&self.min_x, &self.max_x, &self.min_y, &self.max_y], 0.0);
-    }
-
-    /// The box with this number.
-    pub(super) fn get(&self, number: usize) -> [Vec2; 2] {
-        [Vec2::new(self.min_x[number], self.min_y[number]), Vec2::new(self.max_x[number], self.max_y[number])]
-    }
-
-    /// Visits the numbers of all boxes that overlap this one, in an order that depends on the boxes alone.
-    pub(super) fn visit(&self, [lower, upper]: [Vec2; 2], mut visit: impl FnMut(usize)) {
-        if self.min_x.len() <= FEW {
-            for number in 0..self.min_x.len() {
-                let across = self.min_x[number] <= upper.x && self.max_x[number] >= lower.x;
-                if across && self.min_y[number] <= upper.y && self.max_y[number] >= lower.y {
-                    visit(number);
-                }
-            }
-            return;
-        }
-        self.levels.visit([lower.x, upper.x], [lower.y, upper.y], |number| {
-            visit(number);
-            true
-        });
-    }
+/// A half-space: all points p with `normal · p ≤ offset`.
+#[derive(Clone, Copy)]
+pub(super) struct PlaneAt {
+    wall: Wall,
+    pub normal: Vec2,
+    pub offset: f32,
 }
 
-/// Shapes with the boxes in which they are at some time of the step. Half-spaces have no box.
+/// Shapes with the boxes in which they are at some time of the step.
 #[derive(Default)]
 pub(super) struct WallIndex {
-    pub walls: Vec<Wall>,
-    pub boxes: Boxes,
-    /// How each wall moves, and the box about its shape, in the shape's axes, at the start of the step.
-    sweeps: Vec<Sweep>,
-    frames: Vec<Frame>,
-    pub planes: Vec<Wall>,
+    pub walls: Vec<WallAt>,
+    pub boxes: BoxTree,
 }
 
 impl WallIndex {
     fn clear(&mut self, room: usize) {
         make_room(&mut self.walls, room);
-        make_room(&mut self.sweeps, room);
-        make_room(&mut self.frames, room);
         self.boxes.clear(room);
-        self.planes.clear();
     }
 
     /// Adds the shapes of a body.
     fn add(&mut self, bodies: &Bodies, slot: usize, sweep: &Sweep) {
         let body = bodies.handle(slot).index();
-        if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
-            self.planes.push(Wall { body, part: 0 });
-            return;
-        }
         for part in 0..bodies.shape_count(slot) {
             let shape = ShapeAt::new(bodies, slot, part);
-            self.walls.push(Wall { body, part });
-            self.sweeps.push(*sweep);
-            self.frames.push(shape.frame(sweep));
+            self.walls.push(WallAt { wall: Wall { body, part }, sweep: *sweep, frame: shape.frame(sweep) });
             self.boxes.push(shape.swept_box(sweep));
         }
     }
 
-    /// Whether a body of this reach and thickness may meet a wall on its way, which is in the box `of`. Half-spaces are left out.
-    fn may_meet(&self, of: [Vec2; 2], sweep: &Sweep, reach: f32, thickness: f32) -> bool {
-        let mut meets = false;
-        self.boxes.visit(of, |number| {
-            let way = sweep.way_against(&self.sweeps[number], reach);
-            meets |= way > FAST * thickness && !self.frames[number].is_beyond(sweep.from, way + reach);
-        });
-        meets
-    }
-
     fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
-        self.planes.iter().copied().for_each(&mut visit);
-        self.boxes.visit(of, |number| visit(self.walls[number]));
+        self.boxes.visit(of, |number| visit(self.walls[number].wall));
     }
 }
 
@@ -135,7 +69,8 @@ pub(crate) struct Walls {
     /// A static body was added, removed or changed since the index was made, or one that moves by its own velocity alone was added or
     /// removed.
     pub(crate) stale: bool,
-    fixed: WallIndex,
+    pub(super) planes: Vec<PlaneAt>,
+    pub(super) fixed: WallIndex,
     pub(super) moving: WallIndex,
     /// The handle indices of the bodies that nothing pushes and that may move.
     movers: Vec<u32>,
@@ -156,25 +91,12 @@ impl Walls {
                 self.moving.add(bodies, slot, &Sweep::of(bodies, slot, &moved[slot]));
             }
         }
-        self.moving.boxes.order();
-    }
-
-    /// Whether a body may meet a wall on its way. (Of a hundred fast bodies in a drum, few are near its walls, while the boxes around
-    /// these walls hold all of them.)
-    pub(super) fn may_meet(&self, bodies: &Bodies, slot: usize, sweep: &Sweep) -> bool {
-        let c = &bodies.columns;
-        let reach = c.furthest[slot].max(Vec2::new(c.ext_x[slot], c.ext_y[slot]).length());
-        let thickness = bodies.thickness(slot);
-        let (from, to) = (sweep.from, sweep.from + sweep.moved);
-        let of = [from.min(to) - reach, from.max(to) + reach];
-        !self.fixed.planes.is_empty()
-            || !self.moving.planes.is_empty()
-            || self.fixed.may_meet(of, sweep, reach, thickness)
-            || self.moving.may_meet(of, sweep, reach, thickness)
+        self.moving.boxes.build();
     }
 
     /// Visits the walls whose boxes overlap this one, and all half-spaces.
     pub(super) fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
+        self.planes.iter().for_each(|plane| visit(plane.wall));
         self.fixed.visit(of, &mut visit);
         self.moving.visit(of, &mut visit);
     }
@@ -188,14 +110,21 @@ impl Walls {
         };
         let is_static = |slot: usize| bodies.columns.kind[slot].motion() == Motion::Static;
         self.movers.clear();
+        self.planes.clear();
+        self.moving.clear(0);
         self.fixed.clear(bodies.static_count);
         for (body, slot) in walls {
-            if is_static(slot) {
+            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+                let c = &bodies.columns;
+                let normal = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+                let wall = Wall { body: body.index(), part: 0 };
+                self.planes.push(PlaneAt { wall, normal, offset: c.ext_z[slot] });
+            } else if is_static(slot) {
                 self.fixed.add(bodies, slot, &Sweep::at_rest(bodies, slot));
             } else {
                 self.movers.push(body.index());
             }
         }
-        self.fixed.boxes.order();
+        self.fixed.boxes.build();
     }
 }

@@ -341,3 +341,27 @@ fn what_hangs_together_does_not_pass() {
         }
     }
 }
+
+/// Contract: a body that is given the place of a removed wall is no wall: what is no bullet passes through it as if the wall had never
+/// been.
+#[test]
+fn a_removed_wall_is_gone() {
+    let run = |was_wall: bool| {
+        let mut world = world(weightless(Settings::default()));
+        let plank = |body: BodyDesc| BodyDesc { velocity: Vec2::new(0.0, 0.1), ..body };
+        let plank = |body: fn(Shape, Vec2) -> BodyDesc| plank(body(Shape::aabb(0.05, 1.0), Vec2::ZERO));
+        if was_wall {
+            let wall = world.add_body(&plank(BodyDesc::kinematic)).unwrap();
+            world.step();
+            world.remove_body(wall).unwrap();
+        }
+        let body = world.add_body(&plank(BodyDesc::dynamic)).unwrap();
+        let ball = BodyDesc::dynamic(Shape::circle(0.1), Vec2::new(-2.0, 0.0));
+        let ball = world.add_body(&BodyDesc { velocity: Vec2::new(240.0, 0.0), ..ball }).unwrap();
+        world.step();
+        [state(&world, ball), state(&world, body)]
+    };
+    let [ball, plank] = run(true);
+    assert!(ball.position.x > 1.5, "the ball passes: {ball:?}");
+    assert_eq!([ball, plank], run(false));
+}
