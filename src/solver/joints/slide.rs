@@ -88,7 +88,8 @@ impl SlideBlock {
         }
     }
 
-    /// Holds the distance from the axis and the angle at once. As in `PivotBlock::hold`, the determinant is a sum of squares.
+    /// Holds the distance from the axis and the angle at once. The torque is eliminated first: what is left for the force is a sum of squares, as in
+    /// `PivotBlock::hold`, and its speed is that of the axis where the torque alone would not move it.
     #[inline(always)]
     fn hold<L: Lane>(
         &mut self,
@@ -102,20 +103,17 @@ impl SlideBlock {
         let ([a, b], [spin_a, spin_b]) = (across.arms, about.inv_spin);
         let inv_sum = inverse(vel.a[3] + vel.b[3]);
         let (part_a, part_b) = (vel.a[3] * inv_sum, vel.b[3] * inv_sum);
-        let straight = one + two * (part_a * (a * a) + part_b * (b * b));
-        let mixed = two * (part_a * (a * spin_a) + part_b * (b * spin_b));
-        let turning = two * (part_a * (spin_a * spin_a) + part_b * (spin_b * spin_b));
+        // If neither body turns, there is no angle to hold, and this is 0.
+        let per_turning = inverse(two * (part_a * (spin_a * spin_a) + part_b * (spin_b * spin_b)));
+        let lever = per_turning * (two * (part_a * (a * spin_a) + part_b * (b * spin_b)));
         let area = two * (a * spin_b - b * spin_a);
-        let determinant = turning + part_a * part_b * (area * area);
-        let turns = determinant.gt(L::splat(0.0));
-        let per_determinant = inverse(determinant);
+        let straight = one + part_a * part_b * (area * area) * per_turning;
 
         let x = across.speed(vel) + rate * L::load(&self.off[i..]);
         let y = about.speed(vel) + rate * L::load(&self.angle[i..]);
         let mass = mass_scale * inv_sum;
-        // If neither body turns, there is no angle to hold.
-        let force = L::select(turns, per_determinant * (turning * x - mixed * y), x / straight);
-        let torque = per_determinant * (straight * y - mixed * x);
+        let force = (x - lever * y) / straight;
+        let torque = per_turning * y - lever * force;
         let (old_force, old_torque) = (L::load(&self.across_impulse[i..]), L::load(&self.turn_impulse[i..]));
         let change_force = -(mass * force) - impulse_scale * old_force;
         let change_torque = -(mass * torque) - impulse_scale * old_torque;
