@@ -458,6 +458,20 @@ impl Bodies {
         })
     }
 
+    /// Moves the origin by a vector.
+    pub(crate) fn shift(&mut self, by: Vec2) {
+        let slots = || self.slot.iter().filter(|&&slot| slot != NO_SLOT).map(|&slot| slot as usize);
+        let c = &mut self.columns;
+        for slot in slots() {
+            c.pos_x[slot] -= by.x;
+            c.pos_y[slot] -= by.y;
+            if c.kind[slot].shape() == ShapeKind::HalfSpace {
+                c.ext_z[slot] -= c.ext_x[slot] * by.x + c.ext_y[slot] * by.y;
+            }
+        }
+        self.own.shift_targets(by);
+    }
+
     pub(crate) fn body_type(&self, slot: usize) -> BodyType {
         match self.columns.kind[slot].motion() {
             Motion::Static => BodyType::Static,

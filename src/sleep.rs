@@ -132,6 +132,11 @@ impl Sleep {
     }
 
     /// The sleeping islands, with their numbers.
+    /// The contacts of hulls in all islands.
+    pub(crate) fn hulls_mut(&mut self) -> impl Iterator<Item = &mut ParkedHulls> {
+        self.islands.iter_mut().map(|island| &mut island.hulls)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Island)> {
         (0u32..).zip(&self.islands).filter(|(_, island)| !island.members.is_empty())
     }

@@ -20,6 +20,7 @@ mod joints;
 mod links;
 pub(crate) mod many;
 mod mover;
+mod origin;
 mod pairs;
 mod parts;
 mod poses;

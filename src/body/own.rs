@@ -200,6 +200,11 @@ impl Own {
         self.targets.iter().map(|(&index, &target)| (index, target))
     }
 
+    /// Moves the origin by a vector.
+    pub(super) fn shift_targets(&mut self, by: Vec2) {
+        self.targets.values_mut().for_each(|target| target.position -= by);
+    }
+
     /// Takes all targets out.
     pub(crate) fn take_targets(&mut self) -> BTreeMap<u32, Target> {
         std::mem::take(&mut self.targets)

@@ -83,6 +83,12 @@ impl Strays {
         }
     }
 
+    /// Notes that no body is where its bounds are.
+    pub(crate) fn lose_all(&mut self) {
+        self.slots.clear();
+        self.excess = f32::INFINITY;
+    }
+
     pub(crate) fn excess(&self) -> f32 {
         self.excess
     }

@@ -300,6 +300,14 @@ pub(crate) struct HullSolver {
 const NO_HULL: u32 = u32::MAX;
 
 impl HullSolver {
+    /// Moves the origin by a vector.
+    pub(crate) fn shift(&mut self, by: Vec2) {
+        self.contacts.iter_mut().chain(&mut self.woken).for_each(|contact| contact.point -= by);
+        for hull in &mut self.hulls {
+            (hull.origin, hull.lower, hull.upper) = (hull.origin - by, hull.lower - by, hull.upper - by);
+        }
+    }
+
     /// Prepares a step of a world without hulls.
     pub(crate) fn begin_empty_step(&mut self) {
         self.elsewhere.clear();

@@ -22,6 +22,7 @@ use crate::lane::{
     Lane, MAX_WIDTH, Mask, Row, Values, for_lanes, lane_entry, load_rows, store_rows, values, with_lanes,
 };
 use crate::settings::Settings;
+use glam::Vec2;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -158,6 +159,19 @@ impl Mirror {
                 if let Some(row) = self.shape.get_mut(row) {
                     *row = Row([c.pos_x[slot] + offset.x, c.pos_y[slot] + offset.y, 0.0, 0.0]);
                 }
+            }
+        }
+    }
+
+    /// Moves the origin by a vector, for what hosts read of contacts. `built` is the number of slots of the list.
+    pub(crate) fn shift(&mut self, bodies: &Bodies, built: usize, by: Vec2) {
+        for (slot, row) in self.shape.iter_mut().enumerate() {
+            let plane = slot < built && bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
+            let row = &mut row.0;
+            if plane {
+                row[2] -= row[0] * by.x + row[1] * by.y;
+            } else {
+                (row[0], row[1]) = (row[0] - by.x, row[1] - by.y);
             }
         }
     }

@@ -127,6 +127,12 @@ impl<H: Copy + Ord> Thresholds<H> {
 }
 
 impl Watch {
+    /// Moves the origin by a vector.
+    pub(super) fn shift(&mut self, by: Vec2) {
+        self.hit_events.iter_mut().for_each(|event| event.point -= by);
+        self.move_events.iter_mut().for_each(|event| event.position -= by);
+    }
+
     /// Returns true if the solver has to add up the impulses of strikes.
     pub(super) fn has_strikes(&self) -> bool {
         self.struck

@@ -117,6 +117,7 @@ calls! { world;
     58 => SetSensor(body: BodyHandle, sensor: bool) => world.set_sensor(*body, *sensor);
     // The hooks are those that whoever replays has given.
     59 => SetHooks(_there: bool) => world.hooks_changed();
+    60 => ShiftOrigin(by: Vec2) => world.shift_origin(*by);
 }
 
 /// What a world has recorded so far.

@@ -19,6 +19,7 @@ mod many;
 mod memory;
 mod mover;
 mod oracle;
+mod origin;
 mod parity;
 mod physics;
 mod quality;

@@ -30,6 +30,11 @@ pub(crate) struct ParkedHulls {
 crate::base::codec::stored!(ParkedHulls { contacts, touched });
 
 impl ParkedHulls {
+    /// Moves the origin by a vector.
+    pub(crate) fn shift(&mut self, by: Vec2) {
+        self.contacts.iter_mut().for_each(|contact| contact.point -= by);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.contacts.clear();
         self.touched.clear();
