@@ -332,11 +332,13 @@ impl World {
         self.sleep.placed = placed;
     }
 
-    /// Wakes these islands, in order. Gives the memory of the list back.
+    /// Wakes these islands within a step, in order. Gives the memory of the list back.
     fn wake_islands(&mut self, mut islands: Vec<u32>) {
         islands.sort_unstable();
         islands.dedup();
         islands.iter().for_each(|&island| self.wake_island(island));
+        // The step's list has their contacts.
+        self.woken_contacts.clear();
         self.sleep.touched = islands;
     }
 
