@@ -1,7 +1,7 @@
 //! Contract: a contact that a call of the host has ended is reported as ended by the next step, also if a body of it falls asleep before.
 
 use super::*;
-use granule::{ContactEvent, JointDesc};
+use granule::{Assembly, ContactEvent, JointDesc};
 
 /// A ball that rests on a plate, after the step in which they began to touch.
 fn ball_on_plate() -> (World, BodyHandle, BodyHandle) {
@@ -55,4 +55,38 @@ fn sleep_ends_nothing() {
     world.wake_body(ball).unwrap();
     world.step();
     assert!(world.end_events().is_empty() && world.begin_events().is_empty());
+}
+
+/// A soft box that rests on a plate loses the plate, or its hull.
+#[test]
+fn sleep_hides_no_end_of_a_hull() {
+    for remove_hull in [false, true] {
+        let mut world = world(Settings::default());
+        let plate = add(&mut world, BodyDesc::fixed(Shape::oriented_box(2.0, 0.5), Vec2::new(0.0, -0.5)));
+        let soft = Assembly::soft_box(Vec2::new(0.0, 0.49), Vec2::splat(0.9), 0.05, 1.0, 0.0);
+        let corners = world.add_assembly(&soft).unwrap();
+        let on_plate =
+            |events: &[ContactEvent]| events.iter().any(|event| [event.a, event.b].contains(&plate));
+        let touches = (0..200).any(|_| {
+            world.step();
+            on_plate(world.begin_events())
+        });
+        assert!(touches);
+        let hull = world.hulls().next().unwrap().0;
+        if remove_hull {
+            world.remove_hull(hull).unwrap();
+        } else {
+            world.remove_body(plate).unwrap();
+        }
+        world.sleep_body(corners[0]).unwrap();
+        world.validate().unwrap();
+        world.step();
+        assert!(remove_hull || on_plate(world.end_events()));
+        let mut snapshot = Vec::new();
+        world.save(&mut snapshot);
+        world.restore(&snapshot).unwrap();
+        world.wake_body(corners[0]).unwrap();
+        steps(&mut world, 3);
+        world.validate().unwrap();
+    }
 }
