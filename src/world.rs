@@ -69,7 +69,7 @@ use crate::error::{Error, check_range};
 use crate::geometry::trig::wrap;
 use crate::isa::{Isa, Level};
 use crate::joints::table::Joints;
-use crate::lane::with_lanes;
+use crate::lane::{Row, with_lanes};
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
 use crate::settings::Settings;
@@ -493,6 +493,10 @@ impl World {
         }
         self.disturb(slot);
         self.bodies.quarantine(slot);
+        // It has not moved in this step: what would have moved it is no number.
+        if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
+            *pose = Row::default();
+        }
         let body = self.bodies.handle(slot);
         self.links.mass_changed(body);
         self.forget_impulses_of(body);

@@ -71,7 +71,7 @@ impl Machine {
                 }
             }
             6 => {
-                self.is_hooked = true;
+                (self.is_hooked, self.had_hooks) = (true, true);
                 self.both(|world| {
                     world.set_hooks((asked & 1 == 0).then(|| Arc::new(Decisions(asked)) as Arc<dyn Hooks>));
                     Ok(())

@@ -30,6 +30,9 @@ struct Moving {
     gravity: [f64; 2],
     at: Vec2,
     angle: f32,
+    asleep: bool,
+    /// The speed below which it falls asleep, m/s.
+    rest_speed: f64,
 }
 
 /// Sums over all bodies.
@@ -80,7 +83,9 @@ impl Before {
             }
             let gravity = (gravity * f64::from(body.gravity_scale)).to_array();
             let (at, angle) = (state.position, state.angle);
-            before.bodies.push(Moving { body: handle, mass, gravity, at, angle });
+            let asleep = !world.is_awake(handle).ok()?;
+            let rest_speed = world.sleep_settings(handle).ok()?.1.unwrap_or(settings.sleep_threshold).into();
+            before.bodies.push(Moving { body: handle, mass, gravity, at, angle, asleep, rest_speed });
         }
         before.motion = before.measure(world);
         Some(before)
@@ -127,6 +132,13 @@ impl Before {
         let mut lost = 1e-30;
         for moving in &self.bodies {
             lost += moving.mass * f64::from(world.settings().push_out_speed * f32::EPSILON);
+            if world.is_awake(moving.body) == Ok(false) {
+                // What sleeps does not fall, and what falls asleep loses the little that it had.
+                if moving.asleep {
+                    continue;
+                }
+                lost += moving.mass * moving.rest_speed;
+            }
             for (expected, gravity) in expected.iter_mut().zip(moving.gravity) {
                 *expected += dt * moving.mass * gravity;
                 scale += dt * moving.mass * gravity.abs();

@@ -56,6 +56,7 @@ pub(super) struct Machine {
     touching: Option<BTreeSet<(BodyHandle, BodyHandle)>>,
     /// The host changes contacts, so that no law holds.
     pub(super) is_hooked: bool,
+    pub(super) had_hooks: bool,
 }
 
 impl Machine {
@@ -79,6 +80,7 @@ impl Machine {
             restores: false,
             touching: Some(BTreeSet::new()),
             is_hooked: false,
+            had_hooks: false,
         };
         let floor = describe::floor(start / 2);
         let added = machine.both(|world| world.add_assembly(&floor)).expect("a floor");
@@ -466,14 +468,13 @@ impl Machine {
             0 => self.both(|world| world.set_filter(body, filter)),
             1 => self.both(|world| world.set_gravity_scale(body, x)),
             2 => self.both(|world| world.set_damping(body, x, y)),
-            3 => self.both(|world| {
-                world.set_bullet(body, x > 0.0)?;
-                world.set_sleep(body, x < y)
-            }),
-            4 => self.both(|world| {
-                world.set_sleep_threshold(body, (y > 0.0).then_some(x))?;
-                world.set_time_to_sleep(body, (x > 0.0).then_some(y))
-            }),
+            // One call after the other: what the second refuses is compared with what the first has left.
+            3 => self
+                .both(|world| world.set_bullet(body, x > 0.0))
+                .and_then(|()| self.both(|world| world.set_sleep(body, x < y))),
+            4 => self
+                .both(|world| world.set_sleep_threshold(body, (y > 0.0).then_some(x)))
+                .and_then(|()| self.both(|world| world.set_time_to_sleep(body, (x > 0.0).then_some(y)))),
             _ if x < y => self.both(|world| world.wake_body(body)),
             _ => self.both(|world| world.sleep_body(body)),
         };

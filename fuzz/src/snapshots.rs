@@ -17,6 +17,10 @@ pub fn snapshots(data: &[u8]) {
         let file = world.stop_recording().expect("a recording").to_bytes();
         let recording = Recording::from_bytes(&file).expect("a recording that was written");
         let replay = recording.replay(Isa::Scalar).expect("a recording that was read");
+        // Hooks are code of the host, which a recording does not hold.
+        if machine.had_hooks {
+            continue;
+        }
         assert_eq!(replay.mismatch, None);
         assert_eq!(replay.world.state_hash(), world.state_hash());
     }

@@ -7,6 +7,7 @@
 use super::carry::{Parked, parked};
 use super::{Contacts, NO_LANE, Tile};
 use crate::body::Bodies;
+use crate::broadphase::sweep::Pair;
 
 /// Whether the body in a slot is part of an island that falls asleep, and of which.
 pub(crate) type IslandOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
@@ -42,11 +43,21 @@ impl Contacts {
     }
 }
 
+/// Returns true if two bodies may touch no more since the last step. Their contact ends with the next one, also if one of them falls
+/// asleep before.
+fn is_parted(bodies: &Bodies, pair: &Pair) -> bool {
+    let solid = |slot: u32| bodies.columns.kind[slot as usize].is_collidable();
+    !solid(pair.a) || !solid(pair.b) || bodies.are_apart(pair.a as usize, pair.b as usize)
+}
+
 impl Tile {
     fn park(&mut self, bodies: &Bodies, island: IslandOf<'_>, keep: &mut impl FnMut(u32, Parked)) {
         for index in 0..self.lane_of.len() {
             let (pair, lane) = (self.found.pairs[index], self.lane_of[index]);
             if lane == NO_LANE {
+                continue;
+            }
+            if is_parted(bodies, &pair) {
                 continue;
             }
             let (of_a, of_b) = (island(pair.a), island(pair.b));

@@ -485,6 +485,8 @@ impl Restore<'_> {
                     let one = c.kind[slot].shape() != ShapeKind::Compound;
                     let right = if one { part == NO_PART } else { part < bodies.shape_count(slot) };
                     require!(right, "a pair of part {part} of slot {slot}");
+                    let row = if one { slot } else { bodies.part_row(slot) as usize + usize::from(part) };
+                    require!(row < self.shape_rows, "part {part} of slot {slot} has row {row}");
                 }
             }
         }

@@ -40,7 +40,7 @@ impl JointFrame {
         Vec2::new(cos, sin)
     }
 
-    fn validate(&self) -> Result<(), Error> {
+    pub(crate) fn validate(&self) -> Result<(), Error> {
         check_vec("frame.position", self.position, MAX_LENGTH)?;
         check_range("frame.angle", self.angle, -MAX_ANGLE, MAX_ANGLE)
     }

@@ -1,6 +1,6 @@
 //! The joints of a world: descriptions, where the solver has them, and which joints a body has.
 
-use super::desc::{JointDesc, JointEnd, JointEnds, JointEvent, JointHandle};
+use super::desc::{JointDesc, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle};
 use super::lists::Lists;
 use crate::base::ensure;
 use crate::base::table::{Name, Table};
@@ -194,6 +194,17 @@ impl Joints {
     pub(crate) fn begin_step(&mut self) {
         self.events.clear();
         self.events.append(&mut self.lost);
+    }
+
+    /// Checks that the frames of a body's joints stay in range if its centre moves by `by` in its own axes.
+    pub(crate) fn check_centre(&self, body: BodyHandle, by: Vec2) -> Result<(), Error> {
+        for end in self.of_bodies.of(body.index) {
+            if let Some((_, joint)) = self.at(end / 2) {
+                let frame = if end % 2 == 0 { &joint.desc.frame_a } else { &joint.desc.frame_b };
+                JointFrame { position: frame.position - by, ..*frame }.validate()?;
+            }
+        }
+        Ok(())
     }
 
     /// Notes that a body's centre has moved by `by` in its own axes. Its joints still hold it at the same points of its shapes.

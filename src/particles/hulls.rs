@@ -105,6 +105,11 @@ impl Hulls {
         HullHandle::of(self.table.insert(hull))
     }
 
+    /// The hull at an index of a handle, if there is one.
+    pub(crate) fn at(&self, index: u32) -> Option<&Loop> {
+        self.table.at(index).map(|(_, hull)| hull)
+    }
+
     pub(crate) fn get(&self, handle: HullHandle) -> Result<&Loop, Error> {
         let HullHandle { index, generation } = handle;
         let name = Name { index, generation };

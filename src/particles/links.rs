@@ -249,6 +249,21 @@ impl Links {
         self.changed |= self.linked.get(body.index as usize).is_some_and(|&linked| linked);
     }
 
+    /// Checks that the anchors of a body's links stay in range if its centre moves by `by` in its own axes.
+    pub(crate) fn check_centre(&self, body: BodyHandle, by: Vec2) -> Result<(), Error> {
+        if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
+            return Ok(());
+        }
+        for (_, link) in self.table.iter() {
+            for (_, anchor) in
+                [(link.a, link.anchor_a), (link.b, link.anchor_b)].iter().filter(|end| end.0 == body)
+            {
+                check_vec("anchor", *anchor - by, LinkDesc::<BodyHandle>::MAX_LENGTH)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that a body's centre has moved by `by` in its own axes and that its mass has changed. Its links still hold
     /// it at the same points of its shapes.
     pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {

@@ -69,7 +69,8 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is not a circle, box,
     /// capsule, segment or polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre would be
-    /// beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a quarantined body.
+    /// beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; `frame.position` or `anchor`, if the
+    /// point of a joint or link would be too far from the new centre; a quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
         self.record(|| Call::AddPart(body, *part));
         let slot = self.good_slot(body, "part")?;
@@ -108,6 +109,7 @@ impl World {
         for (value, max) in [(moved.position, MAX_COORDINATE), (moved.velocity, MAX_SPEED)] {
             check_vec("part.position", value, max)?;
         }
+        self.check_centre(slot, centre)?;
         self.disturb(slot);
         self.bodies.add_parts(slot, parts, mass, &moved);
         self.links.centre_moved(self.bodies.handle(slot), centre);

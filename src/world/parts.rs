@@ -121,6 +121,7 @@ impl World {
                 check_vec("part.position", part.position - centre, Shape::MAX_EXTENT)?;
             }
         }
+        self.check_centre(slot, centre)?;
         let index = self.bodies.handle(slot).index;
         self.edit_mass(slot, centre, |bodies| {
             if let Some(by_hand) = by_hand {
@@ -136,6 +137,13 @@ impl World {
         });
         self.note_move_of_centre(slot, centre, before);
         Ok(())
+    }
+
+    /// Checks that all joints and links could still hold a body if its centre moved by `by` in its own axes.
+    pub(super) fn check_centre(&self, slot: usize, by: Vec2) -> Result<(), Error> {
+        let body = self.bodies.handle(slot);
+        self.joints.check_centre(body, by)?;
+        self.links.check_centre(body, by)
     }
 
     /// Writes into the last step's movement of a body where its new centre was before.

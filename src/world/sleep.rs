@@ -332,11 +332,12 @@ impl World {
         self.sleep.placed = placed;
     }
 
-    /// Wakes these islands, in order. Gives the memory of the list back.
+    /// Wakes these islands within a step, whose list gets their contacts. Gives the memory of `islands` back.
     fn wake_islands(&mut self, mut islands: Vec<u32>) {
         islands.sort_unstable();
         islands.dedup();
         islands.iter().for_each(|&island| self.wake_island(island));
+        self.woken_contacts.clear();
         self.sleep.touched = islands;
     }
 
@@ -523,7 +524,7 @@ impl World {
         }
         let solver = &self.hull_solver;
         for contact in solver.contacts() {
-            let Some(number) = solver.keeper(contact, bodies, of_slot) else { continue };
+            let Some(number) = solver.keeper(contact, bodies, &self.hulls, of_slot) else { continue };
             for &slot in (0..2).flat_map(|side| solver.members(contact, side)) {
                 if of_slot[slot as usize].is_none() {
                     sleep.support(number, bodies.handle(slot as usize));
@@ -534,7 +535,7 @@ impl World {
             }
             self.sleeping_contacts[number as usize].push(hull_contact(contact, bodies));
         }
-        self.hull_solver.park(bodies, of_slot, |number, parked| {
+        self.hull_solver.park(bodies, &self.hulls, of_slot, |number, parked| {
             let hulls = &mut sleep.island_mut(number).hulls;
             match parked {
                 Parking::Contact(contact) => hulls.contacts.push(contact),

@@ -2,6 +2,7 @@
 
 mod hulls;
 mod laws;
+mod parted;
 mod random;
 mod wake;
 

@@ -98,14 +98,37 @@ impl HullSolver {
         }
     }
 
-    /// Returns the island that keeps a contact while its bodies sleep. `None` if one of them stays awake.
-    pub(crate) fn keeper(&self, contact: &Contact, bodies: &Bodies, of_slot: &[Option<u32>]) -> Option<u32> {
-        let known =
-            contact.key.0 == 0 || bodies.slot_at(contact.key.2) == Some(contact.sides[1].slots[0] as usize);
+    /// Returns true if what touched in the last step is still there and may touch.
+    fn is_whole(&self, contact: &Contact, bodies: &Bodies, hulls: &Hulls) -> bool {
+        let same = |index: u32, side: usize| {
+            let slots = self.members(contact, side).iter().map(|&slot| Some(slot as usize));
+            hulls.at(index).is_some_and(|hull| {
+                hull.is_collidable(bodies)
+                    && hull.points().iter().map(|&point| bodies.slot_of(point).ok()).eq(slots)
+            })
+        };
+        let (_, hull, other, _) = contact.key;
+        let slot = contact.sides[1].slots[0] as usize;
+        let known = if contact.key.0 == 0 {
+            same(other, 1)
+        } else {
+            bodies.slot_at(other) == Some(slot) && bodies.columns.kind[slot].is_collidable()
+        };
+        known && same(hull, 0)
+    }
+
+    /// Returns the island that keeps a contact while its bodies sleep. `None` if one of them stays awake, or is gone.
+    pub(crate) fn keeper(
+        &self,
+        contact: &Contact,
+        bodies: &Bodies,
+        hulls: &Hulls,
+        of_slot: &[Option<u32>],
+    ) -> Option<u32> {
         let members = || (0..2).flat_map(|side| self.members(contact, side)).map(|&slot| slot as usize);
         let stays = |slot: usize| of_slot[slot].is_none() && bodies.columns.inv_mass[slot] > 0.0;
         let number = members().find_map(|slot| of_slot[slot]);
-        number.filter(|_| known && !members().any(stays))
+        number.filter(|_| !members().any(stays) && self.is_whole(contact, bodies, hulls))
     }
 
     /// Takes out the contacts of bodies that fall asleep, and the pairs of them that touch, and calls `island` for the place that keeps
@@ -113,6 +136,7 @@ impl HullSolver {
     pub(crate) fn park(
         &mut self,
         bodies: &Bodies,
+        hulls: &Hulls,
         of_slot: &[Option<u32>],
         mut keep: impl FnMut(u32, Parking),
     ) {
@@ -120,7 +144,7 @@ impl HullSolver {
         let mut left = contacts.clone();
         left.clear();
         for contact in contacts {
-            match self.keeper(&contact, bodies, of_slot) {
+            match self.keeper(&contact, bodies, hulls, of_slot) {
                 Some(number) => keep(number, Parking::Contact(contact)),
                 None => left.push(contact),
             }
@@ -140,7 +164,14 @@ impl HullSolver {
                 .slot_of(body)
                 .is_ok_and(|slot| of_slot[slot].is_none() && bodies.columns.inv_mass[slot] > 0.0)
         };
+        // A pair of which one is gone ends with the next step.
+        let solid = |body: BodyHandle| {
+            bodies.slot_of(body).is_ok_and(|slot| bodies.columns.kind[slot].is_collidable())
+        };
         self.touched_before.retain(|&pair| {
+            if !pair.into_iter().all(solid) {
+                return true;
+            }
             let [a, b] = pair.map(island);
             let number = a.or(b).filter(|_| !pair.into_iter().any(stays));
             number.is_none_or(|number| {

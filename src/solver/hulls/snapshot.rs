@@ -93,7 +93,9 @@ impl HullSolver {
         require!(fits, "{} places of {capacity} hulls, {} owners", self.places.len(), self.owners.len());
         // The next step takes the numbers of the hulls as they are now.
         if !hulls.renumbered && !hulls.changed {
-            let mut points = hulls.iter().flat_map(|(_, hull)| hull.points());
+            // A hull with a particle that is not enabled owns nothing, and gets new numbers once it is.
+            let solid = || hulls.iter().filter(|(_, hull)| hull.is_collidable(bodies));
+            let mut points = solid().flat_map(|(_, hull)| hull.points());
             let owned =
                 points.all(|point| self.owners.is_empty() || (point.index as usize) < self.owners.len());
             let clustered =
@@ -102,8 +104,7 @@ impl HullSolver {
                 owned && (clustered || self.clusters.list.is_empty()),
                 "the hulls were numbered otherwise"
             );
-            let solid = hulls.iter().filter(|(_, hull)| hull.is_collidable(bodies));
-            let same = solid.map(|(handle, _)| handle.index()).eq(self.indices.iter().copied());
+            let same = solid().map(|(handle, _)| handle.index()).eq(self.indices.iter().copied());
             require!(same, "the hulls are not those of the contacts");
         }
         self.clusters.check(handles)?;

@@ -91,3 +91,21 @@ fn a_quarantined_body_stays_where_it_is() {
     world.remove_body(body).unwrap();
     world.step();
 }
+
+/// A body that goes bad in a step has not moved in it: what is drawn between the two steps is where it stays.
+#[test]
+fn a_quarantined_body_is_drawn_where_it_stays() {
+    let mut world = World::new(Settings::default()).unwrap();
+    let start = Vec2::new(World::MAX_COORDINATE - 100.0, 3.0);
+    let desc = BodyDesc {
+        velocity: Vec2::new(World::MAX_SPEED, 0.0),
+        ..BodyDesc::dynamic(Shape::circle(0.5), start)
+    };
+    let body = world.add_body(&desc).unwrap();
+    world.step();
+    assert_eq!(world.quarantined().len(), 1);
+    for alpha in [0.0, 0.3, 1.0] {
+        assert_eq!(world.interpolated(body, alpha), world.body(body));
+        assert_eq!(world.interpolated(body, alpha).unwrap().position, start);
+    }
+}

@@ -3,7 +3,7 @@
 
 use super::law::{Dice, config, dice, joint};
 use super::*;
-use granule::{JointColumns, JointEnds, Part};
+use granule::{Error, JointColumns, JointEnds, LinkDesc, LinkKind, Part};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -377,4 +377,39 @@ fn handles_of_removed_joints_are_stale() {
     world.step();
     let events = world.joint_events();
     assert_eq!((events.len(), events[0].joint, events[0].reason), (1, new, JointEnd::Lost));
+}
+
+/// A body whose centre would move too far from a point of a joint or link is refused the edit, and nothing changes: all joints and links
+/// stay ones that could be added again.
+#[test]
+fn centres_stay_near_joints() {
+    let far = Vec2::new(1.0e6, 0.0);
+    for linked in [false, true] {
+        for enabled in [true, false] {
+            let mut world = World::new(Settings::default()).unwrap();
+            let post = add(&mut world, BodyDesc::fixed(Shape::circle(0.5), Vec2::ZERO));
+            let body = add(&mut world, BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO));
+            if linked {
+                let link = LinkDesc::new(LinkKind::Distance, body, post, 1.0e6);
+                world.add_link(&LinkDesc { anchor_a: far, ..link }).unwrap();
+            } else {
+                world.add_joint(&JointDesc::revolute(post, body, Vec2::ZERO, far)).unwrap();
+            }
+            world.set_enabled(body, enabled).unwrap();
+            let before = world.state_hash();
+            let part = |x: f32| Part::new(Shape::circle(0.5), Vec2::new(x, 0.0));
+            assert!(matches!(world.add_part(body, &part(-4.0)), Err(Error::OutOfRange { .. })));
+            assert!(matches!(
+                world.add_parts(body, &[part(-4.0), part(-3.0)]),
+                Err(Error::OutOfRange { .. })
+            ));
+            assert!(world.set_centre(body, Some(Vec2::new(-1.0, 0.0))).is_err());
+            assert_eq!(world.state_hash(), before);
+            world.add_part(body, &part(4.0)).unwrap();
+            world.set_centre(body, Some(Vec2::new(1.0, 0.0))).unwrap();
+            world.validate().unwrap();
+            assert!(world.joints().all(|(_, joint)| joint.validate().is_ok()));
+            assert!(world.links().all(|(_, link)| link.anchor_a.abs().max_element() <= 1.0e6));
+        }
+    }
 }

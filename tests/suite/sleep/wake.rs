@@ -231,3 +231,29 @@ fn a_hand_puts_to_sleep() {
     world.set_settings(Settings { sleep: false, ..*world.settings() }).unwrap();
     assert!(world.sleep_body(boxes[1]).is_err());
 }
+
+/// Contract: the step in which an island wakes shows each of its contacts once, as all steps do.
+#[test]
+fn a_wake_shows_each_contact_once() {
+    let (mut world, floor) = with_floor(Settings::default());
+    let disc = |x: f32, y: f32| BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(x, y));
+    let [resting, placed] = [0.0, 9.0].map(|x| add(&mut world, disc(x, 0.5)));
+    until_asleep(&mut world, 200);
+    add(&mut world, disc(0.0, 2.0));
+    add(&mut world, BodyDesc::fixed(Shape::circle(0.5), Vec2::new(9.0, 1.45)));
+    let mut woken = 0;
+    for _ in 0..60 {
+        world.step();
+        woken += world.wake_events().len();
+        for body in [resting, placed] {
+            let on_floor = world.contacts_of(body).unwrap();
+            assert_eq!(on_floor.filter(|contact| [contact.a, contact.b].contains(&floor)).count(), 1);
+        }
+        let mut pairs: Vec<_> = world.contacts().map(|contact| [contact.a, contact.b]).collect();
+        let all = pairs.len();
+        pairs.sort_unstable();
+        pairs.dedup();
+        assert_eq!(pairs.len(), all);
+    }
+    assert_eq!(woken, 2);
+}

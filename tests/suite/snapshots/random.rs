@@ -30,3 +30,10 @@ fn restored_worlds_do_the_same() {
 fn made_up_snapshots_do_no_harm() {
     inputs(3_000, 24..40).for_each(|data| targets::made_up(&data));
 }
+
+/// Inputs that once broke a target.
+#[test]
+fn what_once_broke_a_target() {
+    // A compound whose parts have rows far beyond those of the world.
+    targets::made_up(&[0xED, 0x0A, 0x16, 0, 0, 0x9C, 0, 0xA0, 0x11, 0x34, 0x78]);
+}

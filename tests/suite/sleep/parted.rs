@@ -1,0 +1,92 @@
+//! Contract: a contact that a call of the host has ended is reported as ended by the next step, also if a body of it falls asleep before.
+
+use super::*;
+use granule::{Assembly, ContactEvent, JointDesc};
+
+/// A ball that rests on a plate, after the step in which they began to touch.
+fn ball_on_plate() -> (World, BodyHandle, BodyHandle) {
+    let mut world = world(Settings::default());
+    let plate = add(&mut world, BodyDesc::fixed(Shape::oriented_box(1.0, 0.5), Vec2::new(0.0, -0.5)));
+    let ball = add(&mut world, BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 0.499)));
+    world.step();
+    assert_eq!(world.begin_events().len(), 1);
+    (world, plate, ball)
+}
+
+#[track_caller]
+fn ends(name: &str, edit: impl FnOnce(&mut World, BodyHandle, BodyHandle)) {
+    let (mut world, plate, ball) = ball_on_plate();
+    edit(&mut world, plate, ball);
+    world.sleep_body(ball).unwrap();
+    assert!(!is_awake(&world, ball), "{name}");
+    world.validate().unwrap();
+    world.step();
+    let pair = |event: &ContactEvent| [event.a.min(event.b), event.a.max(event.b)];
+    let ended: Vec<_> = world.end_events().iter().map(pair).collect();
+    assert_eq!(ended, [[plate, ball]], "{name}");
+    world.wake_body(ball).unwrap();
+    steps(&mut world, 3);
+    world.validate().unwrap();
+    assert!(world.end_events().is_empty(), "{name}");
+}
+
+/// The other body is removed, or switched off, or a joint keeps the two apart.
+#[test]
+fn sleep_hides_no_end() {
+    ends("a removal", |world, plate, _| world.remove_body(plate).unwrap());
+    ends("a removal and a new body", |world, plate, _| {
+        world.remove_body(plate).unwrap();
+        add(world, BodyDesc::fixed(Shape::circle(0.5), Vec2::new(9.0, 0.0)));
+    });
+    ends("a body that is not enabled", |world, plate, _| world.set_enabled(plate, false).unwrap());
+    ends("a joint", |world, plate, ball| {
+        let joint = JointDesc::revolute(plate, ball, Vec2::new(0.0, 1.0), Vec2::ZERO);
+        world.add_joint(&joint).unwrap();
+    });
+}
+
+/// A contact that goes on does not end with sleep.
+#[test]
+fn sleep_ends_nothing() {
+    let (mut world, _, ball) = ball_on_plate();
+    world.sleep_body(ball).unwrap();
+    world.step();
+    assert!(world.end_events().is_empty());
+    world.wake_body(ball).unwrap();
+    world.step();
+    assert!(world.end_events().is_empty() && world.begin_events().is_empty());
+}
+
+/// A soft box that rests on a plate loses the plate, or its hull.
+#[test]
+fn sleep_hides_no_end_of_a_hull() {
+    for remove_hull in [false, true] {
+        let mut world = world(Settings::default());
+        let plate = add(&mut world, BodyDesc::fixed(Shape::oriented_box(2.0, 0.5), Vec2::new(0.0, -0.5)));
+        let soft = Assembly::soft_box(Vec2::new(0.0, 0.49), Vec2::splat(0.9), 0.05, 1.0, 0.0);
+        let corners = world.add_assembly(&soft).unwrap();
+        let on_plate =
+            |events: &[ContactEvent]| events.iter().any(|event| [event.a, event.b].contains(&plate));
+        let touches = (0..200).any(|_| {
+            world.step();
+            on_plate(world.begin_events())
+        });
+        assert!(touches);
+        let hull = world.hulls().next().unwrap().0;
+        if remove_hull {
+            world.remove_hull(hull).unwrap();
+        } else {
+            world.remove_body(plate).unwrap();
+        }
+        world.sleep_body(corners[0]).unwrap();
+        world.validate().unwrap();
+        world.step();
+        assert!(remove_hull || on_plate(world.end_events()));
+        let mut snapshot = Vec::new();
+        world.save(&mut snapshot);
+        world.restore(&snapshot).unwrap();
+        world.wake_body(corners[0]).unwrap();
+        steps(&mut world, 3);
+        world.validate().unwrap();
+    }
+}
