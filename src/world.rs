@@ -12,7 +12,6 @@ mod draw;
 mod drawing;
 mod edits;
 mod events;
-mod exact;
 mod fault;
 mod fields;
 mod hooks;

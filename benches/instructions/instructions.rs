@@ -1,5 +1,5 @@
-//! Counts the instructions of ten steps of a few fixed scenes, with callgrind: a guard against regressions that noise
-//! cannot fool.
+//! Counts the instructions of ten steps of a few fixed scenes, with callgrind, and of ten snapshots that are saved and restored: a
+//! guard against regressions that noise cannot fool.
 //!
 //! `cargo bench -p granule-instructions` needs only valgrind: the runner of a package for this took as long to install
 //! as the engine's tests take to build. `-- packed gas` counts these cases alone. A case fails if its count exceeds its
@@ -13,6 +13,14 @@ use std::env;
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 
+/// What is done ten times.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    Step,
+    Save,
+    Restore,
+}
+
 struct Case {
     name: &'static str,
     /// A built-in scene. `None` is a world of `bodies` circles that rest on a half-space, and without any it is empty.
@@ -22,6 +30,7 @@ struct Case {
     warmup: usize,
     /// The number of moving bodies that each step removes, and adds again where they were.
     replaced: usize,
+    work: Work,
     /// The committed count of instructions.
     instructions: u64,
     /// How far the count may be above that, in per cent.
@@ -29,11 +38,17 @@ struct Case {
 }
 
 const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u64) -> Case {
-    Case { name, scene: Some(name), bodies, warmup, replaced: 0, instructions, margin: MARGIN }
+    let (scene, work) = (Some(name), Work::Step);
+    Case { name, scene, bodies, warmup, replaced: 0, work, instructions, margin: MARGIN }
 }
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 19] = [
     case("packed", 2000, 120, 18_319_414),
+    Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 91_301_092) },
+    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 77_399_899) },
+    Case { scene: Some("packed"), work: Work::Restore, ..case("restore", 10_000, 120, 297_803_573) },
+    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 12_318_409) },
+    Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 39_462_262) },
     case("collapsing", 2000, 30, 13_419_988),
     case("pyramid", 2000, 120, 18_323_286),
     case("gas", 2000, 30, 6_816_143),
@@ -58,11 +73,20 @@ const MARGIN: u64 = 3;
 /// The argument that gives this program its case when it runs under callgrind.
 const UNDER_CALLGRIND: &str = "--under-callgrind";
 
-/// The steps that are counted: callgrind collects while a function of this name runs.
+/// What is counted: callgrind collects while a function of this name runs.
 #[inline(never)]
-fn ten_steps(world: &mut World, bodies: &mut VecDeque<(BodyHandle, BodyDesc)>, replaced: usize) {
+fn ten_times(
+    case: &Case,
+    world: &mut World,
+    bodies: &mut VecDeque<(BodyHandle, BodyDesc)>,
+    snapshot: &mut Vec<u8>,
+) {
     for _ in 0..10 {
-        step(world, bodies, replaced);
+        match case.work {
+            Work::Step => step(world, bodies, case.replaced),
+            Work::Save => world.save(snapshot),
+            Work::Restore => world.restore(snapshot).expect("its own snapshot"),
+        }
     }
 }
 
@@ -104,7 +128,13 @@ fn run(case: &Case) {
     for _ in 0..case.warmup {
         step(&mut world, &mut bodies, case.replaced);
     }
-    ten_steps(black_box(&mut world), &mut bodies, case.replaced);
+    let mut snapshot = Vec::new();
+    if case.work != Work::Step {
+        // The buffer and the world aside get their memory.
+        world.save(&mut snapshot);
+        (0..2).for_each(|_| world.restore(&snapshot).expect("its own snapshot"));
+    }
+    ten_times(case, black_box(&mut world), &mut bodies, &mut snapshot);
     black_box(world);
 }
 
@@ -115,7 +145,7 @@ fn count(case: &Case) -> Result<u64, String> {
         // From level 1 on, callgrind 3.19 translates the solver wrongly: a scene explodes that does not explode without
         // callgrind.
         .args(["--tool=callgrind", "--vex-iropt-level=0"])
-        .args(["--callgrind-out-file=/dev/null", "--toggle-collect=*ten_steps*"])
+        .args(["--callgrind-out-file=/dev/null", "--toggle-collect=*ten_times*"])
         .arg(program)
         .args([UNDER_CALLGRIND, case.name])
         .output()

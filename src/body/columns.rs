@@ -305,12 +305,17 @@ macro_rules! word_columns {
                 if reference.is_empty() {
                     to.column(words);
                 } else {
+                    let reference = &reference[..words.len()];
                     to.column_like(words, |index| reference[index].to_bits());
                 }
             }
 
             fn read(column: &mut Vec<Self>, len: usize, reference: &[f32], from: &mut Reader<'_>) -> Read {
-                from.column_like(column, len, |index| reference.get(index).map_or(0, |value| value.to_bits()))
+                if reference.len() < len {
+                    return from.column(column, len);
+                }
+                let reference = &reference[..len];
+                from.column_like(column, len, |index| reference[index].to_bits())
             }
         })*
     };

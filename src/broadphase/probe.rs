@@ -45,7 +45,7 @@ impl Hits {
     pub(super) fn prepare(&mut self, bodies: usize) {
         self.clear();
         self.many = (8 * bodies).clamp(MAX_WIDTH, MANY_HITS);
-        let room = self.many + 2 * MOST_PARTNERS + 3 * MAX_WIDTH;
+        let room = self.many + 2 * MOST_PARTNERS.min(bodies) + 3 * MAX_WIDTH;
         if self.partner.len() < room {
             self.partner.resize(room, 0);
             self.separation.resize(room, 0.0);

@@ -7,17 +7,22 @@ use super::bands::Band;
 use super::shapes::{Boxes, box_of};
 use super::{Bounds, Broadphase, Margins, TileBands, interval, shape_row};
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
-use crate::body::{Bodies, Motion};
+use crate::body::{Bodies, Kind, Motion};
 use crate::crew::Crew;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::{MAX_WIDTH, Row, padded};
 use crate::narrowphase::Role;
 
-/// The bounds of a slot as they most likely are, from what is written before them.
+/// The bounds of a slot as they most likely are, from what is written before them. The columns are cut to the slots of the list, so
+/// that loops over these need no check of each.
 struct Likely<'a> {
     bodies: &'a Bodies,
     margins: &'a Margins,
+    kind: &'a [Kind],
+    inv_mass: &'a [f32],
+    ext: [&'a [f32]; 2],
+    ext_z: &'a [f32],
     along_x: bool,
     fleeting: bool,
     /// The first large body.
@@ -25,15 +30,42 @@ struct Likely<'a> {
     large_growth: f32,
 }
 
-impl Likely<'_> {
+/// One of the four sides of the bounds, by number: `[min_s, max_s, min_b, max_b]`.
+struct Side<'a> {
+    upper: bool,
+    centre: &'a [f32],
+    half: &'a [f32],
+    growth: &'a [f32],
+    inv_mass: &'a [f32],
+    /// What bodies that move have in place of their growth, and what is added to that of all others: in a list of one step.
+    moving: Option<f32>,
+    more: f32,
+}
+
+impl Side<'_> {
+    #[inline]
+    fn at(&self, slot: usize) -> u32 {
+        let grown = match self.moving {
+            Some(speculative) if self.inv_mass[slot] > 0.0 => speculative,
+            Some(_) => self.growth[slot] + self.more,
+            None => self.growth[slot],
+        };
+        let [lower, upper] = interval(self.centre[slot], self.half[slot], grown);
+        if self.upper { upper.to_bits() } else { lower.to_bits() }
+    }
+}
+
+impl<'a> Likely<'a> {
+    #[inline]
     fn is_fixed(&self, slot: usize) -> bool {
-        matches!(self.bodies.columns.kind[slot].motion(), Motion::Static | Motion::Asleep)
+        matches!(self.kind[slot].motion(), Motion::Static | Motion::Asleep)
     }
 
     /// How far around the slot's shape others count as partners: see `Growth::of`. Frames are taken to be off.
+    #[inline]
     fn growth(&self, slot: usize, leeway: f32) -> f32 {
-        let c = &self.bodies.columns;
-        if !c.kind[slot].is_collidable() || c.kind[slot].shape() == ShapeKind::HalfSpace {
+        let kind = self.kind[slot];
+        if !kind.is_collidable() || kind.shape() == ShapeKind::HalfSpace {
             return if slot < self.banded { 0.0 } else { self.large_growth };
         }
         let speculative = if self.is_fixed(slot) { 0.0 } else { self.margins.speculative };
@@ -41,24 +73,24 @@ impl Likely<'_> {
         if slot < self.banded { own } else { own + self.large_growth }
     }
 
-    /// `[min_s, max_s, min_b, max_b]`.
-    fn bounds(&self, slot: usize, built: [f32; 2], growth: f32) -> [f32; 4] {
-        let c = &self.bodies.columns;
-        let grown = match self.margins.fastest {
-            Some(_) if self.fleeting && c.inv_mass[slot] > 0.0 => self.margins.speculative,
-            Some(fastest) if self.fleeting => growth + fastest,
-            _ => growth,
-        };
-        let half = [c.ext_x[slot], c.ext_y[slot]];
-        let (s, b) = if self.along_x { (1, 0) } else { (0, 1) };
-        let [min_s, max_s] = interval(built[s], half[s], grown);
-        let [min_b, max_b] = interval(built[b], half[b], grown);
-        [min_s, max_s, min_b, max_b]
+    fn side(&self, number: usize, built: [&'a [f32]; 2], growth: &'a [f32]) -> Side<'a> {
+        let axis = usize::from((number < 2) == self.along_x);
+        let fastest = if self.fleeting { self.margins.fastest } else { None };
+        Side {
+            upper: number % 2 == 1,
+            centre: built[axis],
+            half: self.ext[axis],
+            growth,
+            inv_mass: self.inv_mass,
+            moving: fastest.map(|_| self.margins.speculative),
+            more: fastest.unwrap_or(0.0),
+        }
     }
 
-    fn shape(&self, slot: usize, built: [f32; 2]) -> Row {
-        let c = &self.bodies.columns;
-        shape_row(c.kind[slot], built, [c.ext_x[slot], c.ext_y[slot]], c.ext_z[slot])
+    #[inline]
+    fn shape(&self, slot: usize, built: [f32; 2]) -> [u32; 4] {
+        let ext = [self.ext[0][slot], self.ext[1][slot]];
+        shape_row(self.kind[slot], built, ext, self.ext_z[slot]).0.map(f32::to_bits)
     }
 
     /// How a slot was turned, where there are bodies that turn: see `axis_lanes`.
@@ -79,20 +111,19 @@ impl Likely<'_> {
     }
 
     /// The half extent of a slot, where nothing turns.
+    #[inline]
     fn round(&self, slot: usize) -> f32 {
-        let c = &self.bodies.columns;
-        let round = c.kind[slot].is_round() && c.inv_mass[slot] > 0.0;
-        if round { c.ext_x[slot] } else { f32::INFINITY }
+        let round = self.kind[slot].is_round() && self.inv_mass[slot] > 0.0;
+        if round { self.ext[0][slot] } else { f32::INFINITY }
     }
 
     fn role(&self, slot: usize) -> u32 {
-        let c = &self.bodies.columns;
-        Role::of(c.kind[slot], c.inv_mass[slot] == 0.0) as u32
+        Role::of(self.kind[slot], self.inv_mass[slot] == 0.0) as u32
     }
 
     /// The limit of a slot in a list of one step.
     fn limit(&self, slot: usize) -> f32 {
-        if self.bodies.columns.inv_mass[slot] > 0.0 { self.margins.speculative } else { f32::INFINITY }
+        if self.inv_mass[slot] > 0.0 { self.margins.speculative } else { f32::INFINITY }
     }
 }
 
@@ -176,10 +207,15 @@ impl Boxes {
 }
 
 impl Broadphase {
-    fn likely<'a>(&'a self, bodies: &'a Bodies) -> Likely<'a> {
+    fn likely<'a>(&'a self, bodies: &'a Bodies, built: usize) -> Likely<'a> {
+        let c = &bodies.columns;
         Likely {
             bodies,
             margins: &self.margins,
+            kind: &c.kind[..built],
+            inv_mass: &c.inv_mass[..built],
+            ext: [&c.ext_x[..built], &c.ext_y[..built]],
+            ext_z: &c.ext_z[..built],
             along_x: self.bands.along_x,
             fleeting: self.fleeting,
             banded: self.bands.banded,
@@ -259,23 +295,23 @@ impl Broadphase {
         (*age, *steps, *lifetime, *large_growth).write(to);
         allowance.write(to);
         let built = self.built;
-        let likely = self.likely(bodies);
+        let likely = self.likely(bodies, built);
         for column in [leeway, built_x, built_y, frame_x, frame_y] {
             to.mark();
             to.column(words(column, built));
         }
+        let [leeway, growth, built_x, built_y] =
+            [leeway, growth, built_x, built_y].map(|column| &column[..built]);
         to.mark();
         to.column_like(words(growth, built), |slot| likely.growth(slot, leeway[slot]).to_bits());
         for (number, column) in [min_s, max_s, min_b, max_b].into_iter().enumerate() {
             to.mark();
-            to.column_like(words(column, built), |slot| {
-                likely.bounds(slot, [built_x[slot], built_y[slot]], growth[slot])[number].to_bits()
-            });
+            let side = likely.side(number, [built_x, built_y], growth);
+            to.column_like(words(column, built), |slot| side.at(slot));
         }
         to.mark();
-        to.column_like(bytemuck::cast_slice(&self.shape[..built]), |word| {
-            let slot = word / 4;
-            likely.shape(slot, [built_x[slot], built_y[slot]]).0[word % 4].to_bits()
+        to.groups_like(bytemuck::cast_slice(&self.shape[..built]), |slot| {
+            likely.shape(slot, [built_x[slot], built_y[slot]])
         });
         if lives {
             to.mark();
@@ -381,7 +417,7 @@ impl Broadphase {
         let built = self.built;
         let mut shape = std::mem::take(&mut self.shape);
         let mut boxes = std::mem::take(&mut self.boxes);
-        let likely = self.likely(bodies);
+        let likely = self.likely(bodies, built);
         for column in [
             &mut bounds.leeway,
             &mut bounds.built_x,
@@ -393,24 +429,18 @@ impl Broadphase {
             from.column(column, built)?;
         }
         from.mark()?;
-        let leeway = &bounds.leeway;
+        let leeway = &bounds.leeway[..built];
         from.column_like(&mut bounds.growth, built, |slot| likely.growth(slot, leeway[slot]).to_bits())?;
-        let (built_x, built_y, growth) = (&bounds.built_x, &bounds.built_y, &bounds.growth);
+        let [growth, built_x, built_y] =
+            [&bounds.growth, &bounds.built_x, &bounds.built_y].map(|column| &column[..built]);
         let sides = [&mut bounds.min_s, &mut bounds.max_s, &mut bounds.min_b, &mut bounds.max_b];
         for (number, column) in sides.into_iter().enumerate() {
             from.mark()?;
-            from.column_like(column, built, |slot| {
-                likely.bounds(slot, [built_x[slot], built_y[slot]], growth[slot])[number].to_bits()
-            })?;
+            let side = likely.side(number, [built_x, built_y], growth);
+            from.column_like(column, built, |slot| side.at(slot))?;
         }
         from.mark()?;
-        let mut flat: Vec<f32> = Vec::new();
-        from.column_like(&mut flat, 4 * built, |word| {
-            let slot = word / 4;
-            likely.shape(slot, [built_x[slot], built_y[slot]]).0[word % 4].to_bits()
-        })?;
-        shape.clear();
-        shape.extend(flat.as_chunks::<4>().0.iter().map(|&row| Row(row)));
+        from.groups_like(&mut shape, built, |slot| likely.shape(slot, [built_x[slot], built_y[slot]]))?;
         bounds.limit.clear();
         bounds.built_angle.clear();
         boxes.clear();

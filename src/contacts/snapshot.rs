@@ -381,8 +381,7 @@ fn write_pairs(pairs: &[Pair], to: &mut Writer<'_>) {
     to.mark();
     to.small_column(pairs.iter().map(|pair| !u32::from(u16::from_le_bytes(pair.parts)) & 0xFFFF));
     to.mark();
-    to.begin_raw();
-    pairs.iter().for_each(|pair| to.raw(&[pair.separation]));
+    to.raw_column(pairs.iter().map(|pair| pair.separation.to_bits()));
     to.mark();
 }
 

@@ -95,6 +95,14 @@ impl Convex {
         })
     }
 
+    /// The lower and the upper corner of the smallest box that holds the shape.
+    pub(crate) fn bounds(&self) -> [DVec2; 2] {
+        let first = self.vertices[0];
+        let grow = |[lower, upper]: [DVec2; 2], &vertex: &DVec2| [lower.min(vertex), upper.max(vertex)];
+        let [lower, upper] = self.core().iter().fold([first; 2], grow);
+        [lower - self.radius, upper + self.radius]
+    }
+
     /// Moves the shape.
     pub(crate) fn moved(mut self, by: DVec2) -> Convex {
         self.vertices[..self.count].iter_mut().for_each(|vertex| *vertex += by);

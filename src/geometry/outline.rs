@@ -159,24 +159,6 @@ impl Outline {
         rows
     }
 
-    /// Returns true if a point, in the outline's own axes, lies inside it or on its edge.
-    pub(crate) fn contains(&self, point: Vec2) -> bool {
-        let vertices = self.vertices();
-        let edge = |i: usize| (vertices[i], vertices[(i + 1) % vertices.len()]);
-        let inside = vertices.len() > 2
-            && (0..vertices.len()).all(|i| {
-                let (a, b) = edge(i);
-                (b - a).perp_dot(point - a) >= 0.0
-            });
-        inside
-            || (0..vertices.len()).any(|i| {
-                let (a, b) = edge(i);
-                let along = (b - a).length_squared();
-                let t = if along > 0.0 { ((point - a).dot(b - a) / along).clamp(0.0, 1.0) } else { 0.0 };
-                (a + t * (b - a)).distance_squared(point) <= self.radius * self.radius
-            })
-    }
-
     /// Returns true if the outline, turned to the direction `turn`, overlaps or touches a box. The box is finite and may
     /// be a point.
     ///

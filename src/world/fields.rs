@@ -13,6 +13,7 @@ mod kernels;
 
 use super::World;
 use super::record::Call;
+use crate::base::room::make_room;
 use crate::body::{Filter, MAX_COORDINATE, MAX_SPEED};
 use crate::error::{Error, check_range, check_vec};
 use crate::lane::with_lanes;
@@ -284,9 +285,10 @@ impl World {
 
     /// Lists the slots of the bodies in a region that forces move, in order, and wakes them or leaves out those that sleep.
     fn find_in(&mut self, region: &Region, mask: u32, wake: bool, slots: &mut Vec<u32>) {
-        slots.clear();
         let bodies = &self.bodies;
         let (region, len) = (kernels::Bounds::of(region), bodies.len);
+        // How many are in the region differs from call to call.
+        make_room(slots, len);
         with_lanes!(self.level, L => kernels::find::<L>(&bodies.columns, len, &region, slots));
         slots.retain(|&slot| {
             let slot = slot as usize;
@@ -320,7 +322,7 @@ impl World {
     /// Computes the force or impulse on each listed body.
     fn push_all(&self, push: &Push, memory: &mut FieldMemory) {
         let FieldMemory { slots, forces } = memory;
-        forces.clear();
+        make_room(forces, self.bodies.len);
         let c = &self.bodies.columns;
         let mut batch = Batch::default();
         for slots in slots.chunks(LANES) {

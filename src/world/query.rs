@@ -9,7 +9,7 @@ mod cast;
 mod filter;
 mod near;
 mod overlap;
-mod solid;
+pub(super) mod solid;
 
 pub use batch::{BatchFirst, BatchHits};
 pub use cast::{Hit, Ray, ShapeCast, Visit};
@@ -20,57 +20,36 @@ pub use solid::Probe;
 use super::World;
 use crate::body::BodyHandle;
 use crate::geometry::shape::{Shape, ShapeKind};
+use filter::Sieve;
 use glam::Vec2;
+use overlap::Region;
+
+/// Visits each body once whose parts a query finds one after the other.
+fn by_body(mut visit: impl FnMut(BodyHandle) -> bool) -> impl FnMut(BodyPart) -> bool {
+    let mut last = None;
+    move |BodyPart { body, .. }| last.replace(body) == Some(body) || visit(body)
+}
 
 impl World {
-    /// Visits the bodies whose shapes hold the point (edges included), in no particular order, until `visit` returns
-    /// false. A point with a coordinate that is not a number is in no shape.
-    pub fn query_point(&self, point: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
-        self.bodies_near(point, point, |slot| {
-            let offset = point - self.bodies.position(slot);
-            if self.bodies.columns.kind[slot].shape().turns() {
-                let outside = self.bodies.visit_outlines(slot, |outline, centre, (sin, cos)| {
-                    !outline.contains(Vec2::new(cos, -sin).rotate(offset - centre))
-                });
-                return outside || visit(self.bodies.handle(slot));
-            }
-            let inside = match self.bodies.shape(slot) {
-                Shape::Circle { radius } | Shape::Particle { radius } => {
-                    offset.length_squared() <= radius * radius
-                }
-                Shape::HalfSpace { normal, .. } => normal.dot(point) <= self.bodies.columns.ext_z[slot],
-                shape => offset.abs().cmple(shape.extents()).all(),
-            };
-            !inside || visit(self.bodies.handle(slot))
-        });
-    }
-
-    /// Visits the bodies whose shapes overlap the box from `lower` to `upper` (edges included), in no particular order,
-    /// until `visit` returns false. The sides of the box may be infinite. A box with a corner that is not a number, or
-    /// with its corners swapped, holds nothing. [`World::query_aabb_bounds`] is cheaper and less exact.
-    pub fn query_aabb(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
-        self.query_aabb_slots(lower, upper, |slot| {
-            let inside = self.bounds_overlap(slot, lower, upper) && self.shapes_overlap(slot, lower, upper);
-            !inside || visit(self.bodies.handle(slot))
-        });
-    }
-
-    /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), in no particular order,
-    /// until `visit` returns false. The bounds are the smallest axis-aligned box about the body's centre that holds its
-    /// shapes. So the shapes of a visited body may be outside of the box, by up to the distance from a shape to a
-    /// corner of its bounds. The bounds of a half-space are the half-space itself. The sides of the box may be
-    /// infinite. A box with a corner that is not a number, or with its corners swapped, holds nothing.
-    pub fn query_aabb_bounds(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(BodyHandle) -> bool) {
-        self.query_aabb_slots(lower, upper, |slot| {
-            !self.bounds_overlap(slot, lower, upper) || visit(self.bodies.handle(slot))
-        });
-    }
-
-    fn query_aabb_slots(&self, lower: Vec2, upper: Vec2, visit: impl FnMut(usize) -> bool) {
-        // This is false if a coordinate is NaN.
-        if lower.cmple(upper).all() {
-            self.bodies_near(lower, upper, visit);
+    /// Visits the bodies whose shapes hold the point (edges included), until `visit` returns false: [`World::overlap_point`] by body,
+    /// without a filter. A point with a coordinate that is not finite is in no shape.
+    pub fn query_point(&self, point: Vec2, visit: impl FnMut(BodyHandle) -> bool) {
+        if point.is_finite() {
+            let open = QueryFilter::default();
+            Region::point(point).visit(&self.near(), &Sieve::new(&self.bodies, &open), by_body(visit));
         }
+    }
+
+    /// Visits the bodies whose shapes overlap the box from `lower` to `upper` (edges included), until `visit` returns false:
+    /// [`World::overlap_aabb`] by body, without a filter. [`World::query_aabb_bounds`] is cheaper and less exact.
+    pub fn query_aabb(&self, lower: Vec2, upper: Vec2, visit: impl FnMut(BodyHandle) -> bool) {
+        self.overlap_aabb(lower, upper, &QueryFilter::default(), by_body(visit));
+    }
+
+    /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), until `visit` returns false:
+    /// [`World::overlap_bounds`] without a filter.
+    pub fn query_aabb_bounds(&self, lower: Vec2, upper: Vec2, visit: impl FnMut(BodyHandle) -> bool) {
+        self.overlap_bounds(lower, upper, &QueryFilter::default(), visit);
     }
 
     fn bounds_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
@@ -86,16 +65,6 @@ impl World {
         }
         let (position, half) = (self.bodies.position(slot), self.bodies.bounds(slot));
         (position - half).cmple(upper).all() && (position + half).cmpge(lower).all()
-    }
-
-    /// Returns true if a body's shapes overlap a box that its bounds overlap.
-    fn shapes_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
-        let mut any = false;
-        self.visit_overlapping_parts(slot, lower, upper, |_| {
-            any = true;
-            false
-        });
-        any
     }
 
     /// Calls `visit` once with the slots of every two bodies whose bounds overlap, in an order that does not depend on

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! at the end of a step, for each sensor:   the bodies near its box           (the same search as queries: query.rs)
-//!                                          those that overlap it             (in f64: exact.rs)
+//!                                          those that overlap it             (in f64: query/solid.rs)
 //! all of them in order, next to those of the step before: begin and end events
 //! ```
 //!
 //! The sensors of a world are shared among the threads, one by one. Each writes to a list of its own.
 
 use super::World;
-use super::exact::ExactShape;
 use super::pairs::ListState;
+use super::query::solid::Solid;
 use super::record::Call;
 use crate::body::BodyHandle;
 use crate::crew::Crew;
@@ -200,11 +200,11 @@ impl World {
         }
         for part in 0..bodies.shape_count(slot) {
             let Some(filter) = bodies.sensor_filter(slot, part) else { continue };
-            let sensor = ExactShape::of(bodies, slot, part);
+            let sensor = Solid::of(bodies, slot, part);
             let mut look = |other: usize| {
                 let overlaps = |part: u8| {
                     filter.touches(&bodies.part_filter(other, part))
-                        && sensor.depth(&ExactShape::of(bodies, other, part)) >= 0.0
+                        && sensor.depth(&Solid::of(bodies, other, part)) >= 0.0
                 };
                 if other != slot && (0..bodies.shape_count(other)).any(overlaps) {
                     found.push((part, bodies.handle(other)));

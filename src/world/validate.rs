@@ -1,9 +1,10 @@
 //! Checks the invariants of a world, which hold after any call.
 
-use super::exact::exact_shapes;
+use super::query::solid::Solid;
 use super::{Quarantine, World};
 use crate::base::ensure;
 use crate::body::Motion;
+use crate::broadphase::shapes::NO_PART;
 use crate::contacts::RowCounts;
 
 impl World {
@@ -106,12 +107,19 @@ impl World {
         if self.list.holds() { self.validate_pairs() } else { Ok(()) }
     }
 
+    /// The shapes of a body, and their numbers in pairs.
+    fn solids(&self, slot: usize) -> Vec<(u8, Solid)> {
+        let alone = self.bodies.parts(slot).is_empty();
+        let solid = |part| (if alone { NO_PART } else { part }, Solid::of(&self.bodies, slot, part));
+        (0..self.bodies.shape_count(slot)).map(solid).collect()
+    }
+
     /// Checks that every pair that overlaps is in the list, and that a query finds every body where it is.
     fn validate_pairs(&self) -> Result<(), String> {
         let c = &self.bodies.columns;
         let keys = self.contacts.sorted_keys();
         let slots: Vec<usize> = (0..self.bodies.len).filter(|&slot| c.kind[slot].is_collidable()).collect();
-        let shapes: Vec<_> = slots.iter().map(|&slot| exact_shapes(&self.bodies, slot)).collect();
+        let shapes: Vec<_> = slots.iter().map(|&slot| self.solids(slot)).collect();
         for (i, &a) in slots.iter().enumerate() {
             let mut found = false;
             let place = self.bodies.position(a);
@@ -126,13 +134,13 @@ impl World {
                 if corner || (c.inv_mass[a] == 0.0 && c.inv_mass[b] == 0.0) {
                     continue;
                 }
-                for one in &shapes[i] {
-                    for two in &shapes[j] {
+                for (part_a, one) in &shapes[i] {
+                    for (part_b, two) in &shapes[j] {
                         let deep = || one.depth(two) > one.rounding() + two.rounding();
-                        let key = (a as u32, b as u32, [one.part, two.part]);
+                        let key = (a as u32, b as u32, [*part_a, *part_b]);
                         let listed = keys.binary_search(&key).is_ok();
                         ensure!(
-                            listed || !self.bodies.may_touch(a, one.part, b, two.part) || !deep(),
+                            listed || !self.bodies.may_touch(a, *part_a, b, *part_b) || !deep(),
                             "{:?} and {:?} overlap by {} and are not in the list (parts {:?})",
                             self.bodies.handle(a),
                             self.bodies.handle(b),

@@ -266,6 +266,10 @@ pub struct Config {
     pub steps: [u32; 2],
     /// Seed of the built-in scene.
     pub seed: u64,
+    /// Whether bodies at rest fell asleep.
+    pub sleep: bool,
+    /// Whether continuous collision was switched off. Older records, which did not have it, are taken to be like those with it.
+    pub discrete: bool,
     /// Instruction set.
     pub isa: String,
     /// Processor, number of cores, and operating system.
@@ -291,6 +295,8 @@ impl Config {
             ],
             steps: [record.warmup, record.steps],
             seed: record.seed,
+            sleep: record.sleep,
+            discrete: record.continuous == Some(false),
             isa: record.isa.clone(),
             machine: (cpu, cores, os),
         }
@@ -487,6 +493,22 @@ mod tests {
         // With two threads on two busy cores only a part is found.
         assert_eq!(marked(&recorded("quiet", "pile"), 1.2, true), (16, 20));
         assert_eq!(marked(&recorded("busy", "pile"), 1.2, true), (0, 20));
+    }
+
+    /// Runs with sleep, and those without continuous collision, are in series of their own. Records without the field are
+    /// in one series with those that have continuous collision on.
+    #[test]
+    fn series_by_sleep_and_continuous() {
+        let filed = |sleep: bool, continuous: Option<bool>| {
+            let record = RunRecord { sleep, continuous, ..RunRecord::sample("packed", 100) };
+            Filed { path: "x.json".into(), line: None, record }
+        };
+        let records = [(false, Some(true)), (false, None), (true, None), (false, Some(false))];
+        let all = series(&records.map(|(sleep, continuous)| filed(sleep, continuous)));
+        let mut runs: Vec<usize> =
+            all.values().map(|points| points.iter().map(|point| point.records.len()).sum()).collect();
+        runs.sort_unstable();
+        assert_eq!(runs, [1, 1, 2]);
     }
 
     /// A series is one configuration on one machine over the commits, in their order of time. A planted slowdown of one

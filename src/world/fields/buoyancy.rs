@@ -6,6 +6,7 @@
 
 use super::FieldMemory;
 use super::kernels::LANES;
+use crate::base::room::refill;
 use crate::body::compound::Compound;
 use crate::geometry::outline::{MAX_VERTICES, Outline};
 use crate::geometry::shape::ShapeKind;
@@ -41,8 +42,7 @@ impl World {
     /// Computes the force and torque of a liquid on each listed body.
     pub(super) fn float(&self, liquid: &Sunk, memory: &mut FieldMemory) {
         let FieldMemory { slots, forces } = memory;
-        forces.clear();
-        forces.resize(slots.len(), [0.0; 3]);
+        refill(forces, slots.len(), [0.0; 3]);
         let mut shapes = Shapes {
             u: [[0.0; LANES]; MAX_VERTICES],
             s: [[0.0; LANES]; MAX_VERTICES],

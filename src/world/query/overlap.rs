@@ -208,8 +208,8 @@ impl World {
     }
 
     /// Visits the shapes that overlap the box from `lower` to `upper` (edges included), in an order that is the same in every run, until
-    /// `visit` returns false. The box is as that of [`World::query_aabb`], which visits bodies: its sides may be infinite, and one with a
-    /// corner that is not a number, or with its corners swapped, holds nothing. [`World::overlap_aabbs`] takes many boxes.
+    /// `visit` returns false. The sides of the box may be infinite. One with a corner that is not a number, or with its corners swapped,
+    /// holds nothing. [`World::query_aabb`] visits bodies, [`World::overlap_aabbs`] takes many boxes.
     pub fn overlap_aabb(
         &self,
         lower: Vec2,
@@ -220,8 +220,10 @@ impl World {
         BoxRegion { lower, upper }.visit(self, &self.near(), &Sieve::new(&self.bodies, filter), visit);
     }
 
-    /// Visits the bodies whose bounds overlap the box from `lower` to `upper`, as [`World::query_aabb_bounds`] does, if the filter sees any
-    /// of their parts.
+    /// Visits the bodies whose bounds overlap the box from `lower` to `upper` (edges included), if the filter sees any of their parts, in an
+    /// order that is the same in every run, until `visit` returns false. The bounds are the smallest axis-aligned box about the body's
+    /// centre that holds its shapes. So the shapes of a visited body may be outside of the box, by up to the distance from a shape to a
+    /// corner of its bounds. The bounds of a half-space are the half-space itself. The box is as that of [`World::overlap_aabb`].
     pub fn overlap_bounds(
         &self,
         lower: Vec2,

@@ -1,4 +1,5 @@
-//! The shapes of bodies at their places, for queries.
+//! The shapes of bodies at their places, in f64: for queries, for sensors, and for the checks of
+//! [`World::validate`](crate::World::validate).
 
 use crate::body::Bodies;
 use crate::body::MAX_COORDINATE;
@@ -13,7 +14,7 @@ use glam::{DVec2, Vec2};
 /// A shape of a body, or that of a query, in the world's axes.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::large_enum_variant, reason = "it lives for one test, and nearly all are convex")]
-pub(super) enum Solid {
+pub(in crate::world) enum Solid {
     /// All points p with normal · p ≤ offset.
     Plane {
         normal: DVec2,
@@ -55,7 +56,7 @@ fn upright_box(centre: DVec2, half_extents: Vec2) -> Convex {
 
 impl Solid {
     /// A shape of a body.
-    pub(super) fn of(bodies: &Bodies, slot: usize, part: u8) -> Solid {
+    pub(in crate::world) fn of(bodies: &Bodies, slot: usize, part: u8) -> Solid {
         let c = &bodies.columns;
         let (centre, ext) = (bodies.position(slot).as_dvec2(), Vec2::new(c.ext_x[slot], c.ext_y[slot]));
         match c.kind[slot].shape() {
@@ -83,6 +84,33 @@ impl Solid {
             Solid::Plane { normal, offset } => other.least(*normal) - offset,
             Solid::Convex(convex) => convex.minus(other).gap(DVec2::ZERO).distance,
         }
+    }
+
+    /// By how much two shapes overlap; negative when they are apart. Two half-spaces count as apart.
+    pub(in crate::world) fn depth(&self, other: &Solid) -> f64 {
+        match (self, other) {
+            (Solid::Plane { .. }, Solid::Plane { .. }) => f64::NEG_INFINITY,
+            (solid, Solid::Convex(convex)) | (Solid::Convex(convex), solid) => -solid.distance(convex),
+        }
+    }
+
+    /// The corners of a box that holds the shape, grown by some units in the last place. `None` for a half-space.
+    pub(in crate::world) fn bounds(&self) -> Option<[Vec2; 2]> {
+        let Solid::Convex(convex) = self else { return None };
+        let [lower, upper] = convex.bounds();
+        let rounding = 1.0e-6 * (convex.radius + lower.abs().max(upper.abs()).max_element());
+        Some([(lower - rounding).as_vec2(), (upper + rounding).as_vec2()])
+    }
+
+    /// A bound for the rounding of the engine's tests of this shape: some units in the last place of its coordinates.
+    pub(in crate::world) fn rounding(&self) -> f64 {
+        let size = match self {
+            Solid::Plane { offset, .. } => offset.abs(),
+            Solid::Convex(convex) => {
+                convex.bounds().map(|corner| corner.abs().max_element()).into_iter().fold(0.0, f64::max)
+            }
+        };
+        1.0e-4 + 4.0e-6 * size
     }
 }
 
@@ -189,5 +217,49 @@ impl Probe {
             if fixed { (0.0, 1.0) } else { sin_cos(crate::geometry::trig::wrap(self.angle.into()).0) };
         let convex = Convex::placed(&outline, self.position.as_dvec2(), direction((sin, cos)));
         Some((convex, outline.bounds((sin, cos), Vec2::ZERO)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solid(shape: Shape, x: f32, y: f32) -> Solid {
+        let (convex, _) = Probe::new(shape, Vec2::new(x, y)).place().expect("no half-space");
+        Solid::Convex(convex)
+    }
+
+    /// Depths for cases in which the depth is obvious: discs, boxes, crossing and collinear segments, a half-space.
+    #[test]
+    fn depths_are_those_of_plain_cases() {
+        let disc = |x: f32, y: f32, radius: f32| solid(Shape::circle(radius), x, y);
+        let bar = |x: f32, half_length: f32, turn: DVec2, radius: f64| {
+            let outline = Outline::of(&Shape::segment(half_length)).expect("an outline");
+            let mut convex = Convex::placed(&outline, DVec2::new(x.into(), 0.0), turn);
+            convex.radius = radius;
+            Solid::Convex(convex)
+        };
+        let unit = solid(Shape::aabb(1.0, 1.0), 0.0, 0.0);
+        let cases = [
+            (disc(1.5, 0.0, 0.75), 0.25),
+            (disc(4.0, 5.0, 1.0), -4.0),
+            (disc(0.0, 0.5, 0.125), 0.625),
+            (unit, 2.0),
+            (bar(1.5, 9.0, DVec2::Y, 0.0), -0.5),
+            (bar(0.5, 9.0, DVec2::Y, 0.25), 0.75),
+            (plane(2.0 * Vec2::Y, -0.5), 0.5),
+        ];
+        for (index, (other, depth)) in cases.iter().enumerate() {
+            assert!((unit.depth(other) - depth).abs() < 1e-12, "case {index}: {}", unit.depth(other));
+            assert!(
+                (other.depth(&unit) - depth).abs() < 1e-12,
+                "case {index} swapped: {}",
+                other.depth(&unit)
+            );
+        }
+        let (flat, next) = (bar(0.5, 0.5, DVec2::X, 0.0), bar(1.75, 0.25, DVec2::X, 0.0));
+        assert!((flat.depth(&next) + 0.5).abs() < 1e-12);
+        assert!((disc(0.0, 0.0, 1.0).depth(&disc(0.0, 0.0, 2.0)) - 3.0).abs() < 1e-12);
+        assert_eq!(plane(Vec2::Y, 1.0).depth(&plane(-Vec2::Y, 1.0)), f64::NEG_INFINITY);
     }
 }

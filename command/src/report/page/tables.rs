@@ -46,7 +46,11 @@ pub(super) mod label {
         let Config { solver, iterations: [substeps, iterations, links], steps, seed, isa, .. } = config;
         let links = if *links > 0 { format!(" × {links} links") } else { String::new() };
         let [warmup, steps] = steps;
-        format!("{solver} {substeps} × {iterations}{links}, {isa}, {warmup} + {steps} steps, seed {seed}")
+        let sleep = if config.sleep { ", sleep" } else { "" };
+        let discrete = if config.discrete { ", continuous off" } else { "" };
+        format!(
+            "{solver} {substeps} × {iterations}{links}{sleep}{discrete}, {isa}, {warmup} + {steps} steps, seed {seed}"
+        )
     }
 }
 
@@ -306,5 +310,19 @@ mod tests {
         assert_eq!(short("0123456789abcdef"), "012345678");
         assert_eq!(short("0123456789abcdef-dirty"), "012345678+");
         assert_eq!(short("unknown"), "unknown");
+    }
+
+    /// The settings of a run say whether bodies slept, and whether continuous collision was off.
+    #[test]
+    fn settings_name_the_switches() {
+        let settings = |sleep, continuous| {
+            let record = RunRecord { sleep, continuous, ..RunRecord::sample("packed", 100) };
+            label::settings(&Config::of(&record))
+        };
+        let rest = "avx2, 0 + 100 steps, seed 1";
+        assert_eq!(settings(false, Some(true)), format!("soft 4 × 1, {rest}"));
+        assert_eq!(settings(false, None), format!("soft 4 × 1, {rest}"));
+        assert_eq!(settings(true, Some(true)), format!("soft 4 × 1, sleep, {rest}"));
+        assert_eq!(settings(true, Some(false)), format!("soft 4 × 1, sleep, continuous off, {rest}"));
     }
 }
