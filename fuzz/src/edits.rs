@@ -106,6 +106,12 @@ impl Machine {
             _ => {
                 let count = bytes.below(40);
                 self.both(|world| world.reserve(count, count, count));
+                if count > 30 {
+                    let (by, before) = (bytes.vector(), self.worlds[0].state_hash());
+                    if self.both(|world| world.shift_origin(by)).is_none() {
+                        assert_eq!(self.worlds[0].state_hash(), before);
+                    }
+                }
             }
         }
     }

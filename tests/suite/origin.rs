@@ -45,7 +45,8 @@ fn heap(origin: Vec2, settings: Settings) -> (World, Vec<BodyHandle>) {
         dynamic.push(add(BodyDesc::dynamic(shape(i), origin + place)));
     }
     let mass = add(BodyDesc::dynamic(Shape::circle(0.5), origin + Vec2::new(0.0, 20.0)));
-    world.add_parts(dynamic[1], &[Part::new(Shape::circle(0.25), Vec2::new(0.5, 0.25))]).unwrap();
+    let knobs = [1.0, -1.0].map(|side| Part::new(Shape::circle(0.25), side * Vec2::new(0.5, 0.25)));
+    world.add_parts(dynamic[2], &knobs).unwrap();
     let hook =
         JointDesc::target(mass, Vec2::ZERO, origin + Vec2::new(0.0, 21.0), Spring::new(4.0, 1.0), 1.0e4);
     world.add_joint(&hook).unwrap();
@@ -184,11 +185,35 @@ fn queries_see_it_at_once() {
         let place = state(&world, ball).position;
         world.set_position(ball, place).unwrap();
     }
-    let mut mover = Mover::new(Probe::new(Shape::circle(0.5), Vec2::new(-7.0, 0.6)));
-    let report = world.move_character(&mut mover, Vec2::new(-2.0, 0.0), &filter).unwrap();
-    assert!(mover.probe.position.x > -7.1, "the wall stops it: {report:?}");
+    let mut mover = Mover::new(Probe::new(Shape::circle(0.5), Vec2::new(-10.0, 0.6)));
+    let report = world.move_character(&mut mover, Vec2::new(2.0, 0.0), &filter).unwrap();
+    assert!((-9.1..-9.0).contains(&mover.probe.position.x), "the wall stops it: {report:?}");
     let hit = world.explode(&Explosion::new(Vec2::new(0.0, 2.0), 4.0, 10.0)).unwrap();
     assert!(hit > 5, "{hit} bodies");
+}
+
+/// Contract: a pyramid stands at 4 km and at 16 km about as it does at the origin.
+#[test]
+fn accuracy() {
+    for (far, most, fastest) in [(0.0, 5.5e-3, 1.0e-4), (4_096.0, 7.0e-3, 0.01), (16_000.0, 0.011, 0.1)] {
+        let origin = Vec2::splat(far);
+        let mut world = world(Settings { sleep: false, ..Settings::default() });
+        world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), origin)).unwrap();
+        let mut boxes = Vec::new();
+        for row in 0..10 {
+            for i in 0..10 - row {
+                let place = Vec2::new(i as f32 * 1.1 + row as f32 * 0.55, 0.5 + row as f32);
+                let desc = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), origin + place);
+                boxes.push((world.add_body(&desc).unwrap(), origin + place));
+            }
+        }
+        steps(&mut world, 600);
+        let states = || boxes.iter().map(|&(body, start)| (state(&world, body), start));
+        let shifted = states().map(|(now, start)| now.position.distance(start)).fold(0.0, f32::max);
+        let speed = states().map(|(now, _)| now.velocity.length()).fold(0.0, f32::max);
+        println!("at {far} m: shifted by {shifted} m, at most {speed} m/s");
+        assert!(shifted < most && speed < fastest, "at {far} m: {shifted} m, {speed} m/s");
+    }
 }
 
 /// Contract: what is refused changes nothing, and says what and where.
