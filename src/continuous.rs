@@ -31,7 +31,6 @@ mod shape;
 mod tree;
 mod walls;
 
-use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
@@ -419,8 +418,10 @@ impl Continuous {
     fn find_fast(&mut self, around: &Surroundings<'_>, moved: &[Row], crew: &Crew<'_>) {
         let (bodies, all) = (around.bodies, around.bodies.has_bullets());
         let found = self.found.get_mut().expect("no worker panicked");
-        make_room(&mut found.near, bodies.len);
-        make_room(&mut found.fast, if all { bodies.len } else { 0 });
+        found.near.clear();
+        found.near.reserve(bodies.len);
+        found.fast.clear();
+        found.fast.reserve(if all { bodies.len } else { 0 });
         let search = Search { bodies, walls: &self.walls, found: &self.found, all };
         crew.chunks(bodies.len, CHUNK, |range| {
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
@@ -455,7 +456,7 @@ impl Continuous {
                 });
             });
         });
-        self.bullet_boxes.clear(bullets.len());
+        self.bullet_boxes.clear();
         for &slot in bullets {
             let sweep = movements.of(bodies, slot as usize);
             let around = Vec2::splat(

@@ -10,8 +10,8 @@ use glam::Vec2;
 use std::ops::Range;
 
 const CHILDREN: usize = MAX_WIDTH;
-/// So many levels hold every box that there can be.
-const MAX_HEIGHT: usize = 8;
+/// So many levels hold 2^28 boxes, more than there are rows.
+const MAX_HEIGHT: usize = 7;
 
 /// Boxes of children: least and largest x, then y. What is missing overlaps nothing.
 #[derive(Clone, Copy)]
@@ -60,13 +60,13 @@ pub(super) struct BoxTree {
     /// The leaves, then the nodes above them, and so on up to the root.
     nodes: Vec<Node>,
     /// The number of levels, and where each of them begins in `nodes`.
-    height: usize,
-    starts: [usize; MAX_HEIGHT],
+    height: u8,
+    starts: [u32; MAX_HEIGHT],
 }
 
 impl BoxTree {
-    pub(super) fn clear(&mut self, room: usize) {
-        make_room(&mut self.boxes, room);
+    pub(super) fn clear(&mut self) {
+        self.boxes.clear();
         self.nodes.clear();
         self.height = 0;
     }
@@ -79,7 +79,7 @@ impl BoxTree {
     pub(super) fn build(&mut self) {
         let BoxTree { boxes, order, nodes, height, starts } = self;
         let count = boxes.len();
-        make_room(order, count);
+        order.clear();
         order.extend(0..count as u32);
         let middle = |number: u32| boxes[number as usize][0] + boxes[number as usize][1];
         let leaves = count.div_ceil(CHILDREN);
@@ -90,17 +90,23 @@ impl BoxTree {
                 slab.sort_unstable_by(|&a, &b| middle(a).y.total_cmp(&middle(b).y).then(a.cmp(&b)));
             }
         }
-        // A fifteenth of the leaves and one a level, at most, are above them.
-        make_room(nodes, leaves + leaves / (CHILDREN - 1) + MAX_HEIGHT);
+        nodes.clear();
+        if leaves > 1 {
+            // A fifteenth of the leaves and one a level, at most, are above them.
+            make_room(nodes, leaves + leaves / (CHILDREN - 1) + MAX_HEIGHT);
+        } else {
+            // A small world has few walls.
+            nodes.reserve_exact(leaves);
+        }
         for numbers in order.chunks(CHILDREN) {
             let mut leaf = Node::EMPTY;
             numbers.iter().enumerate().for_each(|(child, &number)| leaf.set(child, boxes[number as usize]));
             nodes.push(leaf);
         }
-        (*height, starts[0]) = (usize::from(leaves > 0), 0);
+        (*height, starts[0]) = (u8::from(leaves > 0), 0);
         let mut below: Range<usize> = 0..leaves;
         while below.len() > 1 {
-            starts[*height] = below.end;
+            starts[usize::from(*height)] = below.end as u32;
             *height += 1;
             for first in below.clone().step_by(CHILDREN) {
                 let mut node = Node::EMPTY;
@@ -143,7 +149,7 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     #[inline(always)]
     fn enter<L: Lane>(&mut self, number: usize) {
-        let start = self.tree.starts[self.tree.height - 1 - self.depth];
+        let start = self.tree.starts[usize::from(self.tree.height) - 1 - self.depth] as usize;
         let found = self.tree.nodes[start + number].overlapping::<L>(self.of);
         self.open[self.depth] = (number as u32, found);
         self.depth += usize::from(found != 0);
@@ -160,7 +166,7 @@ impl Search<'_> {
             }
             let child = CHILDREN * *number as usize + children.trailing_zeros() as usize;
             *children &= *children - 1;
-            if self.depth == self.tree.height {
+            if self.depth == usize::from(self.tree.height) {
                 return Some(self.tree.order[child] as usize);
             }
             self.enter::<L>(child);
@@ -189,7 +195,7 @@ mod tests {
                 let half = if random() < 0.05 { 30.0 } else { 1.0 } * Vec2::new(random(), random());
                 [at - half, at + half]
             };
-            tree.clear(count);
+            tree.clear();
             (0..count).for_each(|_| tree.push(any()));
             tree.build();
             for _ in 0..50 {

@@ -6,7 +6,6 @@
 
 use super::shape::{Frame, ShapeAt, Sweep};
 use super::tree::BoxTree;
-use crate::base::room::make_room;
 use crate::body::{Bodies, Motion};
 use crate::geometry::shape::ShapeKind;
 use crate::lane::Row;
@@ -43,9 +42,9 @@ pub(super) struct WallIndex {
 }
 
 impl WallIndex {
-    fn clear(&mut self, room: usize) {
-        make_room(&mut self.walls, room);
-        self.boxes.clear(room);
+    fn clear(&mut self) {
+        self.walls.clear();
+        self.boxes.clear();
     }
 
     /// Adds the shapes of a body.
@@ -85,7 +84,7 @@ impl Walls {
         if self.movers.is_empty() {
             return;
         }
-        self.moving.clear(self.movers.len());
+        self.moving.clear();
         for &index in &self.movers {
             if let Some(slot) = bodies.slot_at(index) {
                 self.moving.add(bodies, slot, &Sweep::of(bodies, slot, &moved[slot]));
@@ -111,8 +110,8 @@ impl Walls {
         let is_static = |slot: usize| bodies.columns.kind[slot].motion() == Motion::Static;
         self.movers.clear();
         self.planes.clear();
-        self.moving.clear(0);
-        self.fixed.clear(bodies.static_count);
+        self.moving.clear();
+        self.fixed.clear();
         for (body, slot) in walls {
             if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
                 let c = &bodies.columns;
