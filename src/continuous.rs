@@ -257,7 +257,8 @@ struct Course {
     turned: f32,
     time: f32,
     along: Obstacle,
-    hits: bool,
+    /// The number of its hits.
+    hits: u8,
 }
 
 /// The movements of up to [`GROUP`] bodies.
@@ -265,24 +266,32 @@ struct Group<'a> {
     slots: &'a [u32],
     courses: [Course; GROUP],
     batch: Batch<'a>,
+    walls: &'a Walls,
+    /// The movements, as they are, pass through no wall.
+    clear: bool,
 }
 
 impl<'a> Group<'a> {
-    fn new(around: &Surroundings<'a>, slots: &'a [u32], moved: &Movements<'_>) -> Group<'a> {
+    fn new(
+        around: &Surroundings<'a>,
+        walls: &'a Walls,
+        slots: &'a [u32],
+        moved: &Movements<'_>,
+    ) -> Group<'a> {
         let along = Hit::NONE.obstacle;
-        let start =
-            Course { sweep: Sweep::NONE, moved: Vec2::ZERO, turned: 0.0, time: 0.0, along, hits: false };
+        let start = Course { sweep: Sweep::NONE, moved: Vec2::ZERO, turned: 0.0, time: 0.0, along, hits: 0 };
         let mut courses = [start; GROUP];
         for (course, &slot) in courses.iter_mut().zip(slots) {
             course.sweep = moved.of(around.bodies, slot as usize);
         }
-        Group { slots, courses, batch: Batch::new(around.bodies, around.level, around.depth) }
+        let batch = Batch::new(around.bodies, around.level, around.depth);
+        Group { slots, courses, batch, walls, clear: false }
     }
 
-    /// Ends the movements of these bodies where they hit something that `visit` adds. It is given each of their shapes, with the box
-    /// of its movement.
+    /// Ends the movements of these bodies where they hit a wall, or something that `visit` adds. It is given each of their shapes, with
+    /// the box of its movement.
     fn stop(&mut self, moved: &Movements<'_>, visit: impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2])) {
-        self.cast(&visit);
+        self.cast(0, moved, &visit);
         let inside = std::mem::take(&mut self.batch.inside);
         for (_, hit) in self.batch.hits.iter_mut().enumerate().filter(|(number, _)| inside >> number & 1 == 1)
         {
@@ -292,34 +301,60 @@ impl<'a> Group<'a> {
             return;
         }
         self.slide();
-        self.cast(&visit);
+        self.cast(1, moved, &visit);
+        if self.carry() {
+            // Between what carries it and a wall, a body stays on its side of the wall.
+            self.cast(2, moved, &|_, _, _, _| {});
+            self.carry();
+        }
         for (number, &slot) in self.slots.iter().enumerate() {
-            let hit = std::mem::replace(&mut self.batch.hits[number], Hit::NONE);
             let course = &mut self.courses[number];
-            if hit.time < MISS {
-                course.advance(hit.time);
-                course.sweep = course.sweep.carried(&hit.obstacle.sweep.after(hit.time), Vec2::ZERO);
-            }
-            if course.hits {
+            if course.hits > 0 {
                 course.advance(1.0);
                 moved.set(self.batch.bodies, slot as usize, course.moved, course.turned);
             }
         }
     }
 
-    /// Casts the bodies: all of them at first, then those that have hit something.
-    fn cast(&mut self, visit: &impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2])) {
+    /// Lets bodies that have hit something once more go with it. Returns true if one of these things moves.
+    fn carry(&mut self) -> bool {
+        let mut moves = false;
+        for (course, hit) in self.courses.iter_mut().zip(&mut self.batch.hits) {
+            let hit = std::mem::replace(hit, Hit::NONE);
+            if hit.time < MISS {
+                let sweep = hit.obstacle.sweep.after(hit.time);
+                course.advance(hit.time);
+                course.sweep = course.sweep.carried(&sweep, Vec2::ZERO);
+                course.hits += 1;
+                course.time += (1.0 - course.time) * hit.time;
+                course.along = Obstacle { sweep, ..hit.obstacle };
+                moves |= sweep.moved != Vec2::ZERO || sweep.turned != 0.0;
+            }
+        }
+        moves
+    }
+
+    /// Casts the bodies that have hit so many things.
+    fn cast(
+        &mut self,
+        hits: u8,
+        moved: &Movements<'_>,
+        visit: &impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2]),
+    ) {
         let bodies = self.batch.bodies;
-        let again = self.courses.iter().any(|course| course.hits);
         for (number, (&slot, course)) in self.slots.iter().zip(&self.courses).enumerate() {
-            if course.hits != again {
+            if course.hits != hits {
                 continue;
             }
             let (slot, sweep) = (slot as usize, &course.sweep);
             for part in 0..bodies.shape_count(slot) {
                 let shape = &ShapeAt::new(bodies, slot, part);
                 let of = Moving { slot, part, shape, sweep, along: &course.along, time: course.time };
-                visit(&mut self.batch, number, &of, shape.swept_box(sweep));
+                let swept = shape.swept_box(sweep);
+                if hits > 0 || !self.clear {
+                    self.walls.visit(swept, |wall| self.batch.add_wall(number, &of, wall, moved));
+                }
+                visit(&mut self.batch, number, &of, swept);
             }
         }
         self.batch.cast();
@@ -336,7 +371,7 @@ impl<'a> Group<'a> {
                 continue;
             }
             course.advance(hit.time);
-            (course.hits, course.time, course.along) = (true, hit.time, hit.obstacle);
+            (course.hits, course.time, course.along) = (1, hit.time, hit.obstacle);
             let other = hit.obstacle.sweep.after(hit.time);
             course.along.sweep = other;
             let shape = ShapeAt::new(bodies, self.slots[number] as usize, hit.part);
@@ -358,7 +393,7 @@ impl<'a> Group<'a> {
         self.batch.cast();
         self.batch.gaps_wanted = false;
         let gaps = std::mem::replace(&mut self.batch.hits, [Hit::NONE; GROUP]);
-        for (course, gap) in self.courses.iter_mut().zip(&gaps).filter(|(course, _)| course.hits) {
+        for (course, gap) in self.courses.iter_mut().zip(&gaps).filter(|(course, _)| course.hits > 0) {
             if gap.time > self.batch.depth {
                 course.sweep = course.sweep.carried(&course.along.sweep, Vec2::ZERO);
             }
@@ -403,9 +438,7 @@ impl Continuous {
         let movements = Movements(SharedSlice::new(moved));
         crew.run(near.len().div_ceil(GROUP), |number| {
             let slots = &near[number * GROUP..near.len().min((number + 1) * GROUP)];
-            Group::new(around, slots, &movements).stop(&movements, |batch, number, of, swept| {
-                walls.visit(swept, |wall| batch.add_wall(number, of, wall, &movements));
-            });
+            Group::new(around, walls, slots, &movements).stop(&movements, |_, _, _, _| {});
         });
         self.bullets.clear();
         self.bullets.extend(fast.iter().copied().filter(|&slot| around.bodies.is_bullet(slot as usize)));
@@ -446,8 +479,7 @@ impl Continuous {
         let movements = Movements(SharedSlice::new(moved));
         crew.run(bullets.len().div_ceil(GROUP), |number| {
             let slots = &bullets[number * GROUP..bullets.len().min((number + 1) * GROUP)];
-            Group::new(around, slots, &movements).stop(&movements, |batch, number, of, swept| {
-                walls.visit(swept, |wall| batch.add_wall(number, of, wall, &movements));
+            Group::new(around, walls, slots, &movements).stop(&movements, |batch, number, of, swept| {
                 (around.near)([swept[0] - most, swept[1] + most], &mut |slot| {
                     let is_wall = bodies.columns.inv_mass[slot] <= 0.0 && !bodies.is_asleep(slot);
                     if !is_wall && bullets.binary_search(&(slot as u32)).is_err() {
@@ -467,16 +499,15 @@ impl Continuous {
         }
         self.bullet_boxes.build();
         for number in 0..bullets.len() {
-            Group::new(around, &bullets[number..=number], &movements).stop(
-                &movements,
-                |batch, _, of, swept| {
-                    self.bullet_boxes.visit(swept, |other| {
-                        if other < number {
-                            batch.add_body(0, of, bullets[other] as usize, &movements, swept);
-                        }
-                    });
-                },
-            );
+            let mut group = Group::new(around, walls, &bullets[number..=number], &movements);
+            group.clear = true;
+            group.stop(&movements, |batch, _, of, swept| {
+                self.bullet_boxes.visit(swept, |other| {
+                    if other < number {
+                        batch.add_body(0, of, bullets[other] as usize, &movements, swept);
+                    }
+                });
+            });
         }
     }
 }

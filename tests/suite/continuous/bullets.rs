@@ -66,6 +66,50 @@ fn bullets_do_not_pass_each_other() {
     }
 }
 
+/// Contract: bullets that strike each other in a closed room stay in it, with and without restitution, whatever their shape and however
+/// thin its walls are.
+#[test]
+fn bullets_do_not_push_each_other_through_walls() {
+    for number in 0..8 {
+        for (restitution, half_width) in [(0.0, 0.1), (1.0, 0.1), (0.0, 0.0), (1.0, 0.0)] {
+            let mut numbers = Numbers(number as u64);
+            let mut world = world(weightless(Settings::default()));
+            let material = Material { restitution, ..Material::default() };
+            for side in 0..4 {
+                let out = Vec2::from_angle(std::f32::consts::FRAC_PI_2 * side as f32);
+                let wall = match half_width {
+                    0.0 => Shape::segment(5.1),
+                    _ => Shape::oriented_box(5.0 + 2.0 * half_width, half_width),
+                };
+                let wall = BodyDesc {
+                    angle: std::f32::consts::FRAC_PI_2 * (side + 1) as f32,
+                    material,
+                    ..BodyDesc::fixed(wall, (5.0 + half_width) * out)
+                };
+                world.add_body(&wall).unwrap();
+            }
+            let bullets: Vec<_> = (0..25)
+                .map(|at| {
+                    let place = 1.8 * Vec2::new((at % 5) as f32 - 2.0, (at / 5) as f32 - 2.0);
+                    let velocity = 200.0 * numbers.next() * numbers.direction();
+                    let bullet = BodyDesc { velocity, bullet: true, material, ..small(number, place) };
+                    world.add_body(&bullet).unwrap()
+                })
+                .collect();
+            for step in 0..100 {
+                world.step();
+                for &bullet in &bullets {
+                    let at = state(&world, bullet).position;
+                    assert!(
+                        at.abs().max_element() < 5.05 + half_width,
+                        "shape {number}, restitution {restitution}, wall {half_width}, step {step}: {at}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// Contract: bullets shot at stacks of boxes stay on their side of the last box, whatever the boxes do, and the whole does not gain
 /// energy; the same at every instruction set.
 #[test]
