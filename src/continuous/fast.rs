@@ -140,6 +140,15 @@ impl<L: Lane> Bodily<L> {
         (along * along + across * across).le(near * near).bits()
     }
 
+    /// The lanes for which the box around them, as [`Bodily::around`] makes it, overlaps this one.
+    #[inline(always)]
+    fn is_around(&self, [lower, upper]: [Vec2; 2], near: L) -> u32 {
+        let overlaps = |from: L, lower: f32, upper: f32| {
+            (from - near).le(L::splat(upper)).and((from + near).ge(L::splat(lower)))
+        };
+        overlaps(self.from.x, lower.x, upper.x).and(overlaps(self.from.y, lower.y, upper.y)).bits()
+    }
+
     /// The box in which the points of some lanes are that are no further than `near` from the centre.
     #[inline(always)]
     fn around(&self, lanes: u32, near: L) -> [Vec2; 2] {
@@ -189,7 +198,12 @@ fn find_lanes<L: Lane>(search: &Search<'_>, rows: &[Row], slot: usize, lanes: u3
         while let Some(number) = walls.next::<L>() {
             let wall = &moving.walls[number];
             let way = body.way_against(&wall.sweep);
-            found |= way.gt(limit).bits() & body.is_near(&wall.frame, way + body.reach) & wanted;
+            let fast = way.gt(limit).bits() & body.is_near(&wall.frame, way + body.reach) & wanted;
+            // The search has found the wall for some lane of the vector. Each lane has to find it alone: what is found may be a bullet,
+            // which is then cast against all other bodies.
+            if fast & !found != 0 {
+                found |= fast & body.is_around(moving.boxes.at(number), near);
+            }
         }
     }
     [found, fast]

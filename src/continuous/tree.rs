@@ -75,6 +75,11 @@ impl BoxTree {
         self.boxes.push(bounds);
     }
 
+    /// The box with this number.
+    pub(super) fn at(&self, number: usize) -> [Vec2; 2] {
+        self.boxes[number]
+    }
+
     /// Makes the tree of the boxes that were added.
     pub(super) fn build(&mut self) {
         let BoxTree { boxes, order, nodes, height, starts } = self;

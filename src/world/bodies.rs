@@ -160,7 +160,7 @@ impl World {
     }
 
     pub(super) fn check_room(&self, more: usize) -> Result<(), Error> {
-        if self.bodies.len + more > MAX_BODIES {
+        if more > MAX_BODIES - self.bodies.len {
             Err(Error::TooMany { kind: "bodies", max: MAX_BODIES })
         } else {
             Ok(())

@@ -116,7 +116,7 @@ impl World {
     }
 
     pub(crate) fn check_joint_room(&self, more: usize) -> Result<(), Error> {
-        if self.joints.len() + more > MAX_JOINTS {
+        if more > MAX_JOINTS - self.joints.len() {
             Err(Error::TooMany { kind: "joints", max: MAX_JOINTS })
         } else {
             Ok(())

@@ -60,7 +60,7 @@ impl World {
     }
 
     pub(crate) fn check_link_room(&self, more: usize) -> Result<(), Error> {
-        if self.links.len() + more > MAX_LINKS {
+        if more > MAX_LINKS - self.links.len() {
             Err(Error::TooMany { kind: "links", max: MAX_LINKS })
         } else {
             Ok(())

@@ -3,8 +3,8 @@
 
 use super::common::{steps, world};
 use granule::{
-    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Isa, JointDesc, Material, Part, SensorEvent, Settings,
-    Shape, Vec2, World,
+    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Isa, JointDesc, Material, Part, QueryFilter,
+    SensorEvent, Settings, Shape, Vec2, World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -423,4 +423,33 @@ fn sensors_stop_nothing() {
     assert!(world.set_sensor(particle, true).is_err());
     world.step();
     assert_eq!(world.overlaps_of(wall).unwrap().len(), 2);
+}
+
+/// Contract: queries see a sensor, alone or as a part, by the filter that the host gave it, as they see any other shape.
+#[test]
+fn queries_see_sensors_by_their_own_filter() {
+    let mut world = world(Settings::default());
+    let filter = Filter { category: 2, mask: 4, group: 0 };
+    let one = BodyDesc { sensor: true, filter, ..BodyDesc::fixed(Shape::circle(1.0), Vec2::ZERO) };
+    let one = world.add_body(&one).unwrap();
+    let post = world.add_body(&BodyDesc::fixed(Shape::circle(0.1), Vec2::new(5.0, 0.0))).unwrap();
+    let part = Part { sensor: true, filter, ..Part::new(Shape::circle(1.0), Vec2::ZERO) };
+    world.add_part(post, &part).unwrap();
+    let all = u32::MAX;
+    for (mask, category, seen) in
+        [(all, all, true), (2, all, true), (all, 4, true), (2, 4, true), (!2, all, false), (all, 2, false)]
+    {
+        let query = QueryFilter { mask, category, ..QueryFilter::default() };
+        for (body, number) in [(one, 0), (post, 1)] {
+            let at = world.body(body).unwrap().position + Vec2::new(0.0, 0.5);
+            let mut found = false;
+            world
+                .overlap_point(at, &query, |at| {
+                    found |= (at.body, at.part) == (body, number);
+                    true
+                })
+                .unwrap();
+            assert_eq!(found, seen, "mask {mask:x}, category {category:x}, {body:?}");
+        }
+    }
 }

@@ -13,7 +13,8 @@ use std::fmt;
 /// - [`accept`](QueryFilter::accept) returns true for it.
 ///
 /// So a query with the category and mask of a body sees what that body may touch; groups do not count. In a body of several shapes each
-/// part has a filter of its own.
+/// part has a filter of its own. Sensors are seen as other shapes are, and a character mover stops at them: give them a category of their
+/// own, and leave it out of [`mask`](QueryFilter::mask), where that is not wanted.
 ///
 /// ```
 /// use granule::{BodyDesc, Filter, QueryFilter, Ray, Settings, Shape, Vec2, World};
@@ -99,7 +100,10 @@ impl<'a> Sieve<'a> {
     }
 
     fn passes(&self, slot: usize, part: u8) -> bool {
-        let (filter, of_shape) = (self.filter, self.bodies.part_filter(slot, part));
+        // A sensor's own filter is kept aside: see `Bodies::sensor_filter`.
+        let of_sensor = self.bodies.sensor_filter(slot, part);
+        let of_shape = of_sensor.unwrap_or_else(|| self.bodies.part_filter(slot, part));
+        let filter = self.filter;
         let meets = |mine: u32, its: u32| mine == u32::MAX || mine & its != 0;
         let body = self.bodies.handle(slot);
         meets(filter.mask, of_shape.category)

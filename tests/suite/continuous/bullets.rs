@@ -152,6 +152,31 @@ fn bullets_strike_stacks() {
     }
 }
 
+/// Contract: whether a bullet at rest is stopped at a fast body does not depend on the instruction set, wherever a wall moves fast
+/// beside the two: a vector that looks for walls as one finds for each of its bodies what the body finds alone.
+#[test]
+fn bullets_at_rest_are_found_at_every_width() {
+    for place in 0..40 {
+        let run = |isa: Isa| {
+            let mut world = world(Settings { isa, ..weightless(Settings::default()) });
+            let turn = Vec2::from_angle(0.16 * place as f32);
+            let wall = Vec2::new(0.5 + 0.25 * place as f32, -3.0);
+            let wall = BodyDesc::kinematic(Shape::circle(0.2), turn.rotate(wall));
+            world.add_body(&BodyDesc { velocity: turn.rotate(Vec2::new(0.0, 600.0)), ..wall }).unwrap();
+            let bullet = BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO);
+            world.add_body(&BodyDesc { bullet: true, ..bullet }).unwrap();
+            let fast = BodyDesc::dynamic(Shape::circle(0.1), turn.rotate(Vec2::new(-3.0, 0.2)));
+            world.add_body(&BodyDesc { velocity: turn.rotate(Vec2::new(600.0, 0.0)), ..fast }).unwrap();
+            steps(&mut world, 2);
+            world.state_hash()
+        };
+        let hash = run(Isa::Scalar);
+        for isa in Isa::available() {
+            assert_eq!(run(isa), hash, "{isa}, place {place}");
+        }
+    }
+}
+
 /// Contract: a body becomes a bullet and stops being one by a call, and the flag stays with its body when others come and go.
 #[test]
 fn bullets_are_bullets_until_told_otherwise() {

@@ -373,6 +373,11 @@ fn tags_and_names() {
     assert_eq!((three.index(), world.tag(three), world.name(three)), (one.index(), Ok(0), Ok(None)));
     assert!(world.tag(one).is_err() && world.name(one).is_err());
     assert!(world.reserve(1_000, 1_000, 1_000).is_ok() && world.reserve(1 << 28, 0, 0).is_err());
+    let (all, none) = (usize::MAX, 0);
+    for [bodies, joints, links] in [[all, none, none], [none, all, none], [none, none, all]] {
+        let error = world.reserve(bodies, joints, links).unwrap_err();
+        assert!(matches!(error, Error::TooMany { .. }), "{error}");
+    }
 }
 
 /// Edits give one result on every instruction set.
