@@ -35,7 +35,7 @@ use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
-use crate::lane::{Row, with_lanes};
+use crate::lane::{MAX_WIDTH, Row, with_lanes};
 use cast::{CASTS, CastBlock, INSIDE, MISS};
 use fast::{FAST, Found, Search};
 use glam::Vec2;
@@ -455,7 +455,10 @@ impl Continuous {
         found.near.reserve(bodies.len);
         found.fast.clear();
         found.fast.reserve(if all { bodies.len } else { 0 });
-        let search = Search { bodies, walls: &self.walls, found: &self.found, all };
+        let mut last = [Row::default(); MAX_WIDTH];
+        let rest = &moved[bodies.len - bodies.len % MAX_WIDTH..bodies.len];
+        last[..rest.len()].copy_from_slice(rest);
+        let search = Search { bodies, walls: &self.walls, found: &self.found, last, all };
         crew.chunks(bodies.len, CHUNK, |range| {
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
         });

@@ -18,6 +18,8 @@ pub(super) struct Search<'a> {
     pub bodies: &'a Bodies,
     pub walls: &'a Walls,
     pub found: &'a Mutex<Found>,
+    /// The rows of the last vector of the widest lanes: columns are padded, and rows are not.
+    pub last: [Row; MAX_WIDTH],
     /// Every fast body is noted, near a wall or not: there are bullets.
     pub all: bool,
 }
@@ -41,14 +43,8 @@ lane_entry! {
 fn find_in_range<L: Lane>(search: &Search<'_>, moved: &[Row], range: Range<usize>) {
     for slot in range.clone().step_by(L::WIDTH) {
         let lanes = (range.end - slot).min(L::WIDTH);
-        // Columns are padded, and rows are not.
-        let mut last = [Row::default(); MAX_WIDTH];
-        let rows = if lanes == L::WIDTH {
-            &moved[slot..]
-        } else {
-            last[..lanes].copy_from_slice(&moved[slot..slot + lanes]);
-            &last[..]
-        };
+        let rows =
+            if slot + L::WIDTH <= moved.len() { &moved[slot..] } else { &search.last[slot % MAX_WIDTH..] };
         let [near, fast] = find_lanes::<L>(search, rows, slot, ((1u64 << lanes) - 1) as u32);
         if near != 0 || search.all && fast != 0 {
             note(search, slot, near, fast);
