@@ -149,16 +149,15 @@ impl Scene {
     }
 
     /// Returns the handle of the body at place `index` of [`Scene::bodies`] in a world made by
-    /// [`Scene::build`].
+    /// [`Scene::build`]. There it is stale if the scene has no such body.
     pub fn handle(&self, index: usize) -> BodyHandle {
-        let index = u32::try_from(index).expect("a world's indices are 32 bits wide");
-        BodyHandle::from_parts(index, 0)
+        BodyHandle::from_parts(u32::try_from(index).unwrap_or(u32::MAX), 0)
     }
 
-    /// Returns the handle of the joint at place `index` of [`Scene::joints`] in a world made by [`Scene::build`].
+    /// Returns the handle of the joint at place `index` of [`Scene::joints`] in a world made by [`Scene::build`]. There it is stale if the
+    /// scene has no such joint.
     pub fn joint_handle(&self, index: usize) -> JointHandle {
-        let index = u32::try_from(index).expect("a world's indices are 32 bits wide");
-        JointHandle { index, generation: 0 }
+        JointHandle { index: u32::try_from(index).unwrap_or(u32::MAX), generation: 0 }
     }
 
     /// Returns how many bodies move: the dynamic and kinematic ones that are not particles.

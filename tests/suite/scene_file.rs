@@ -652,3 +652,14 @@ fn reads_builds_steps() {
     assert!(world.body(scene.handle(1)).expect("the circle").position.y < 4.0);
     assert_eq!((world.body_count(), world.static_count()), (1, 1));
 }
+
+/// Contract: a place that a scene does not have is no panic but a handle that names nothing in its world.
+#[test]
+fn places_beyond_the_scene_name_nothing() {
+    let scene = scene::builtin("hinges", 10, 1).unwrap();
+    let world = scene.build().unwrap();
+    for place in [scene.bodies.len(), u32::MAX as usize, usize::MAX] {
+        assert!(!world.contains(scene.handle(place)), "{place}");
+        assert!(world.joint(scene.joint_handle(place.max(scene.joints.len()))).is_err(), "{place}");
+    }
+}
