@@ -226,7 +226,16 @@ impl<'a> Batch<'a> {
                 self.inside |= 1 << number;
             }
             let passes = || !self.gaps_wanted && self.passes(self.slots[lane], &obstacle, time, axis);
-            if time < self.hits[number].time && !passes() {
+            let first = &self.hits[number];
+            // Of what is hit at once, the order does not depend on how walls were listed.
+            let rank = |obstacle: &Obstacle, part: u8| {
+                (self.bodies.handle(obstacle.slot).index(), obstacle.part, part)
+            };
+            let comes_first = time < first.time
+                || time == first.time
+                    && time < MISS
+                    && rank(&obstacle, part) < rank(&first.obstacle, first.part);
+            if comes_first && !passes() {
                 let excess = (-block.allowed[lane] - block.gap[lane]).clamp(0.0, self.depth);
                 self.hits[number] = Hit { time, part, obstacle, axis, excess };
             }

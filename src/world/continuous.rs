@@ -36,8 +36,9 @@ impl World {
 
     /// Notes that a body is edited, added or removed: if nothing pushes it, it is a wall.
     pub(super) fn note_wall(&mut self, slot: usize) {
-        self.continuous.walls.stale |=
-            self.bodies.columns.inv_mass[slot] <= 0.0 && !self.bodies.is_asleep(slot);
+        if self.bodies.columns.inv_mass[slot] <= 0.0 && !self.bodies.is_asleep(slot) {
+            self.continuous.walls.note(self.bodies.handle(slot).index());
+        }
     }
 
     /// Whether a body is kept from passing through bodies that move: see [`BodyDesc::bullet`](crate::BodyDesc::bullet).

@@ -6,7 +6,9 @@ mod random;
 mod walls;
 
 use crate::common::{state, steps, weightless, world};
-use granule::{BodyDesc, BodyHandle, Filter, Material, Part, Polygon, Settings, Shape, Vec2, World};
+use granule::{
+    BodyDesc, BodyHandle, BodyType, Filter, Material, Part, Polygon, Settings, Shape, Vec2, World,
+};
 
 /// Shapes of all kinds that move, some 0.2 m across.
 fn small_shape(number: usize) -> Shape {

@@ -365,3 +365,59 @@ fn a_removed_wall_is_gone() {
     assert!(ball.position.x > 1.5, "the ball passes: {ball:?}");
     assert_eq!([ball, plank], run(false));
 }
+
+/// Contract: walls that are added, removed, moved, reshaped, made dynamic or kinematic stop what is fast from the next step on, as if all had
+/// been there from the start: a world goes on as one that is restored, and finds its walls anew, before each step.
+#[test]
+fn edited_walls() {
+    for count in [20, 400] {
+        let mut numbers = Numbers(count as u64);
+        let mut world = world(Settings { sleep: false, ..weightless(Settings::default()) });
+        let place = |numbers: &mut Numbers| 40.0 * (Vec2::new(numbers.next(), numbers.next()) - 0.5);
+        let any_wall = |numbers: &mut Numbers| {
+            let shape = match numbers.next() {
+                x if x < 0.4 => Shape::oriented_box(3.0, 0.05),
+                x if x < 0.7 => Shape::aabb(0.05, 2.0),
+                x if x < 0.9 => Shape::capsule(1.5, 0.05),
+                _ => Shape::circle(0.3),
+            };
+            let angle = if matches!(shape, Shape::Aabb { .. }) { 0.0 } else { 3.0 * numbers.next() };
+            BodyDesc { angle, ..BodyDesc::fixed(shape, place(numbers)) }
+        };
+        let mut walls: Vec<_> =
+            (0..count).map(|_| world.add_body(&any_wall(&mut numbers)).unwrap()).collect();
+        for i in 0..200 {
+            let body = small(i, place(&mut numbers));
+            let velocity = 150.0 * numbers.direction();
+            let material = Material { restitution: 1.0, ..Material::default() };
+            world.add_body(&BodyDesc { velocity, material, bullet: i % 5 == 0, ..body }).unwrap();
+        }
+        let (mut anew, mut snapshot) = (World::new(Settings::default()).unwrap(), Vec::new());
+        let mut struck = 0;
+        for step in 0..150 {
+            for _ in 0..1 + step % 3 {
+                let at = (numbers.next() * walls.len() as f32) as usize;
+                let (wall, to) = (walls[at], place(&mut numbers));
+                match (numbers.next() * 7.0) as u32 {
+                    0 => {
+                        world.remove_body(wall).unwrap();
+                        walls.swap_remove(at);
+                    }
+                    1 | 2 => walls.push(world.add_body(&any_wall(&mut numbers)).unwrap()),
+                    3 => world.set_position(wall, to).unwrap(),
+                    4 => world.set_body_type(wall, BodyType::Kinematic).unwrap(),
+                    5 => world.set_body_type(wall, BodyType::Static).unwrap(),
+                    _ => world.set_enabled(wall, !world.is_enabled(wall).unwrap()).unwrap(),
+                }
+            }
+            world.save(&mut snapshot);
+            anew.restore(&snapshot).unwrap();
+            world.step();
+            anew.step();
+            struck += world.begin_events().len();
+            let differs = world.first_difference(&anew);
+            assert_eq!(world.state_hash(), anew.state_hash(), "{count} walls, step {step}: {differs:?}");
+        }
+        assert!(struck > 100, "{struck} touches");
+    }
+}
