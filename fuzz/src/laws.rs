@@ -6,7 +6,7 @@
 use super::known;
 use super::machine::Body;
 use super::read::is_measurable;
-use granule::{BodyHandle, BodyType, ShapeKind, Solver, Vec2, World};
+use granule::{BodyHandle, BodyType, Settings, ShapeKind, Solver, Vec2, World};
 
 /// A world before a step, as the laws see it.
 pub struct Before {
@@ -21,6 +21,8 @@ pub struct Before {
     motion: Motion,
     /// Of all pairs, m; `None` where bodies came or moved by hand, and the pair list is not yet theirs.
     depth: Option<f64>,
+    /// With continuous collision, the same world after the same step without it: no body is stopped there.
+    unstopped: Option<World>,
 }
 
 /// A body with a mass.
@@ -65,6 +67,7 @@ impl Before {
             is_closed: true,
             motion: Motion::default(),
             depth: undisturbed.then(|| world.quality().max_penetration),
+            unstopped: None,
         };
         for body in known.iter().filter(|body| world.contains(body.handle)) {
             let handle = body.handle;
@@ -88,6 +91,13 @@ impl Before {
             before.bodies.push(Moving { body: handle, mass, gravity, at, angle, asleep, rest_speed });
         }
         before.motion = before.measure(world);
+        if settings.continuous && before.keeps_energy(world) {
+            let mut unstopped = world.clone();
+            let set = unstopped.set_settings(Settings { continuous: false, ..*settings });
+            set.expect("settings that a world has");
+            unstopped.step();
+            before.unstopped = Some(unstopped);
+        }
         Some(before)
     }
 
@@ -155,18 +165,23 @@ impl Before {
         }
     }
 
-    /// Contacts take energy, and give none but what pushes apart what overlaps.
-    fn check_energy(&self, world: &World, after: &Motion) {
+    /// Nothing works on the bodies but gravity and contacts, and these push apart by little.
+    fn keeps_energy(&self, world: &World) -> bool {
         let settings = world.settings();
-        let (dt, slop) = (f64::from(settings.time_step), f64::from(settings.slop));
-        let applies = self.is_left_alone
+        self.is_left_alone
             && !self.has_particles
             && (known::BOUNCES_KEEP_ENERGY || !self.has_restitution)
-            && dt < 0.04
-            && self.depth.is_some_and(|depth| depth <= 4.0 * slop);
-        if !applies {
+            && settings.time_step < 0.04
+            && self.depth.is_some_and(|depth| depth <= 4.0 * f64::from(settings.slop))
+    }
+
+    /// Contacts take energy, and give none but what pushes apart what overlaps.
+    fn check_energy(&self, world: &World, after: &Motion) {
+        if !self.keeps_energy(world) {
             return;
         }
+        let settings = world.settings();
+        let (dt, slop) = (f64::from(settings.time_step), f64::from(settings.slop));
         // What overlaps by less than 4 slops is pushed apart at no more than this, neighbour after neighbour.
         let rate = f64::from(settings.substeps) / dt;
         // The projection solver moves them, at no speed.
@@ -175,24 +190,56 @@ impl Before {
             Solver::Projection => f64::INFINITY,
         };
         let push = (4.0 * slop * rate).min(fastest) * self.bodies.len() as f64;
+        self.check_speed(world, after, push);
+        let Some(meant) = self.meant(world, after) else { return };
         let mass: f64 = self.bodies.iter().map(|moving| moving.mass).sum();
         let weight: f64 =
             self.bodies.iter().map(|m| m.mass * (m.gravity[0].abs() + m.gravity[1].abs())).sum();
         let before = self.motion;
-        let slack = 1e-3 * (before.kinetic + after.kinetic)
-            + 1e-5 * (before.potential_scale + after.potential_scale)
+        let slack = 1e-3 * (before.kinetic + meant.kinetic)
+            + 1e-5 * (before.potential_scale + meant.potential_scale)
             + 0.5 * mass * push * push
             + weight * push * dt;
-        let gained = after.kinetic + after.potential - before.kinetic - before.potential;
+        let gained = meant.kinetic + meant.potential - before.kinetic - before.potential;
         assert!(
             gained <= slack + 1e-30,
             "step {}: {gained} J came from nowhere, and {slack} at most can: {} and {} before, {} and {} after",
             world.step_count(),
             before.kinetic,
             before.potential,
-            after.kinetic,
-            after.potential
+            meant.kinetic,
+            meant.potential
         );
+    }
+
+    /// Gravity adds no more to the speeds than it does in free fall, whatever way the bodies have. Speeds of bodies of all masses add up as
+    /// the components of one vector, each times the root of its mass, so that half the square of its length is the energy. A contact
+    /// makes it no longer.
+    fn check_speed(&self, world: &World, after: &Motion, push: f64) {
+        let dt = f64::from(world.settings().time_step);
+        let square = |m: &Moving| m.mass * (m.gravity[0].powi(2) + m.gravity[1].powi(2));
+        let fall = dt * self.bodies.iter().map(square).sum::<f64>().sqrt();
+        let pushed = push * self.bodies.iter().map(|m| m.mass).sum::<f64>().sqrt();
+        let most = 0.5 * ((2.0 * self.motion.kinetic).sqrt() + fall + pushed).powi(2);
+        assert!(
+            after.kinetic <= 1.001 * most + 1e-30,
+            "step {}: {} J after {}, and gravity makes {most} of it at most",
+            world.step_count(),
+            after.kinetic,
+            self.motion.kinetic
+        );
+    }
+
+    /// The motion after the step, with the bodies where their velocities have led them. A fast body that is stopped at a wall
+    /// is not there: it keeps its velocity, and with it the work of gravity on the whole way. `None` if the step without continuous
+    /// collision, which shows the whole way, was another one. (Contacts that a shape turns away from are made ahead of time there.)
+    fn meant(&self, world: &World, after: &Motion) -> Option<Motion> {
+        let Some(unstopped) = &self.unstopped else { return Some(*after) };
+        let velocity = |world: &World, moving: &Moving| {
+            world.body(moving.body).map(|state| (state.velocity, state.angular_velocity))
+        };
+        let same = |m: &Moving| velocity(world, m) == velocity(unstopped, m);
+        (unstopped.quarantined().is_empty() && self.bodies.iter().all(same)).then(|| self.measure(unstopped))
     }
 
     /// Two shapes overlap by no more than before and what their bodies have moved.

@@ -230,6 +230,49 @@ impl Bottom for Shape {
     }
 }
 
+/// Contract: being stopped takes way and no velocity, whatever gravity did on that way. In a step in which a box that slides up a slope is held at its
+/// end, its velocity is bit for bit that of a step without continuous collision, and with the box where that step leads it, no energy
+/// is gained. The box leaves the slope within four steps.
+#[test]
+fn being_stopped_takes_way_alone() {
+    let gravity = -304_000.0;
+    let settings = Settings {
+        gravity: Vec2::new(gravity, 0.0),
+        time_step: 1.0 / 121.0,
+        substeps: 2,
+        ..Settings::default()
+    };
+    let mut world = world(settings);
+    let slope = Shape::ChainSegment { half_length: 10.0, before: None, after: Some(Vec2::new(-7.5, -7.5)) };
+    let slope = BodyDesc { angle: -0.34, ..BodyDesc::fixed(slope, Vec2::new(-7.5, 1.0)) };
+    world.add_body(&slope).unwrap();
+    let shape = Shape::oriented_box(0.0625, 0.0625);
+    let body = world.add_body(&BodyDesc::dynamic(shape, Vec2::new(-7.5, 3.5625))).unwrap();
+    let energy = |world: &World, at: Vec2| {
+        let mass = f64::from(world.mass(body).unwrap());
+        world.quality().kinetic_energy - mass * f64::from(gravity) * f64::from(at.x)
+    };
+    let mut stopped = 0;
+    for step in 0..4 {
+        let before = energy(&world, state(&world, body).position);
+        let mut unstopped = world.clone();
+        unstopped.set_settings(Settings { continuous: false, ..settings }).unwrap();
+        unstopped.step();
+        world.step();
+        let (now, meant) = (state(&world, body), state(&unstopped, body));
+        assert_eq!(
+            (now.velocity, now.angular_velocity),
+            (meant.velocity, meant.angular_velocity),
+            "step {step}"
+        );
+        let after = energy(&world, meant.position);
+        assert!(after <= before + 1e-3 * after.abs(), "step {step}: {after} J after {before}");
+        stopped += u32::from(now.position != meant.position);
+    }
+    assert!((1..4).contains(&stopped), "stopped in {stopped} steps");
+    assert!(state(&world, body).position.x < -17.0, "still on the slope");
+}
+
 /// Contract: a body that is struck within the step does not pass the wall behind it either.
 #[test]
 fn a_struck_body_does_not_pass() {
