@@ -181,8 +181,11 @@ impl<L: Lane> Bodily<L> {
 #[inline(always)]
 fn find_lanes<L: Lane>(search: &Search<'_>, rows: &[Row], slot: usize, lanes: u32) -> [u32; 2] {
     let Walls { planes, fixed, recent, moving, .. } = search.walls;
-    let body = Bodily::<L>::load(search.bodies, rows, slot);
     let pushed = L::load(&search.bodies.columns.inv_mass[slot..]).gt(L::splat(0.0)).bits() & lanes;
+    if pushed == 0 {
+        return [0, 0];
+    }
+    let body = Bodily::<L>::load(search.bodies, rows, slot);
     let fast = !body.slow().bits() & pushed;
     if fast == 0 && moving.walls.is_empty() {
         return [0, 0];
