@@ -271,7 +271,7 @@ impl World {
         for (_, island) in self.sleep.iter() {
             let known = island.joints.iter().all(|joint| self.joints.at(joint.index).is_some());
             require!(known, "a joint sleeps, and is none");
-            self.hull_solver.check_parked(&island.hulls.contacts, &self.bodies)?;
+            self.hull_solver.check_parked(&island.hulls.contacts)?;
         }
         for index in 0..self.bodies.len {
             let island = self.bodies.island(index);

@@ -109,7 +109,11 @@ impl HullSolver {
         }
         self.clusters.check(handles)?;
         for contact in self.contacts.iter().chain(&self.woken) {
-            self.check_contact(contact, bodies, &place)?;
+            self.check_contact(contact, &place)?;
+        }
+        for Contact { sides, .. } in &self.contacts {
+            let slots = sides.iter().flat_map(|side| side.slots).all(|slot| (slot as usize) < bodies.len);
+            require!(slots, "a contact of the sides {:?}", sides.map(|side| side.slots));
         }
         for pair in &self.touched_before {
             require!(pair[0] < pair[1], "{pair:?} touched");
@@ -117,23 +121,23 @@ impl HullSolver {
         Ok(())
     }
 
-    /// Checks the numbers of a contact, which may be that of a sleeping hull.
-    fn check_contact(&self, contact: &Contact, bodies: &Bodies, place: &dyn Fn(u32) -> Option<u32>) -> Read {
+    /// Checks the numbers of a contact, which may be that of a sleeping hull, but not its slots: those of a hull that sleeps, or has just
+    /// woken, are of the step in which it fell asleep, and are found anew before they are read (`carry_over`).
+    fn check_contact(&self, contact: &Contact, place: &dyn Fn(u32) -> Option<u32>) -> Read {
         let Contact { key, sides, .. } = contact;
         require!(key.0 <= 1, "a contact of kind {}", key.0);
         require!(place(key.1).is_some(), "a contact of hull {}, which has no place", key.1);
         require!(key.0 == 1 || place(key.2).is_some(), "a contact of hull {}, which has no place", key.2);
-        let slots = sides.iter().flat_map(|side| side.slots).all(|slot| (slot as usize) < bodies.len);
         let ends = sides.iter().flat_map(|side| side.ends).all(|end| usize::from(end) < MAX_VERTICES);
-        require!(slots && ends, "a contact of the sides {:?}", sides.map(|side| side.slots));
+        require!(ends, "a contact of the ends {:?}", sides.map(|side| side.ends));
         Ok(())
     }
 
     /// Checks what is kept of hulls that sleep.
-    pub(crate) fn check_parked(&self, contacts: &[Contact], bodies: &Bodies) -> Read {
+    pub(crate) fn check_parked(&self, contacts: &[Contact]) -> Read {
         let count = self.hulls.len();
         let place =
             |hull: u32| self.places.get(hull as usize).copied().filter(|&place| (place as usize) < count);
-        contacts.iter().try_for_each(|contact| self.check_contact(contact, bodies, &place))
+        contacts.iter().try_for_each(|contact| self.check_contact(contact, &place))
     }
 }
