@@ -73,7 +73,7 @@ impl World {
     pub(super) fn take_in_edits(&mut self, crew: &Crew<'_>) {
         self.check_velocities();
         // A particle that a hull has lost is a wall of its own again.
-        self.continuous.walls.stale |= self.hulls.changed;
+        self.continuous.walls.stale |= self.hulls.changed && self.hulls.len() > 0;
         self.hulls.refresh(&mut self.bodies);
         let edited = self.take_edits();
         if !edited.is_some_and(|edited| self.list.holds() || self.loosen(edited, crew)) {
