@@ -123,10 +123,10 @@ impl Walls {
             self.take_in_edits(bodies);
         }
         (self.stale, self.changed) = (false, false);
+        self.moving.clear();
         if self.movers.is_empty() {
             return;
         }
-        self.moving.clear();
         for &index in &self.movers {
             if let Some(slot) = bodies.slot_at(index) {
                 self.moving.add(bodies, slot, &Sweep::of(bodies, slot, &moved[slot]));
