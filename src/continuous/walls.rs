@@ -1,10 +1,10 @@
 //! Walls: the shapes of bodies that nothing pushes, ordered by place.
 //!
 //! The pair list can't answer what a fast body meets: a body that was struck within the step is where the list did not expect it.
-//! And most lists hold a thousand bodies for each wall. So walls have an index of their own. That of the others is made in each step.
-//! That of static bodies is kept. Those that are edited are struck out of it, and have a small index beside it, until there are so many
-//! that all are put in order anew. (With all of them put in order after each edit, a step in which a host added one to
-//! 100,000 took 62 ms, and 1.5 without continuous collision.)
+//! And most lists hold a thousand bodies for each wall. So walls have an index of their own. That of bodies that may move is made in
+//! each step, that of static bodies is kept. Those that are edited are struck out of it, and have a small index beside it, until there
+//! are so many that all are put in order anew. (With all of them put in order after each edit, ten steps in each of which one of 1,500
+//! pegs is replaced took 114 million instructions in place of 94: case `pegs` of `cargo bench -p granule-instructions`.)
 
 use super::shape::{Frame, ShapeAt, Sweep};
 use super::tree::BoxTree;

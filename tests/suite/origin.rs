@@ -240,10 +240,8 @@ fn refused() {
 /// Contract: soft hulls, ropes and bodies of several shapes come along: their shape and speed stay.
 #[test]
 fn scenes_come_along() {
-    for name in
-        ["ragdolls", "soft_boxes", "cloth", "tumbler", "junkyard", "gears", "cars", "rubble", "compounds"]
-    {
-        let Some(scene) = scene::builtin(name, 300, 1) else { continue };
+    for name in ["ragdolls", "soft_boxes", "cloth", "tumbler", "junkyard", "gears", "cars"] {
+        let scene = scene::builtin(name, 300, 1).unwrap();
         let mut world = scene.build().unwrap();
         let mut other = scene.build().unwrap();
         for round in 0..4 {
@@ -255,11 +253,15 @@ fn scenes_come_along() {
             world.shift_origin(by).unwrap();
             world.validate().unwrap();
             if round == 0 {
-                let moved = world
-                    .handles()
-                    .zip(other.handles())
-                    .map(|(a, b)| (state(&world, a).position + by - state(&other, b).position).length());
-                assert!(moved.fold(0.0, f32::max) < 1.0e-4, "{name}");
+                for (a, b) in world.handles().zip(other.handles()) {
+                    let (a, b) = (state(&world, a), state(&other, b));
+                    assert!((a.position + by - b.position).length() < 1.0e-4, "{name}");
+                    assert_eq!(
+                        (a.velocity, a.angle, a.angular_velocity),
+                        (b.velocity, b.angle, b.angular_velocity),
+                        "{name}"
+                    );
+                }
             }
         }
         steps(&mut world, 1);

@@ -346,10 +346,9 @@ fn compare(world: &World, handles: &[BodyHandle], law: &[oracle::Body], speeds: 
     Ok(())
 }
 
-/// f32 has 1.2·10⁻⁷, arms and gaps lose some digits, and a joint has up to five blocks in two passes. In 600,000 random joints the worst slider is
-/// off by 8.3·10⁻⁵, and the worst of any other kind by 1.6·10⁻⁵, of the largest speed in the step. A slider loses most: the force across its axis is
-/// a difference of what the points' speed and the spin ask for, and both are large where the arms are many times longer than the bodies.
-const TOLERANCE: f64 = 2e-4;
+/// f32 has 1.2·10⁻⁷, arms and gaps lose some digits, and a joint has up to five blocks in two passes. In 600,000 random joints the worst was off by
+/// 1.6·10⁻⁵ of the largest speed in the step.
+const TOLERANCE: f64 = 5e-5;
 
 /// Settings with one pass before and one after the movement.
 fn one_substep(isa: Isa, time_step: f32) -> Settings {
