@@ -376,23 +376,25 @@ fn edits_in_bulk_allocate_nothing() {
         flow: Vec2::X,
     };
     let mut spoilt = Vec::new();
-    for step in 0..240 {
-        world.set_kinematic_target(lift, Vec2::new(-9.0, 0.01 * step as f32), 0.0).unwrap();
-        let before = CALLS.load(Ordering::Relaxed);
-        world.apply_forces(&bodies, &velocities, None).unwrap();
-        world.apply_impulses(&bodies, &velocities, None).unwrap();
-        world.apply_force_columns(Order::Stored, [&column, &column, &column]).unwrap();
-        world.apply_field(&Field::new(Region::Everywhere, water)).unwrap();
-        world.explode(&Explosion::new(Vec2::new(9.0, 9.0), 20.0, 0.01)).unwrap();
-        world.write_poses(&mut poses, 4, &fields, Order::Added).unwrap();
-        world.write_poses(&mut poses, 4, &fields, Order::Stored).unwrap();
-        let calls = CALLS.load(Ordering::Relaxed) - before;
-        // In step 27 there are two more.
-        if step > 30 && calls > 0 {
-            spoilt.push((step, calls));
+    pool(2).install(|| {
+        for step in 0..240 {
+            world.set_kinematic_target(lift, Vec2::new(-9.0, 0.01 * step as f32), 0.0).unwrap();
+            let before = CALLS.load(Ordering::Relaxed);
+            world.apply_forces(&bodies, &velocities, None).unwrap();
+            world.apply_impulses(&bodies, &velocities, None).unwrap();
+            world.apply_force_columns(Order::Stored, [&column, &column, &column]).unwrap();
+            world.apply_field(&Field::new(Region::Everywhere, water)).unwrap();
+            world.explode(&Explosion::new(Vec2::new(9.0, 9.0), 20.0, 0.01)).unwrap();
+            world.write_poses(&mut poses, 4, &fields, Order::Added).unwrap();
+            world.write_poses(&mut poses, 4, &fields, Order::Stored).unwrap();
+            let calls = CALLS.load(Ordering::Relaxed) - before;
+            // The first calls make what later ones use again.
+            if step > 0 && calls > 0 {
+                spoilt.push((step, calls));
+            }
+            world.step();
         }
-        world.step();
-    }
+    });
     assert!(spoilt.is_empty(), "(step, allocations) {spoilt:?}");
 }
 
