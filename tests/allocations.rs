@@ -466,6 +466,8 @@ fn warm_steps_allocate_nothing() {
     let before = CALLS.load(Ordering::Relaxed);
     drop(std::hint::black_box(Box::new(0)));
     assert_eq!(CALLS.load(Ordering::Relaxed), before + 1, "this thread is counted");
+    // As in `pool`.
+    rayon::broadcast(|_| ());
     granule::set_oversubscribe(true);
     removed_bodies_are_forgotten();
     queries_allocate_nothing();
