@@ -219,7 +219,7 @@ impl World {
         self.keep_apart();
         self.joint_solver.read_state(&self.joints, &self.bodies, from)?;
         self.hull_solver.read(&self.bodies, &self.hulls, from)?;
-        self.verlet.read(&self.bodies, !self.links.changed, from)?;
+        self.verlet.read(&self.bodies, &self.links, from)?;
         from.mark()?;
         self.edits.read(from)?;
         self.left.get_mut().expect("no worker panicked").read(from)?;
