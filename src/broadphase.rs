@@ -293,7 +293,7 @@ impl Bounds {
     /// Ages the bounds by a step. Returns false if they do not hold for another step.
     pub(crate) fn age_by(&mut self, time_step: f32) -> bool {
         self.age += time_step;
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         self.age + time_step <= self.lifetime
     }
 }
@@ -423,6 +423,11 @@ impl Broadphase {
         let large = self.bands.banded..self.bands.large_end;
         self.levels.build(bodies, large, columns, self.bands.height as f32);
         self.tests = 0;
+    }
+
+    /// Returns true if the list was made for bodies that turn.
+    pub(crate) fn is_turning(&self) -> bool {
+        self.boxes.turned
     }
 
     /// Returns whether contacts can move any large body.

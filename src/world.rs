@@ -485,9 +485,9 @@ impl World {
     }
 
     fn quarantine(&mut self, slot: usize) {
-        // A static body stays where it is: only a body that it is linked to, or touches, has gone bad.
+        // A static body stays where it is: only a body that it is linked to, or touches, has gone bad. A slot without a body stays one.
         let motion = self.bodies.columns.kind[slot].motion();
-        if matches!(motion, Motion::Static | Motion::Quarantined | Motion::Disabled) {
+        if matches!(motion, Motion::Static | Motion::Quarantined | Motion::Disabled | Motion::Dead) {
             return;
         }
         self.disturb(slot);

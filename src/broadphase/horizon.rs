@@ -81,14 +81,14 @@ impl Horizon {
         let dearer = cost > self.cost;
         if std::mem::take(&mut self.tries) && dearer {
             (self.steps, self.fleeting) = (0.0, 0);
-            self.patience = (2 * self.patience).min(MOST_PATIENCE);
+            self.patience = self.patience.saturating_mul(2).min(MOST_PATIENCE);
             return self.steps;
         }
         self.cost = cost;
         if self.steps == 0.0 {
             // No horizon is shorter, and one that is a little longer is no better. So the first horizon is tried, to
             // see whether the bodies have calmed down.
-            self.fleeting += 1;
+            self.fleeting = self.fleeting.saturating_add(1);
             if calm || self.fleeting > self.patience {
                 (self.steps, self.tries, self.shorter) = (FIRST_HORIZON, true, false);
             }

@@ -327,6 +327,7 @@ impl Broadphase {
         from.mark()?;
         (self.built, self.listed, self.tests) = from.value()?;
         require!(self.built <= bodies.len && self.listed <= self.built, "{} slots listed", self.built);
+        require!(self.tests <= u64::MAX / 2, "{} tests", self.tests);
         let bands = &mut self.bands;
         let height: u64;
         (bands.along_x, height, bands.banded, bands.large_end) = from.value()?;

@@ -237,6 +237,11 @@ impl Links {
         self.broken.extend(self.table.remove_at(index).map(LinkHandle::of));
     }
 
+    /// Returns true if the body at an index of a handle ever had a link. Only of such a body do links hear that it is removed or changed.
+    pub(crate) fn is_linked(&self, body: u32) -> bool {
+        self.linked.get(body as usize).is_some_and(|&linked| linked)
+    }
+
     /// Notes that a body is gone. Its links are dropped before the next step.
     pub(crate) fn body_removed(&mut self, body: BodyHandle) {
         if let Some(linked) = self.linked.get_mut(body.index as usize) {
@@ -246,12 +251,12 @@ impl Links {
 
     /// Notes that a body's mass has changed.
     pub(crate) fn mass_changed(&mut self, body: BodyHandle) {
-        self.changed |= self.linked.get(body.index as usize).is_some_and(|&linked| linked);
+        self.changed |= self.is_linked(body.index);
     }
 
     /// Checks that the anchors of a body's links stay in range if its centre moves by `by` in its own axes.
     pub(crate) fn check_centre(&self, body: BodyHandle, by: Vec2) -> Result<(), Error> {
-        if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
+        if !self.is_linked(body.index) {
             return Ok(());
         }
         for (_, link) in self.table.iter() {
@@ -267,7 +272,7 @@ impl Links {
     /// Notes that a body's centre has moved by `by` in its own axes and that its mass has changed. Its links still hold
     /// it at the same points of its shapes.
     pub(crate) fn centre_moved(&mut self, body: BodyHandle, by: Vec2) {
-        if !self.linked.get(body.index as usize).is_some_and(|&linked| linked) {
+        if !self.is_linked(body.index) {
             return;
         }
         self.changed = true;
@@ -316,10 +321,12 @@ impl Links {
         self.table.validate()?;
         for (handle, link) in self.iter() {
             for body in [link.a, link.b] {
-                let known = bodies.slot_of(body).is_ok() || self.changed;
-                ensure!(known, "{handle:?} names {body:?}, which is gone");
-                let linked = self.linked.get(body.index as usize).is_some_and(|&linked| linked);
-                ensure!(linked || self.changed, "{handle:?}: {body:?} does not know that it is linked");
+                let lives = bodies.slot_of(body).is_ok();
+                ensure!(lives || self.changed, "{handle:?} names {body:?}, which is gone");
+                ensure!(
+                    self.is_linked(body.index) || !lives,
+                    "{handle:?}: {body:?} does not know that it is linked"
+                );
             }
             ensure!(link.a != link.b, "{handle:?} links a body with itself");
         }

@@ -65,6 +65,16 @@ impl Edits {
         all.into_iter().flatten().all(|&slot| (slot as usize) < slots)
     }
 
+    /// Returns true if a body was removed from a slot since the last step. What it had is still there.
+    pub(super) fn is_removed(&self, slot: usize) -> bool {
+        self.removed.contains(&(slot as u32))
+    }
+
+    /// Returns true if the list was made for bodies that turn.
+    pub(super) fn made_for_turning(&self) -> bool {
+        self.made_for.0[0]
+    }
+
     /// Returns true if `is_free` holds for all vacant slots, and none is there twice.
     pub(super) fn vacant_are(&self, is_free: impl Fn(usize) -> bool) -> bool {
         let mut vacant = self.vacant.clone();

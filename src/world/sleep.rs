@@ -450,7 +450,7 @@ impl World {
 
     fn try_later(&mut self) {
         self.sleep.wait = (WAIT << self.sleep.tries.min(8)).min(MOST_WAIT);
-        self.sleep.tries += 1;
+        self.sleep.tries = self.sleep.tries.saturating_add(1);
     }
 
     /// Puts islands, given by their slots, to sleep.

@@ -202,6 +202,7 @@ impl World {
         (self.large_moves, self.unchecked) = from.value()?;
         (self.last_substep, self.time_left, self.step_count) = from.value()?;
         require!(self.last_substep > 0.0 && self.last_substep <= 1.0, "a substep of {} s", self.last_substep);
+        require!(self.step_count <= u64::MAX / 2, "{} steps", self.step_count);
         let most = self.settings.time_step.max(1.0);
         require!((0.0..=most).contains(&self.time_left), "{} s left", self.time_left);
         self.list.read(from)?;
@@ -219,7 +220,7 @@ impl World {
         self.keep_apart();
         self.joint_solver.read_state(&self.joints, &self.bodies, from)?;
         self.hull_solver.read(&self.bodies, &self.hulls, from)?;
-        self.verlet.read(&self.bodies, !self.links.changed, from)?;
+        self.verlet.read(&self.bodies, &self.links, from)?;
         from.mark()?;
         self.edits.read(from)?;
         self.left.get_mut().expect("no worker panicked").read(from)?;
@@ -267,6 +268,7 @@ impl World {
         require!(self.edits.fits(built), "an edit of a slot that is in no list");
         let vacant = self.edits.vacant_are(|slot| !self.bodies.is_taken(slot));
         require!(vacant, "a vacant slot has a body");
+        self.check_list()?;
         self.sleep.validate(&self.bodies, &self.joints, &self.hulls)?;
         for (_, island) in self.sleep.iter() {
             let known = island.joints.iter().all(|joint| self.joints.at(joint.index).is_some());
@@ -287,6 +289,24 @@ impl World {
         for slot in compounds.filter(|_| self.list != ListState::Void) {
             let parts = self.bodies.part_row(slot) as usize + self.bodies.parts(slot).len();
             require!(parts <= rows, "the parts of slot {slot} are beyond the rows");
+        }
+        Ok(())
+    }
+
+    /// Checks what the bodies and a list that is not void have to agree on.
+    fn check_list(&self) -> Read {
+        if self.list == ListState::Void {
+            return Ok(());
+        }
+        // With other edits, the next step makes a new list if the features are others.
+        let turning = self.edits.made_for_turning();
+        let alike = turning == self.broadphase.is_turning()
+            && (turning == self.bodies.any_manifold || !self.is_listed());
+        require!(alike, "the list is not made for bodies that turn: {turning}");
+        let c = &self.bodies.columns;
+        for slot in (0..self.broadphase.built).filter(|&slot| !self.bodies.is_taken(slot)) {
+            let still = [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] == [0.0; 3];
+            require!(still || self.edits.is_removed(slot), "slot {slot} has no body, and moves");
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ impl HullSolver {
             for contact in pair {
                 contact.slipping = match speed {
                     speed if speed > SLIDES_AT_ONCE => SLIPPING,
-                    speed if speed > SLIDES => (contact.slipping + 1).min(SLIPPING),
+                    speed if speed > SLIDES => contact.slipping.saturating_add(1).min(SLIPPING),
                     _ => 0,
                 };
             }

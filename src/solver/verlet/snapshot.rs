@@ -4,6 +4,7 @@ use super::{BLOCK, LinkTile, Verlet};
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::room::resize;
 use crate::body::Bodies;
+use crate::particles::links::Links;
 use std::ops::Range;
 
 impl Verlet {
@@ -40,13 +41,15 @@ impl Verlet {
         }
     }
 
-    /// Reads the layout. `valid` tells that it is that of the present links, and not made anew before it is used.
-    pub(crate) fn read(&mut self, bodies: &Bodies, valid: bool, from: &mut Reader<'_>) -> Read {
+    /// Reads the layout. If links are pending, it is made anew before it is used.
+    pub(crate) fn read(&mut self, bodies: &Bodies, links: &Links, from: &mut Reader<'_>) -> Read {
         from.mark()?;
         self.nodes.read(from)?;
-        if valid {
+        if !links.changed {
             for node in &self.nodes {
                 require!(bodies.slot_at(node.body).is_some(), "body {} is linked, and is none", node.body);
+                let linked = links.is_linked(node.body);
+                require!(linked, "body {} is linked, and does not know it", node.body);
             }
             let mut linked: Vec<u32> = self.nodes.iter().map(|node| node.body).collect();
             linked.sort_unstable();

@@ -240,3 +240,29 @@ fn hulls_that_are_not_enabled() {
     }
     assert_eq!(world.state_hash(), other.state_hash());
 }
+
+/// A pinned particle that has lost its hull, because another one of it was removed, is in the way of a fast body, in a world and in its
+/// copy. (The copy lists all walls anew. The world did not look for this one.)
+#[test]
+fn what_is_left_of_a_hull_is_a_wall() {
+    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    let [other, end] = [3.0, 0.0].map(|y| {
+        let end = BodyDesc::particle(Vec2::new(0.0, y), 1.0);
+        let end = BodyDesc { shape: Shape::particle(0.5), ..end };
+        world.add_body(&if y == 0.0 { end.pinned() } else { end }).unwrap()
+    });
+    world.add_hull(&[other, end]).unwrap();
+    let ball = BodyDesc::dynamic(Shape::circle(0.1), Vec2::new(-5.0, 0.0));
+    let ball = world.add_body(&ball).unwrap();
+    world.step();
+    world.remove_body(other).unwrap();
+    world.set_velocity(ball, Vec2::new(500.0, 0.0)).unwrap();
+    let mut copy = World::from_snapshot(&saved(&world)).unwrap();
+    for step in 0..10 {
+        for world in [&mut world, &mut copy] {
+            world.step();
+            assert!(world.body(ball).unwrap().position.x < 0.0, "passed through in step {step}");
+        }
+        assert_eq!(copy.first_difference(&world), None, "step {step}");
+    }
+}
