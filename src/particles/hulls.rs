@@ -82,9 +82,11 @@ pub(crate) struct Hulls {
     pub(crate) changed: bool,
     /// True if hulls were added or removed, or one of their particles went bad, since the solver last checked.
     pub(crate) renumbered: bool,
+    /// Memory for the marks of corners.
+    corners_before: Vec<bool>,
 }
 
-crate::base::codec::stored!(Hulls { table, changed, renumbered });
+crate::base::codec::stored!(Hulls { table, changed, renumbered } scratch { corners_before });
 
 const FIELD: &str = "hull";
 
@@ -132,14 +134,15 @@ impl Hulls {
         self.table.iter().map(|(name, hull)| (HullHandle::of(name), hull))
     }
 
-    /// Drops the hulls that have lost a particle and marks the corners of the others. Runs before the search for pairs.
-    pub(crate) fn refresh(&mut self, bodies: &mut Bodies) {
+    /// Drops the hulls that have lost a particle and marks the corners of the others. Runs before the search for pairs. Calls `changed` with
+    /// the index of each handle whose body has become a corner, or is one no longer.
+    pub(crate) fn refresh(&mut self, bodies: &mut Bodies, mut changed: impl FnMut(&Bodies, u32)) {
         if !self.changed {
             return;
         }
         self.forget_removed(bodies);
         self.changed = false;
-        let mut corners = std::mem::take(&mut bodies.corners);
+        let mut corners = std::mem::take(&mut self.corners_before);
         corners.clear();
         for (_, hull) in self.iter().filter(|(_, hull)| hull.is_collidable(bodies)) {
             for point in hull.points() {
@@ -150,7 +153,14 @@ impl Hulls {
                 corners[index] = true;
             }
         }
-        bodies.corners = corners;
+        let before = std::mem::replace(&mut bodies.corners, corners);
+        let is_corner = |corners: &[bool], index: usize| corners.get(index).copied().unwrap_or(false);
+        for index in 0..before.len().max(bodies.corners.len()) {
+            if is_corner(&before, index) != is_corner(&bodies.corners, index) {
+                changed(bodies, index as u32);
+            }
+        }
+        self.corners_before = before;
     }
 
     /// Drops the hulls that have lost a particle.

@@ -72,9 +72,13 @@ impl World {
     /// list, if it can take these in; otherwise the list is void.
     pub(super) fn take_in_edits(&mut self, crew: &Crew<'_>) {
         self.check_velocities();
-        // A particle that a hull has lost is a wall of its own again.
-        self.continuous.walls.stale |= self.hulls.changed && self.hulls.len() > 0;
-        self.hulls.refresh(&mut self.bodies);
+        let World { hulls, bodies, continuous, .. } = self;
+        hulls.refresh(bodies, |bodies, index| {
+            // A corner is no wall of its own.
+            if bodies.slot_at(index).is_some_and(|slot| bodies.columns.inv_mass[slot] <= 0.0) {
+                continuous.walls.note(index);
+            }
+        });
         let edited = self.take_edits();
         if !edited.is_some_and(|edited| self.list.holds() || self.loosen(edited, crew)) {
             self.list = ListState::Void;
