@@ -99,6 +99,8 @@ pub(crate) struct ShapeAt {
     half: Vec2,
     /// How far the surface of a half-space is from the origin, along its normal.
     offset: f32,
+    /// This is the centre alone of a shape.
+    pub is_core: bool,
 }
 
 /// A box that is turned to an axis.
@@ -143,6 +145,7 @@ impl ShapeAt {
             thickness: ext.min_element(),
             half: ext,
             offset: 0.0,
+            is_core: false,
         };
         match kind {
             ShapeKind::HalfSpace => ShapeAt {
@@ -182,7 +185,32 @@ impl ShapeAt {
         }
         let (reach, thickness) = (furthest.sqrt(), inner.max(0.0) + radius);
         let half = Vec2::new(half_x, half_y) + radius;
-        ShapeAt { kind, vertices, normals, radius, centre, axis, reach, thickness, half, offset: 0.0 }
+        ShapeAt {
+            kind,
+            vertices,
+            normals,
+            radius,
+            centre,
+            axis,
+            reach,
+            thickness,
+            half,
+            offset: 0.0,
+            is_core: false,
+        }
+    }
+
+    /// The shape's centre, as a point.
+    pub(super) fn core(&self) -> ShapeAt {
+        ShapeAt {
+            vertices: [self.centre; MAX_VERTICES],
+            normals: [Vec2::ZERO; MAX_VERTICES],
+            radius: 0.0,
+            reach: self.centre.length(),
+            half: Vec2::ZERO,
+            is_core: true,
+            ..*self
+        }
     }
 
     /// A box that holds the shape throughout a movement.
@@ -228,6 +256,14 @@ impl ShapeAt {
         self.frame(sweep).is_beyond(point, distance)
     }
 
+    /// How the shape's centre moves at the start of a movement, as seen from what moves as `other` does.
+    pub(super) fn approach(&self, sweep: &Sweep, other: &Sweep) -> Vec2 {
+        let at = self.centre_at_start(sweep);
+        sweep.moved + sweep.turned * (at - sweep.from).perp()
+            - other.moved
+            - other.turned * (at - other.from).perp()
+    }
+
     /// The place of the shape's centre at the start of a movement.
     pub(super) fn centre_at_start(&self, sweep: &Sweep) -> Vec2 {
         let (sin, cos) = sin_cos(sweep.angle);
@@ -266,9 +302,10 @@ impl CastBlock {
         let (thinner, both) =
             (body.thickness.min(obstacle.thickness), 0.5 * body.thickness + 0.5 * obstacle.thickness);
         let rounding = 8.0 * f32::EPSILON * sweep.from.abs().max(other.from.abs()).max_element();
-        let (allowed, slack, near) = if both < 0.1 * depth {
+        let (allowed, slack, near) = if both < 0.1 * depth || body.is_core {
             // Two shapes without thickness are through each other as soon as they touch.
-            let gap = (0.5 * depth).max(4.0 * rounding);
+            let gap = if body.is_core { (0.5 * depth).min(0.1 * body.thickness) } else { 0.5 * depth };
+            let gap = gap.max(4.0 * rounding);
             (-gap, 0.0, 0.1 * gap)
         } else {
             let allowed = depth.max(0.02 * thinner).min(both).max(rounding);
@@ -289,6 +326,14 @@ impl CastBlock {
             for (corner, value) in corners.iter_mut().zip(values) {
                 (corner[0][lane], corner[1][lane]) = (value.x, value.y);
             }
+        }
+    }
+    /// Limits how far a body of a thickness may be in an obstacle without one. A body that lies along it overlaps it by no more than
+    /// that while its centre passes through: a cast that waits for more misses it.
+    pub(super) fn limit(&mut self, lane: usize, thickness: f32) {
+        let (allowed, deepest) = (self.allowed[lane], &mut self.deepest[lane]);
+        if allowed > 0.0 {
+            *deepest = deepest.min((thickness - self.slack[lane] - self.near[lane]).max(allowed));
         }
     }
 }

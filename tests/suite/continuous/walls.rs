@@ -464,3 +464,41 @@ fn edited_walls() {
         assert!(struck > 100, "{struck} touches");
     }
 }
+
+/// Contract: a thin or pointed body that comes into the corners of a closed chain at up to 1,500 m/s, with or without spin, stays inside
+/// of it, however long it stays there.
+#[test]
+fn pointed_bodies_stay_in_a_chain() {
+    let mut numbers = Numbers(19);
+    let material = Material::new(1.0, 0.0, 0.0);
+    for number in 0..160 {
+        let corners = 12 + (20.0 * numbers.next()) as usize;
+        let size = 0.1 + 0.7 * numbers.next();
+        let shape = match number % 4 {
+            0 => Shape::polygon(&[
+                Vec2::new(-size, 0.0),
+                Vec2::new(size, -0.08 * size),
+                Vec2::new(size, 0.08 * size),
+            ])
+            .unwrap(),
+            1 => Shape::oriented_box(size, 0.05 * size),
+            2 => Shape::capsule(size, 0.1 * size),
+            _ => Shape::Polygon(Polygon::regular(3, size).unwrap()),
+        };
+        let position = 3.0 * numbers.next() * numbers.direction();
+        let velocity = (100.0 + 1_400.0 * numbers.next()) * numbers.direction();
+        let spin = if number % 8 < 4 { 0.0 } else { 40.0 * numbers.next() - 20.0 };
+        let mut world = world(weightless(Settings::default()));
+        let corner = |i| 6.5 * Vec2::from_angle(i as f32 / corners as f32 * std::f32::consts::TAU);
+        let chain: Vec<Vec2> = (0..corners).map(corner).collect();
+        world.add_assembly(&Assembly::chain(&chain, true, material).unwrap()).unwrap();
+        let desc = BodyDesc { velocity, angular_velocity: spin, ..BodyDesc::dynamic(shape, position) };
+        let desc = BodyDesc { mass: Some(1.0), material, angle: 6.0 * numbers.next(), ..desc };
+        let body = world.add_body(&desc).unwrap();
+        for step in 0..100 {
+            world.step();
+            let position = state(&world, body).position;
+            assert!(position.length() < 6.51, "body {number}, step {step}: {position}");
+        }
+    }
+}
