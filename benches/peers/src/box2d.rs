@@ -8,6 +8,7 @@
 //! is its serial path, without tasks.
 
 use crate::engine::{State, Stepping, World, timed};
+use crate::hosting::Hosted;
 use crate::queries::{Asked, RADIUS};
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, corners, own_shape};
@@ -30,6 +31,16 @@ impl Box2dWorld {
     ///
     /// When Box2D has no room for another world or the scene has a shape it lacks.
     pub fn new(scene: &Scene, stepping: Stepping) -> Result<Self, String> {
+        let mut world = Box2dWorld::empty(scene, stepping)?;
+        world.add(scene)?;
+        for (body, part) in &scene.parts {
+            add_shape(world.bodies[*body], part)?;
+        }
+        Ok(world)
+    }
+
+    /// A world without bodies, with room for those of the scene.
+    fn empty(scene: &Scene, stepping: Stepping) -> Result<Self, String> {
         let too_many = |_| "too many for Box2D's int".to_owned();
         let moving = c_int::try_from(scene.moving()).map_err(too_many)?;
         let resting = c_int::try_from(scene.bodies.len() - scene.moving()).map_err(too_many)?;
@@ -37,8 +48,8 @@ impl Box2dWorld {
         // SAFETY: takes nothing and returns a plain value.
         let mut def = unsafe { ffi::b2DefaultWorldDef() };
         def.gravity = vec2(scene.settings.gravity.to_array());
-        def.enableSleep = false;
-        def.enableContinuous = false;
+        def.enableSleep = stepping.sleep;
+        def.enableContinuous = stepping.continuous;
         def.workerCount = c_int::try_from(stepping.threads).map_err(too_many)?;
         def.capacity = ffi::b2Capacity {
             staticShapeCount: resting,
@@ -53,22 +64,13 @@ impl Box2dWorld {
         if id.index1 == 0 {
             return Err("Box2D has no room for another world".to_owned());
         }
-        let mut world = Box2dWorld {
+        Ok(Box2dWorld {
             world: id,
             bodies: Vec::with_capacity(scene.bodies.len()),
             schedule: Schedule::new(scene.replacing),
             time_step: scene.settings.time_step,
             substeps: c_int::try_from(stepping.substeps).map_err(too_many)?,
-        };
-        for desc in &scene.bodies {
-            // SAFETY: the world was created above.
-            let body = unsafe { create(id, desc) }?;
-            world.bodies.push(body);
-        }
-        for (body, part) in &scene.parts {
-            add_shape(world.bodies[*body], part)?;
-        }
-        Ok(world)
+        })
     }
 }
 
@@ -233,6 +235,29 @@ unsafe extern "C" fn count(_: ffi::b2ShapeId, context: *mut c_void) -> bool {
     true
 }
 
+impl Hosted for Box2dWorld {
+    fn empty(scene: &Scene) -> Result<Self, String> {
+        Box2dWorld::empty(scene, Stepping::common(1))
+    }
+
+    fn add(&mut self, scene: &Scene) -> Result<(), String> {
+        for desc in &scene.bodies {
+            // SAFETY: the world exists until `self` is dropped, and no step of it runs.
+            let body = unsafe { create(self.world, desc) }?;
+            self.bodies.push(body);
+        }
+        Ok(())
+    }
+
+    fn poses(&self, out: &mut [[f32; 3]]) {
+        for (pose, &body) in out.iter_mut().zip(&self.bodies) {
+            // SAFETY: the body was created in this world; the call only reads, and no step runs while `self` is borrowed.
+            let ffi::b2Transform { p, q } = unsafe { ffi::b2Body_GetTransform(body) };
+            *pose = [p.x, p.y, q.s.atan2(q.c)];
+        }
+    }
+}
+
 impl Asked for Box2dWorld {
     fn rays(&mut self, rays: &[::granule::Ray]) -> usize {
         // SAFETY: takes nothing and returns a plain value.
@@ -314,7 +339,8 @@ impl JoinedWorld {
         joints: &[JointDesc<usize, usize>],
     ) -> Result<Self, String> {
         let scene = Scene { settings, bodies: Vec::new(), parts: Vec::new(), replacing: None };
-        let world = Box2dWorld::new(&scene, Stepping::common(threads))?;
+        let Settings { sleep, continuous, .. } = settings;
+        let world = Box2dWorld::new(&scene, Stepping { sleep, continuous, ..Stepping::common(threads) })?;
         let mut joined = JoinedWorld { world, held: Vec::new() };
         for desc in bodies {
             // SAFETY: the world exists until `joined` is dropped, and no step of it runs.

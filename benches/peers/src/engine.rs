@@ -80,10 +80,15 @@ pub struct Stepping {
     pub contact_frequency_ratio: Option<f32>,
     /// Granule's damping ratio; `None` for its default.
     pub damping_ratio: Option<f32>,
+    /// Whether bodies at rest fall asleep.
+    pub sleep: bool,
+    /// Whether fast bodies are kept from passing through walls within a step. Rapier does so only for bodies that ask for it, and
+    /// none does here.
+    pub continuous: bool,
 }
 
 impl Stepping {
-    /// What all engines have in the comparison: 4 substeps of 1 iteration.
+    /// What all engines have in the comparison: 4 substeps of 1 iteration, no sleep, no continuous collision.
     pub fn common(threads: usize) -> Self {
         Stepping {
             threads,
@@ -92,6 +97,8 @@ impl Stepping {
             solver: Solver::Soft,
             contact_frequency_ratio: None,
             damping_ratio: None,
+            sleep: false,
+            continuous: false,
         }
     }
 }

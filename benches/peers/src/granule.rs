@@ -1,6 +1,7 @@
 //! Granule's side.
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::hosting::Hosted;
 use crate::queries::Asked;
 use crate::scenes::Scene;
 use crate::scenes::replacing::Schedule;
@@ -33,6 +34,8 @@ impl GranuleWorld {
                 .contact_frequency_ratio
                 .unwrap_or(scene.settings.contact_frequency_ratio),
             damping_ratio: stepping.damping_ratio.unwrap_or(scene.settings.damping_ratio),
+            sleep: stepping.sleep,
+            continuous: stepping.continuous,
             ..scene.settings
         };
         let mut world = ::granule::World::new(settings).map_err(|error| error.to_string())?;
@@ -80,6 +83,29 @@ impl World for GranuleWorld {
             Err(_) => State { position: [f32::NAN; 2], angle: f32::NAN, velocity: [f32::NAN; 2] },
         };
         self.handles.iter().map(state).collect()
+    }
+}
+
+impl Hosted for GranuleWorld {
+    fn empty(scene: &Scene) -> Result<Self, String> {
+        let none = Scene { settings: scene.settings, bodies: Vec::new(), parts: Vec::new(), replacing: None };
+        let mut empty = GranuleWorld::new(&none, Stepping::common(1), None)?;
+        empty.world.reserve(scene.bodies.len(), 0, 0).map_err(|error| error.to_string())?;
+        Ok(empty)
+    }
+
+    fn add(&mut self, scene: &Scene) -> Result<(), String> {
+        for desc in &scene.bodies {
+            self.handles.push(self.world.add_body(desc).map_err(|error| error.to_string())?);
+        }
+        Ok(())
+    }
+
+    fn poses(&self, out: &mut [[f32; 3]]) {
+        for (pose, &handle) in out.iter_mut().zip(&self.handles) {
+            let body = self.world.body(handle).expect("every body was added");
+            *pose = [body.position.x, body.position.y, body.angle];
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Joined bodies: Granule next to Box2D, with the same bodies and the same joints.
 //!
 //! The scenes are Granule's built-in ones, most of them with the dimensions of Box2D's own benchmarks. Both engines have the same
-//! stiffness of joints (60 Hz, damping ratio 2), 4 substeps, and neither sleep nor continuous collision. The error is the distance
+//! stiffness of joints (60 Hz, damping ratio 2), 4 substeps, and neither sleep nor continuous collision, unless `--defaults` asks for both. The error is the distance
 //! of the two points that a revolute joint holds together. Rapier is left out: what it calls a revolute joint has other limits and motors.
 
 use crate::box2d::JoinedWorld;
@@ -39,6 +39,15 @@ const SEED: u64 = 1;
 /// Of both engines.
 const SUBSTEPS: u32 = 4;
 
+/// How the scenes are run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// Small and short, to see that everything runs.
+    pub quick: bool,
+    /// With sleep and continuous collision.
+    pub defaults: bool,
+}
+
 /// What a run of an engine showed.
 struct Run {
     seconds: Vec<f64>,
@@ -57,10 +66,11 @@ impl Run {
 
 /// The scene as both engines have it: with the same substeps and stiffness, and without the neighbours of a chain's segments, which only
 /// Granule looks at.
-fn scene(case: &Case, quick: bool) -> Result<Scene, String> {
-    let bodies = if quick { case.bodies / 20 } else { case.bodies };
+fn scene(case: &Case, form: Form) -> Result<Scene, String> {
+    let bodies = if form.quick { case.bodies / 20 } else { case.bodies };
     let mut scene = builtin(case.scene, bodies, SEED).ok_or_else(|| format!("no scene `{}`", case.scene))?;
     scene.settings.substeps = SUBSTEPS;
+    (scene.settings.sleep, scene.settings.continuous) = (form.defaults, form.defaults);
     for joint in &mut scene.joints {
         joint.stiffness = ::granule::JointDesc::<usize, usize>::STIFFNESS;
     }
@@ -142,9 +152,9 @@ fn make_anew(rain: &Rain, step: usize, world: &mut JoinedWorld) -> Result<(), St
 }
 
 /// Runs both engines in rounds, and takes the least time of each step.
-fn rounds(case: &Case, threads: usize, rounds: usize, quick: bool) -> Result<[Run; 2], String> {
-    let scene = scene(case, quick)?;
-    let steps = if quick { [10, 10] } else { [case.warmup, case.steps] };
+fn rounds(case: &Case, threads: usize, rounds: usize, form: Form) -> Result<[Run; 2], String> {
+    let scene = scene(case, form)?;
+    let steps = if form.quick { [10, 10] } else { [case.warmup, case.steps] };
     let mut best: [Option<Run>; 2] = [None, None];
     for round in 0..rounds {
         for turn in 0..2 {
@@ -166,12 +176,13 @@ fn rounds(case: &Case, threads: usize, rounds: usize, quick: bool) -> Result<[Ru
 /// # Errors
 ///
 /// What an engine says when it refuses something.
-pub fn report(origin: &Origin, repeat: usize, threads: &[usize], quick: bool) -> Result<String, String> {
+pub fn report(origin: &Origin, repeat: usize, threads: &[usize], form: Form) -> Result<String, String> {
     let mut text = String::from("# Joints\n\n");
     text.push_str(&origin.markdown());
+    let rest = if form.defaults { "sleep and continuous collision on, " } else { "" };
     let _ = write!(
         text,
-        "\nThe same bodies and joints in both engines, 4 substeps, least of {repeat} rounds of each step, ms. `rain` makes and destroys figures \
+        "\nThe same bodies and joints in both engines, 4 substeps, {rest}least of {repeat} rounds of each step, ms. `rain` makes and destroys figures \
          before a step; that is part of the step. The error is the distance of the two points of a revolute joint after the last step, mm.\n\n\
          | scene | threads | Granule: median | mean | p99 | error, mean / largest | Box2D: median | mean | p99 | error, mean / largest | \
          ratio: median | mean | p99 | bar |\n\
@@ -179,7 +190,7 @@ pub fn report(origin: &Origin, repeat: usize, threads: &[usize], quick: bool) ->
     );
     for case in &CASES {
         for &threads in threads {
-            let [ours, theirs] = rounds(case, threads, repeat, quick)?;
+            let [ours, theirs] = rounds(case, threads, repeat, form)?;
             let (a, b) = (Times::of(&ours.seconds), Times::of(&theirs.seconds));
             let engine = |times: &Times, run: &Run| {
                 let [mean, max] = [run.mean_error, run.max_error].map(|error| 1e3 * error);
@@ -214,7 +225,7 @@ mod tests {
     fn both_engines_run() {
         for case in &CASES {
             for threads in [1, 2] {
-                for run in rounds(case, threads, 1, true).expect("a run") {
+                for run in rounds(case, threads, 1, Form { quick: true, ..Form::default() }).expect("a run") {
                     assert_eq!(run.seconds.len(), 10);
                     assert!(
                         run.max_error < 0.2 && run.mean_error <= run.max_error,

@@ -16,12 +16,15 @@
 //! `--help` lists the rest, among it:
 //!
 //! - `--scenes packed-50k,gas-50k`, `--engines`, `--threads`, `--warmup`, `--steps`: a part of it;
+//! - `--defaults`: what comes to rest, with sleep and continuous collision on; with `--joints`, joined bodies with both;
+//! - `--continuous`: cases with continuous collision and without, in turns;
 //! - `--quality`: settled `packed` circles for a grid of Granule's settings, next to Box2D;
 //! - `--convergence`: the scenes in motion at 4 to 32 substeps in every engine, to see which result 4 are nearest to;
 //! - `--weights`: heavy bodies on light ones, how far they sink;
 //! - `--many`: many worlds side by side, by `step_many`;
 //! - `--joints`: joined bodies, next to Box2D;
 //! - `--queries`: rays, circle casts and boxes, single and in batches;
+//! - `--hosting`: adding many bodies, reading all poses, snapshots;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -33,13 +36,14 @@
 //!
 //! The parts: [`cases`] the rows of the table and their bars, [`scenes`] what is run, [`engine`] what an engine has to
 //! do, [`granule`], [`box2d`] and [`rapier`] the engines, [`rounds`] the measurement, [`times`] the figures of
-//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`queries`] rays, casts and boxes, [`modes`] what the
+//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`queries`] rays, casts and boxes, [`hosting`] what a host does around the step, [`modes`] what the
 //! program can be asked for, [`report`] the tables.
 
 mod box2d;
 mod cases;
 mod engine;
 mod granule;
+mod hosting;
 mod joints;
 mod many;
 mod measure;
@@ -52,9 +56,9 @@ mod scenes;
 mod times;
 mod weights;
 
-use cases::{CASES, Case};
+use cases::{CASES, Case, RESTING};
 use clap::Parser;
-use engine::Engine;
+use engine::{Engine, Stepping};
 use report::{Goal, Origin, Report};
 use rounds::Order;
 use std::path::PathBuf;
@@ -110,6 +114,15 @@ struct Cli {
     /// Rays, circle casts and boxes
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many", "joints"])]
     queries: bool,
+    /// Adding many bodies, reading all poses, snapshots
+    #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many", "joints", "queries"])]
+    hosting: bool,
+    /// Sleep and continuous collision on in every engine; without --scenes or --joints, the cases that come to rest
+    #[arg(long, conflicts_with_all = ["quality", "convergence", "flatness", "weights", "many", "queries", "hosting"])]
+    defaults: bool,
+    /// Cases with continuous collision and without, in turns
+    #[arg(long, conflicts_with_all = ["defaults", "quality", "convergence", "flatness", "weights", "many", "joints", "queries"])]
+    continuous: bool,
     /// Cost per body and peak memory at several sizes
     #[arg(long, conflicts_with_all = ["scenes", "repeat", "turns"])]
     flatness: bool,
@@ -145,16 +158,20 @@ fn run(cli: &Cli) -> Result<(), String> {
     let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
     let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
     let failed = |out: &PathBuf| format!("cannot write to {}", out.display());
-    if cli.weights || cli.many || cli.joints || cli.queries {
+    if cli.weights || cli.many || cli.joints || cli.queries || cli.hosting {
         let (name, text) = if cli.many {
             ("peers-many.md", many::report(&origin, cli.repeat as usize)?)
+        } else if cli.hosting {
+            ("peers-hosting.md", hosting::report(&origin, cli.repeat as usize, cli.quick)?)
         } else if cli.queries {
             let (bodies, count) = if cli.quick { (1_000, 200) } else { (50_000, 10_000) };
             let bodies = cli.bodies.unwrap_or(bodies);
             ("peers-queries.md", queries::report(&origin, cli.repeat as usize, bodies, count)?)
         } else if cli.joints {
             let threads = cli.threads_or(&[1, 2]);
-            ("peers-joints.md", joints::report(&origin, cli.repeat as usize, &threads, cli.quick)?)
+            let form = joints::Form { quick: cli.quick, defaults: cli.defaults };
+            let name = if cli.defaults { "peers-joints-defaults.md" } else { "peers-joints.md" };
+            (name, joints::report(&origin, cli.repeat as usize, &threads, form)?)
         } else {
             let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d, Engine::Rapier]);
             ("peers-weights.md", weights::report(&origin, &engines)?)
@@ -176,8 +193,16 @@ fn run(cli: &Cli) -> Result<(), String> {
         // The goals are set for the cases as they stand.
         let own_sizes = cli.bodies.is_none() && cli.warmup.is_none() && cli.steps.is_none() && !cli.quick;
         let goals: Vec<Goal> = if own_sizes { cases.iter().filter_map(goal).collect() } else { Vec::new() };
-        let runs = modes::comparison(cli, &cases)?;
-        ("peers", Report::comparison(origin, runs, &goals))
+        if cli.continuous {
+            ("peers-continuous", Report::continuous(origin, modes::continuous(cli, &cases)?))
+        } else {
+            let runs = modes::comparison(cli, &cases)?;
+            if cli.defaults {
+                ("peers-defaults", Report::defaults(origin, runs, &goals))
+            } else {
+                ("peers", Report::comparison(origin, runs, &goals))
+            }
+        }
     };
 
     print!("{}", report.markdown());
@@ -212,16 +237,22 @@ impl Cli {
         Order { rounds: self.repeat as usize, turns: self.turns as usize }
     }
 
+    /// How an engine steps a case.
+    fn stepping(&self, case: &Case, engine: Engine, threads: usize) -> Stepping {
+        Stepping { sleep: self.defaults, continuous: self.defaults, ..case.stepping(engine, threads) }
+    }
+
     fn cases(&self) -> Result<Vec<Case>, String> {
+        let all: &[Case] = if self.defaults { &RESTING } else { &CASES };
         let chosen = |case: &Case, name: &String| case.name == name || case.scene == name;
         for name in &self.scenes {
-            if !CASES.iter().any(|case| chosen(case, name)) {
-                let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+            if !all.iter().any(|case| chosen(case, name)) {
+                let names: Vec<&str> = all.iter().map(|case| case.name).collect();
                 return Err(format!("no case or scene `{name}`; there are {}", names.join(", ")));
             }
         }
         let wanted =
             |case: &&Case| self.scenes.is_empty() || self.scenes.iter().any(|name| chosen(case, name));
-        Ok(CASES.iter().filter(wanted).map(|&case| self.adjusted(case)).collect())
+        Ok(all.iter().filter(wanted).map(|&case| self.adjusted(case)).collect())
     }
 }

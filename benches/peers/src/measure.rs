@@ -196,7 +196,12 @@ mod tests {
     }
 
     fn scene(bodies: Vec<BodyDesc>, parts: Vec<(usize, Part)>) -> Scene {
-        Scene { settings: Settings { sleep: false, continuous: false, ..Settings::default() }, bodies, parts, replacing: None }
+        Scene {
+            settings: Settings { sleep: false, continuous: false, ..Settings::default() },
+            bodies,
+            parts,
+            replacing: None,
+        }
     }
 
     /// The rows and the sweep find what all pairs find.

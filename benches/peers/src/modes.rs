@@ -15,7 +15,24 @@ pub fn comparison(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
     for case in cases {
         for threads in cli.threads_or(&[1, 2]) {
             let setups: Vec<Setup> =
-                engines.iter().map(|&engine| (engine, case.stepping(engine, threads))).collect();
+                engines.iter().map(|&engine| (engine, cli.stepping(case, engine, threads))).collect();
+            runs.extend(rounds(case, &setups, cli.order())?);
+        }
+    }
+    Ok(runs)
+}
+
+/// Cases with continuous collision and without, in turns.
+pub fn continuous(cli: &Cli, cases: &[Case]) -> Result<Vec<Run>, String> {
+    let engines = cli.engines_or(&[Engine::Granule, Engine::Box2d]);
+    let mut runs = Vec::new();
+    for case in cases {
+        for threads in cli.threads_or(&[1]) {
+            let of = |&engine| {
+                [false, true]
+                    .map(|continuous| (engine, Stepping { continuous, ..case.stepping(engine, threads) }))
+            };
+            let setups: Vec<Setup> = engines.iter().flat_map(of).collect();
             runs.extend(rounds(case, &setups, cli.order())?);
         }
     }

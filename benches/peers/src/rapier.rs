@@ -1,6 +1,7 @@
 //! Rapier's side: its `parallel` and `simd8` builds, everything that is not compared left at its default.
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
+use crate::hosting::Hosted;
 use crate::queries::{Asked, RADIUS};
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, own_shape};
@@ -13,6 +14,7 @@ pub struct RapierWorld {
     handles: Vec<RigidBodyHandle>,
     schedule: Schedule,
     pool: Pool,
+    sleep: bool,
 }
 
 impl RapierWorld {
@@ -20,33 +22,87 @@ impl RapierWorld {
     ///
     /// When the scene has a shape that is not compared.
     pub fn new(scene: &Scene, stepping: Stepping, pool: Pool) -> Result<Self, String> {
+        let mut new = RapierWorld::with_settings(scene, stepping, pool);
+        new.add(scene)?;
+        for (body, part) in &scene.parts {
+            let world = &mut new.world;
+            world.colliders.insert_with_parent(collider(part)?, new.handles[*body], &mut world.bodies);
+        }
+        Ok(new)
+    }
+
+    /// A world without bodies.
+    fn with_settings(scene: &Scene, stepping: Stepping, pool: Pool) -> Self {
         let mut world = PhysicsWorld {
             gravity: Vector::new(scene.settings.gravity.x, scene.settings.gravity.y),
             integration_parameters: IntegrationParameters {
                 dt: scene.settings.time_step,
                 // A solver iteration of Rapier is a substep, with one biased and one relaxing pass.
                 num_solver_iterations: stepping.substeps as usize,
-                // No continuous collision at all, not even against fixed bodies.
-                max_ccd_substeps: 0,
                 ..IntegrationParameters::default()
             },
             ..PhysicsWorld::default()
         };
 
-        let mut handles = Vec::with_capacity(scene.bodies.len());
-        for desc in &scene.bodies {
-            handles.push(insert(&mut world, desc)?);
+        if !stepping.continuous {
+            // No continuous collision at all, not even against fixed bodies.
+            world.integration_parameters.max_ccd_substeps = 0;
         }
-        for (body, part) in &scene.parts {
-            world.colliders.insert_with_parent(collider(part)?, handles[*body], &mut world.bodies);
+        let schedule = Schedule::new(scene.replacing);
+        RapierWorld {
+            world,
+            handles: Vec::with_capacity(scene.bodies.len()),
+            schedule,
+            pool,
+            sleep: stepping.sleep,
         }
+    }
 
-        Ok(RapierWorld { world, handles, schedule: Schedule::new(scene.replacing), pool })
+    /// The world's bytes, in a buffer that is used again.
+    ///
+    /// # Errors
+    ///
+    /// What the serializer says.
+    pub fn save(&self, buffer: Vec<u8>) -> Result<Vec<u8>, String> {
+        postcard::to_extend(&self.world, buffer).map_err(|error| error.to_string())
+    }
+
+    /// Takes the world of some bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the deserializer says.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.world = postcard::from_bytes(bytes).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+}
+
+impl Hosted for RapierWorld {
+    fn empty(scene: &Scene) -> Result<Self, String> {
+        // Outside of a pool it takes the global one.
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| error.to_string())?;
+        Ok(RapierWorld::with_settings(scene, Stepping::common(1), Some(std::sync::Arc::new(pool))))
+    }
+
+    fn add(&mut self, scene: &Scene) -> Result<(), String> {
+        for desc in &scene.bodies {
+            self.handles.push(insert(&mut self.world, desc, self.sleep)?);
+        }
+        Ok(())
+    }
+
+    fn poses(&self, out: &mut [[f32; 3]]) {
+        for (pose, &handle) in out.iter_mut().zip(&self.handles) {
+            let body = &self.world.bodies[handle];
+            *pose = [body.translation().x, body.translation().y, body.rotation().angle()];
+        }
     }
 }
 
 /// A body with its own shape.
-fn insert(world: &mut PhysicsWorld, desc: &BodyDesc) -> Result<RigidBodyHandle, String> {
+fn insert(world: &mut PhysicsWorld, desc: &BodyDesc, sleep: bool) -> Result<RigidBodyHandle, String> {
     let builder = match desc.body_type {
         BodyType::Dynamic => RigidBodyBuilder::dynamic(),
         BodyType::Static => RigidBodyBuilder::fixed(),
@@ -60,7 +116,7 @@ fn insert(world: &mut PhysicsWorld, desc: &BodyDesc) -> Result<RigidBodyHandle, 
         .gravity_scale(desc.gravity_scale)
         .linear_damping(desc.linear_damping)
         .angular_damping(desc.angular_damping)
-        .can_sleep(false)
+        .can_sleep(sleep)
         .ccd_enabled(false);
     if matches!(desc.shape, Shape::Aabb { .. }) {
         builder = builder.lock_rotations();
@@ -109,14 +165,14 @@ fn collider(part: &Part) -> Result<ColliderBuilder, String> {
 
 impl World for RapierWorld {
     fn run(&mut self, steps: usize, seconds: &mut Vec<f64>) {
-        let RapierWorld { world, handles, schedule, pool } = self;
+        let RapierWorld { world, handles, schedule, pool, sleep } = self;
         inside(pool, || {
             timed(schedule, steps, seconds, |edits| {
                 for &place in &edits.places {
                     world.remove_body(handles[place]);
                 }
                 for (&place, body) in edits.places.iter().zip(&edits.bodies) {
-                    handles[place] = insert(world, body).expect("a circle is compared");
+                    handles[place] = insert(world, body, *sleep).expect("a circle is compared");
                 }
                 world.step();
             });

@@ -51,6 +51,12 @@ pub struct Run {
     /// The same for Granule's damping ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping_ratio: Option<f32>,
+    /// Whether bodies at rest fell asleep.
+    #[serde(default)]
+    pub sleep: bool,
+    /// Whether continuous collision was on.
+    #[serde(default)]
+    pub continuous: bool,
     /// Of its steps.
     #[serde(flatten)]
     pub times: Times,
@@ -104,6 +110,30 @@ impl Report {
     pub fn quality(origin: Origin, runs: Vec<Run>) -> Self {
         let body = studies::settings(&runs);
         Report { schema: "granule.peers-quality/1", origin, runs, body, title: "Time against penetration" }
+    }
+
+    /// The comparison, with sleep and continuous collision as the engines have them when nobody asks for anything.
+    pub fn defaults(origin: Origin, runs: Vec<Run>, goals: &[Goal]) -> Self {
+        let body = comparison::tables(&runs, goals);
+        Report {
+            schema: "granule.peers-defaults/1",
+            origin,
+            runs,
+            body,
+            title: "With sleep and continuous collision",
+        }
+    }
+
+    /// Cases with continuous collision, beside the same without.
+    pub fn continuous(origin: Origin, runs: Vec<Run>) -> Self {
+        let body = studies::continuous(&runs);
+        Report {
+            schema: "granule.peers-continuous/1",
+            origin,
+            runs,
+            body,
+            title: "What continuous collision costs",
+        }
     }
 
     /// States in motion at several substeps.

@@ -65,8 +65,11 @@ fn said(run: &Run) -> String {
     let frequency =
         run.contact_frequency_ratio.map_or_else(String::new, |ratio| format!(" ratio {ratio:.3}"));
     let damping = run.damping_ratio.map_or_else(String::new, |ratio| format!(" damping {ratio}"));
+    let rest = [(run.sleep, " sleep"), (run.continuous, " continuous")]
+        .map(|(on, name)| if on { name } else { "" })
+        .concat();
     format!(
-        "{}, {} threads, {} {} {}×{}{frequency}{damping}: {:.3} ms, mean {:.3}, p99 {:.3}, mean penetration {:.5}, \
+        "{}, {} threads, {} {} {}×{}{frequency}{damping}{rest}: {:.3} ms, mean {:.3}, p99 {:.3}, mean penetration {:.5}, \
          RMS speed {:.3}, outside {}, lost {}",
         run.case,
         run.threads,
@@ -166,6 +169,8 @@ pub fn measure(case: &Case, setups: &[Setup], turns: usize) -> Result<Vec<Round>
             solver: solver.to_owned(),
             contact_frequency_ratio: stepping.contact_frequency_ratio,
             damping_ratio: stepping.damping_ratio,
+            sleep: stepping.sleep,
+            continuous: stepping.continuous,
             times,
             ns_per_body_step: ns_per_body(times.p50_ms, bodies),
             rms_speed_over_turns: mean(|quality| quality.rms_speed.powi(2)).sqrt(),

@@ -86,7 +86,7 @@ impl Scene {
             time_step: 1.0 / 60.0,
             substeps: 4,
             mixing: Mixing { friction: Mix::GeometricMean, restitution: Mix::Max },
-            // No engine sleeps in the comparison.
+            // Stepping says whether the engines sleep; many worlds, side by side, do not.
             sleep: false,
             continuous: false,
             ..Settings::default()

@@ -65,7 +65,13 @@ fn cases() -> Vec<Case> {
 /// How far the lowest of what is read is below where it would be, m.
 fn sunk(case: &Case, engine: Engine) -> Result<f32, String> {
     let mixing = Mixing { friction: Mix::GeometricMean, restitution: Mix::Max };
-    let settings = Settings { gravity: Vec2::new(0.0, -10.0), mixing, sleep: false, continuous: false, ..Settings::default() };
+    let settings = Settings {
+        gravity: Vec2::new(0.0, -10.0),
+        mixing,
+        sleep: false,
+        continuous: false,
+        ..Settings::default()
+    };
     let scene = Scene { settings, bodies: case.bodies.clone(), parts: Vec::new(), replacing: None };
     let mut world = build(engine, &[scene], Stepping::common(1))?;
     world.run(STEPS, &mut Vec::new());

@@ -210,14 +210,16 @@ fn details(runs: &[Run]) -> String {
         "lost",
         "rounds agree",
     ];
-    format!("## Every run\n\n{}{}", table(&head, &runs.iter().map(row).collect::<Vec<_>>()), legend())
+    format!("## Every run\n\n{}{}", table(&head, &runs.iter().map(row).collect::<Vec<_>>()), legend(runs))
 }
 
 /// What the tables of runs have in common.
-pub fn legend() -> String {
+pub fn legend(runs: &[Run]) -> String {
+    let rest =
+        if runs.iter().any(|run| run.sleep) { "as the engines have them by default (on)" } else { "off" };
     format!(
         "All engines: the same bodies, steps of 1/60 s with 4 substeps unless stated, sleeping and continuous \
-         collision off, friction by geometric mean, restitution by max. Times are per step: of each step the least over \
+         collision {rest}, friction by geometric mean, restitution by max. Times are per step: of each step the least over \
          the rounds. Quality is that of the \
          state after the last measured step, by the same code for all: contacts are pairs less than \
          {CONTACT_DISTANCE} m apart, the mean penetration is over the pairs that overlap, lost bodies have a \
