@@ -9,7 +9,7 @@ mod machines;
 
 pub(super) use machines::{cars, gears, mill};
 
-use super::builtin::{Pieces, body, centred, grid, wall};
+use super::pieces::{Pieces, body, centred, grid, wall};
 use super::random::Random;
 use super::script::{Drop, Rain, Script, TORQUE, Walker};
 use crate::geometry::trig::sin_cos;
