@@ -237,7 +237,7 @@ impl World {
     pub fn apply_field(&mut self, field: &Field) -> Result<usize, Error> {
         self.record(|| Call::ApplyField(*field));
         field.validate()?;
-        let mut memory = std::mem::take(&mut self.field_memory);
+        let mut memory = std::mem::take(&mut self.memory.fields);
         self.find_in(&field.region, field.mask, field.wake, &mut memory.slots);
         match field.kind {
             FieldKind::Buoyancy { normal, offset, density, drag, angular_drag, flow } => {
@@ -250,7 +250,7 @@ impl World {
             self.add_force(slot as usize, *force);
         }
         let count = memory.slots.len();
-        self.field_memory = memory;
+        self.memory.fields = memory;
         Ok(count)
     }
 
@@ -266,7 +266,7 @@ impl World {
         check_vec("centre", centre, MAX_COORDINATE)?;
         check_range("radius", radius, 1.0e-3, 2.0 * MAX_COORDINATE)?;
         check_range("impulse", impulse, -1.0e12, 1.0e12)?;
-        let mut memory = std::mem::take(&mut self.field_memory);
+        let mut memory = std::mem::take(&mut self.memory.fields);
         self.find_in(&Region::Circle { centre, radius }, mask, true, &mut memory.slots);
         self.push_all(&Push::Explosion { centre, inv_radius: 1.0 / radius, impulse }, &mut memory);
         for (&slot, force) in memory.slots.iter().zip(&memory.forces) {
@@ -279,7 +279,7 @@ impl World {
         }
         let count = memory.slots.len();
         self.unchecked |= count > 0;
-        self.field_memory = memory;
+        self.memory.fields = memory;
         Ok(count)
     }
 
