@@ -132,7 +132,7 @@ impl Boxes {
             let c = &bodies.columns;
             crew.chunks(bodies.len, CHUNK, |range| {
                 #[allow(unsafe_code)]
-                // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+                // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
                 let half_x = unsafe { half_x.range(range.clone()) };
                 for (half_x, slot) in half_x.iter_mut().zip(range) {
                     let round = c.kind[slot].is_round() && c.inv_mass[slot] > 0.0;
@@ -151,11 +151,11 @@ impl Boxes {
         let role = SharedSlice::new(&mut self.role);
         crew.chunks(bodies.len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+            // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let [axis_x, axis_y, half_x, half_y, rounding] =
                 unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint, as above.
+            // SAFETY: each slot is in one chunk, and `role` is a column of its own.
             let role = unsafe { role.range(range.clone()) };
             with_lanes!(level, L => fill_axes::<L>(bodies, range.clone(), [axis_x, axis_y]));
             for (i, slot) in range.enumerate() {

@@ -341,7 +341,7 @@ impl Carry {
                 (start.range(tile.slots.clone()), entries.range(range.clone()), high.range(range.clone()))
             };
             #[allow(unsafe_code)]
-            // SAFETY: tiles have disjoint entries, as above.
+            // SAFETY: each task takes the entries of its own tile, and each entry belongs to one tile.
             let manifold = unsafe { manifold.range(if any_manifold { range.clone() } else { 0..0 }) };
             let mut next_slot = tile.slots.start;
             for (i, (index, pair, lane)) in pairs_holding(tile).enumerate() {

@@ -104,12 +104,12 @@ impl Mirror {
         let rows = [&mut self.shape, &mut self.vel, &mut self.accum].map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives each slot to one task.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
             if bodies.any_manifold {
                 let [shape, vel, accum] = rows;
                 #[allow(unsafe_code)]
-                // SAFETY: chunks are disjoint.
+                // SAFETY: `Crew::chunks` gives each slot to one task.
                 let placement = unsafe { placement.range(range.clone()) };
                 let rows = [&mut *shape, vel, accum];
                 with_lanes!(level, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
@@ -119,7 +119,7 @@ impl Mirror {
             }
             if bodies.any_damping {
                 #[allow(unsafe_code)]
-                // SAFETY: chunks are disjoint.
+                // SAFETY: `Crew::chunks` gives each slot to one task.
                 let damp = unsafe { damp.range(range.clone()) };
                 for (damp, slot) in damp.iter_mut().zip(range) {
                     let moves = c.kind[slot].motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0;
@@ -205,7 +205,7 @@ impl Mirror {
         let (frame, level) = (SharedSlice::new(&mut self.frame), self.level);
         crew.chunks(bodies.len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives each slot to one task.
             let frame = unsafe { frame.range(range.clone()) };
             with_lanes!(level, L => fill_frames::<L>(bodies, range, frame));
         });
@@ -273,7 +273,7 @@ impl Mirror {
         let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
         crew.chunks(self.bodies, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives each slot to one task.
             let (columns, turns) = unsafe {
                 (columns.each_ref().map(|column| column.range(range.clone())), turns.range(range.clone()))
             };
@@ -295,7 +295,7 @@ impl Mirror {
             if any_force {
                 for force in &forces {
                     #[allow(unsafe_code)]
-                    // SAFETY: chunks are disjoint.
+                    // SAFETY: `Crew::chunks` gives each slot to one task.
                     unsafe { force.range(range.clone()) }.fill(0.0);
                 }
             }

@@ -100,7 +100,7 @@ impl JointSolver {
                 }
             });
         }
-        // SAFETY: this thread alone is at work, one joint after the other. The rows exist, as above.
+        // SAFETY: this thread alone is at work, one joint after the other. The rows exist (asserted by `pass`, and by `Ends::look_up`).
         unsafe {
             each_store!([&mut self], _, store => store.serial.one_by_one::<PASS>(rows, constants));
         }
@@ -166,7 +166,8 @@ impl<'a, B: Block> Shared<'a, B> {
         let first = chunk * CHUNK_BLOCKS;
         let range = first..(first + CHUNK_BLOCKS).min(self.blocks.len());
         let used = self.used - first * BLOCK;
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that no other thread has this chunk or the rows of its ends. Joints of a colour move no body
+        // twice, so lanes share no row.
         unsafe {
             let blocks = self.blocks.range(range.clone());
             with_lanes!(level, L => sweep::<L, B, PASS>(blocks, &self.features[range], used, rows, constants));
@@ -183,7 +184,8 @@ impl<B: Block> Colour<B> {
     #[allow(unsafe_code)]
     unsafe fn one_by_one<const PASS: usize>(&mut self, rows: &Rows<'_>, constants: &Constants<'_>) {
         if self.used > 0 {
-            // SAFETY: the caller guarantees it.
+            // SAFETY: the caller guarantees that the rows exist and that no other thread has them. The joints are swept one by one, so lanes
+            // share no row.
             unsafe {
                 sweep::<f32, B, PASS>(&mut self.blocks, &self.lanes.features, self.used, rows, constants)
             };
