@@ -7,16 +7,14 @@
 //! something that sleeps and something that moves are looked at once before: where they are at the start of the step, and how far they
 //! may come in it.
 
-use super::{Contact, Hull, HullPair, HullSolver, OUTLINE_ROWS, OtherPair, Surface, box_of};
-use crate::base::room::resize;
+use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Surface, box_of};
 use crate::body::{Bodies, BodyHandle};
 use crate::crew::Crew;
 use crate::isa::Level;
 use crate::lane::Row;
-use crate::narrowphase::hulls::{Around, LoopTouch};
+use crate::narrowphase::hulls::LoopTouch;
 use crate::particles::hulls::Hulls;
 use crate::settings::Settings;
-use crate::solver::hulls::Rigid;
 use glam::Vec2;
 
 /// What is kept of an island's hulls.
@@ -233,20 +231,24 @@ impl HullSolver {
         self.pair_for_waking(&roles, bodies, settings, stirs, near);
         self.make_loops();
         self.list_paired();
-        let count = self.hulls.len();
-        resize(&mut self.outlines, count * OUTLINE_ROWS);
-        self.around.clear();
-        self.around.resize(count, Around::default());
-        self.rigid.clear();
-        self.rigid.resize(count, Rigid::default());
-        self.touches.clear();
-        self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
+        self.clear_touches();
         // Nothing has moved since the start of the step.
         let still = vec![Row::default(); vel.len()];
         self.write_outlines(&still, vel, crew);
         self.find_touches(&still, bodies, level, crew);
+        self.note_islands(&roles, bodies, settings, stirs, touched);
+    }
 
-        let HullSolver { hulls, pairs, others, touches, .. } = &*self;
+    /// Notes the islands that wake: those of pairs that touch, or will in this step.
+    fn note_islands(
+        &self,
+        roles: &[Role],
+        bodies: &Bodies,
+        settings: &Settings,
+        stirs: &dyn Fn(usize) -> bool,
+        touched: &mut Vec<u32>,
+    ) {
+        let HullSolver { hulls, pairs, others, touches, .. } = self;
         for (pair, touch) in pairs.iter().zip(touches) {
             let [a, b] = pair.hulls.map(|hull| hull as usize);
             let island = roles[a].wakes(roles[b]);
