@@ -42,7 +42,7 @@ use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
 use crate::lane::{MAX_WIDTH, Row, with_lanes};
-use fast::{Found, Search};
+use fast::{FastBodies, FastSearch};
 use glam::Vec2;
 use group::Group;
 use shape::Sweep;
@@ -58,7 +58,7 @@ const GROUP: usize = 32;
 pub(crate) struct Continuous {
     pub(crate) walls: Walls,
     /// The bodies whose movements are cast.
-    found: Mutex<Found>,
+    found: Mutex<FastBodies>,
     bullets: Vec<u32>,
     bullet_boxes: BoxTree,
 }
@@ -100,7 +100,7 @@ impl Continuous {
     pub(crate) fn stop(&mut self, around: &Surroundings<'_>, moved: &mut [Row], crew: &Crew<'_>) {
         self.walls.update(around.bodies, moved);
         self.find_fast(around, moved, crew);
-        let Found { near, fast } = self.found.get_mut().expect("no worker panicked");
+        let FastBodies { near, fast } = self.found.get_mut().expect("no worker panicked");
         let walls = &self.walls;
         let movements = Movements(SharedSlice::new(moved));
         crew.run(near.len().div_ceil(GROUP), |number| {
@@ -125,7 +125,7 @@ impl Continuous {
         let mut last = [Row::default(); MAX_WIDTH];
         let rest = &moved[bodies.len - bodies.len % MAX_WIDTH..bodies.len];
         last[..rest.len()].copy_from_slice(rest);
-        let search = Search { bodies, walls: &self.walls, found: &self.found, last, all };
+        let search = FastSearch { bodies, walls: &self.walls, found: &self.found, last, all };
         crew.chunks(bodies.len, CHUNK, |range| {
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
         });

@@ -484,7 +484,7 @@ impl Broadphase {
 
     /// Returns what the pairs of shapes of two bodies have in common.
     #[inline(always)]
-    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> TwoBodies {
+    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> BodyPair {
         let c = &bodies.columns;
         let fixed = slots.map(|slot| c.inv_mass[slot] == 0.0);
         let plane = |slot: usize| {
@@ -492,7 +492,7 @@ impl Broadphase {
                 .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
         };
         let [a, b] = slots;
-        TwoBodies {
+        BodyPair {
             slots,
             fixed,
             planes: slots.map(plane),
@@ -525,7 +525,7 @@ impl Broadphase {
 }
 
 /// What the pairs of shapes of two bodies have in common.
-struct TwoBodies {
+struct BodyPair {
     slots: [usize; 2],
     fixed: [bool; 2],
     /// Normal and offset of those that are half-spaces.
@@ -535,7 +535,7 @@ struct TwoBodies {
     largest_gap: f32,
 }
 
-impl TwoBodies {
+impl BodyPair {
     /// Emits the pair of two shapes, if they may touch.
     #[inline(always)]
     fn accept_boxes(

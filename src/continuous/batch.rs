@@ -16,7 +16,7 @@ const DEEP: f32 = 4.0;
 
 /// What a body first hits.
 #[derive(Clone, Copy)]
-pub(super) struct Hit {
+pub(super) struct FirstHit {
     pub time: f32,
     /// The shape of the group's body that hits.
     pub part: u8,
@@ -37,8 +37,8 @@ pub(super) struct Obstacle {
     pub sweep: Sweep,
 }
 
-impl Hit {
-    pub const NONE: Hit = Hit {
+impl FirstHit {
+    pub const NONE: FirstHit = FirstHit {
         time: MISS,
         part: 0,
         obstacle: Obstacle { slot: usize::MAX, part: 0, sweep: Sweep::NONE },
@@ -49,7 +49,7 @@ impl Hit {
 }
 
 /// Casts of up to [`GROUP`] bodies, sixteen at a time.
-pub(super) struct Batch<'a> {
+pub(super) struct Casts<'a> {
     pub bodies: &'a Bodies,
     level: Level,
     /// By how much shapes may overlap.
@@ -63,7 +63,7 @@ pub(super) struct Batch<'a> {
     approach: [Option<Vec2>; CASTS],
     count: usize,
     /// By body of the group. With `gaps_wanted`, `time` is the gap.
-    pub hits: [Hit; GROUP],
+    pub hits: [FirstHit; GROUP],
     pub gaps_wanted: bool,
     /// The casts are of centres alone, against walls without thickness.
     pub cores: bool,
@@ -87,18 +87,18 @@ pub(super) struct Moving<'a> {
     pub time: f32,
 }
 
-impl<'a> Batch<'a> {
-    pub fn new(bodies: &'a Bodies, level: Level, depth: f32) -> Batch<'a> {
-        Batch {
+impl<'a> Casts<'a> {
+    pub fn new(bodies: &'a Bodies, level: Level, depth: f32) -> Casts<'a> {
+        Casts {
             bodies,
             level,
             depth,
             block: CastBlock::default(),
-            lanes: [(0, 0, Hit::NONE.obstacle); CASTS],
+            lanes: [(0, 0, FirstHit::NONE.obstacle); CASTS],
             slots: [0; CASTS],
             approach: [None; CASTS],
             count: 0,
-            hits: [Hit::NONE; GROUP],
+            hits: [FirstHit::NONE; GROUP],
             gaps_wanted: false,
             cores: false,
             inside: 0,
@@ -230,7 +230,7 @@ impl<'a> Batch<'a> {
             if comes_first && !passes() {
                 let is_core = self.approach[lane].is_some();
                 let excess = (-block.allowed[lane] - block.gap[lane]).clamp(0.0, self.depth);
-                self.hits[number] = Hit { time, part, obstacle, axis, excess, is_core };
+                self.hits[number] = FirstHit { time, part, obstacle, axis, excess, is_core };
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The movements of the bodies of a task: cast, ended where they hit, and led on along what they hit.
 
-use super::batch::{Batch, Hit, Moving, Obstacle};
+use super::batch::{Casts, FirstHit, Moving, Obstacle};
 use super::cast::MISS;
 use super::shape::{ShapeAt, Sweep};
 use super::walls::Walls;
@@ -28,7 +28,7 @@ struct Course {
 pub(super) struct Group<'a> {
     slots: &'a [u32],
     courses: [Course; GROUP],
-    batch: Batch<'a>,
+    batch: Casts<'a>,
     walls: &'a Walls,
     /// The movements, as they are, pass through no wall.
     pub clear: bool,
@@ -41,13 +41,13 @@ impl<'a> Group<'a> {
         slots: &'a [u32],
         moved: &Movements<'_>,
     ) -> Group<'a> {
-        let along = Hit::NONE.obstacle;
+        let along = FirstHit::NONE.obstacle;
         let start = Course { sweep: Sweep::NONE, moved: Vec2::ZERO, turned: 0.0, time: 0.0, along, hits: 0 };
         let mut courses = [start; GROUP];
         for (course, &slot) in courses.iter_mut().zip(slots) {
             course.sweep = moved.of(around.bodies, slot as usize);
         }
-        let batch = Batch::new(around.bodies, around.level, around.depth);
+        let batch = Casts::new(around.bodies, around.level, around.depth);
         Group { slots, courses, batch, walls, clear: false }
     }
 
@@ -56,13 +56,13 @@ impl<'a> Group<'a> {
     pub fn stop(
         &mut self,
         moved: &Movements<'_>,
-        visit: impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2]),
+        visit: impl Fn(&mut Casts<'a>, usize, &Moving<'_>, [Vec2; 2]),
     ) {
         self.cast(0, moved, &visit);
         for (_, hit) in
             self.batch.hits.iter_mut().enumerate().filter(|(number, _)| self.batch.inside >> number & 1 == 1)
         {
-            *hit = Hit::NONE;
+            *hit = FirstHit::NONE;
         }
         self.cast_cores(moved);
         if self.batch.hits.iter().all(|hit| hit.time == MISS) {
@@ -108,7 +108,7 @@ impl<'a> Group<'a> {
     fn carry(&mut self) -> bool {
         let mut moves = false;
         for (course, hit) in self.courses.iter_mut().zip(&mut self.batch.hits) {
-            let hit = std::mem::replace(hit, Hit::NONE);
+            let hit = std::mem::replace(hit, FirstHit::NONE);
             if hit.time < MISS {
                 let sweep = hit.obstacle.sweep.after(hit.time);
                 course.advance(hit.time);
@@ -127,7 +127,7 @@ impl<'a> Group<'a> {
         &mut self,
         hits: u8,
         moved: &Movements<'_>,
-        visit: &impl Fn(&mut Batch<'a>, usize, &Moving<'_>, [Vec2; 2]),
+        visit: &impl Fn(&mut Casts<'a>, usize, &Moving<'_>, [Vec2; 2]),
     ) {
         let bodies = self.batch.bodies;
         for (number, (&slot, course)) in self.slots.iter().zip(&self.courses).enumerate() {
@@ -153,7 +153,7 @@ impl<'a> Group<'a> {
     /// But whoever would come off it by that stays where it hit: the blow is still to come.
     fn slide(&mut self) {
         let bodies = self.batch.bodies;
-        let hits = std::mem::replace(&mut self.batch.hits, [Hit::NONE; GROUP]);
+        let hits = std::mem::replace(&mut self.batch.hits, [FirstHit::NONE; GROUP]);
         self.batch.gaps_wanted = true;
         for (number, (course, hit)) in self.courses.iter_mut().zip(&hits).enumerate() {
             if hit.time == MISS {
@@ -178,14 +178,14 @@ impl<'a> Group<'a> {
                 part: hit.part,
                 shape: &shape,
                 sweep: &sweep,
-                along: &Hit::NONE.obstacle,
+                along: &FirstHit::NONE.obstacle,
                 time: 1.0,
             };
             self.batch.put(number, &of, &ShapeAt::new(bodies, obstacle.slot, obstacle.part), obstacle);
         }
         self.batch.cast();
         self.batch.gaps_wanted = false;
-        let gaps = std::mem::replace(&mut self.batch.hits, [Hit::NONE; GROUP]);
+        let gaps = std::mem::replace(&mut self.batch.hits, [FirstHit::NONE; GROUP]);
         for (course, gap) in self.courses.iter_mut().zip(&gaps).filter(|(course, _)| course.hits > 0) {
             if gap.time > self.batch.depth {
                 course.sweep = course.sweep.carried(&course.along.sweep, Vec2::ZERO);

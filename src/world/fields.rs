@@ -286,7 +286,7 @@ impl World {
     /// Lists the slots of the bodies in a region that forces move, in order, and wakes them or leaves out those that sleep.
     fn find_in(&mut self, region: &Region, mask: u32, wake: bool, slots: &mut Vec<u32>) {
         let bodies = &self.bodies;
-        let (region, len) = (kernels::Bounds::of(region), bodies.len);
+        let (region, len) = (kernels::RegionTests::of(region), bodies.len);
         // How many are in the region differs from call to call.
         make_room(slots, len);
         with_lanes!(self.level, L => kernels::find::<L>(&bodies.columns, len, &region, slots));

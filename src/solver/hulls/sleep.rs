@@ -41,22 +41,22 @@ impl ParkedHulls {
 
 /// How a hull or a body takes part in waking.
 #[derive(Clone, Copy)]
-struct Role {
+struct WakeRole {
     island: Option<u32>,
     /// It moves, or was put elsewhere.
     active: bool,
 }
 
-impl Role {
-    fn of(slots: &[u32], bodies: &Bodies, stirs: &dyn Fn(usize) -> bool) -> Role {
+impl WakeRole {
+    fn of(slots: &[u32], bodies: &Bodies, stirs: &dyn Fn(usize) -> bool) -> WakeRole {
         let mut slots = slots.iter().map(|&slot| slot as usize);
         let island = slots.clone().find_map(|slot| bodies.island(slot));
         let active = slots.any(|slot| bodies.columns.inv_mass[slot] > 0.0 || stirs(slot));
-        Role { island, active }
+        WakeRole { island, active }
     }
 
     /// The island that wakes if these two touch.
-    fn wakes(self, other: Role) -> Option<u32> {
+    fn wakes(self, other: WakeRole) -> Option<u32> {
         match (self.island, other.island) {
             (Some(island), None) if other.active => Some(island),
             (None, Some(island)) if self.active => Some(island),
@@ -226,7 +226,8 @@ impl HullSolver {
             return;
         }
         self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
-        let roles: Vec<Role> = self.hulls.iter().map(|hull| Role::of(hull.slots(), bodies, stirs)).collect();
+        let roles: Vec<WakeRole> =
+            self.hulls.iter().map(|hull| WakeRole::of(hull.slots(), bodies, stirs)).collect();
         self.place_hulls();
         self.pair_for_waking(&roles, bodies, settings, stirs, near);
         self.make_loops();
@@ -242,7 +243,7 @@ impl HullSolver {
     /// Notes the islands that wake: those of pairs that touch, or will in this step.
     fn note_islands(
         &self,
-        roles: &[Role],
+        roles: &[WakeRole],
         bodies: &Bodies,
         settings: &Settings,
         stirs: &dyn Fn(usize) -> bool,
@@ -261,7 +262,7 @@ impl HullSolver {
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
             let hull = &hulls[pair.hull as usize];
-            let island = roles[pair.hull as usize].wakes(Role::of(&[pair.slot], bodies, stirs));
+            let island = roles[pair.hull as usize].wakes(WakeRole::of(&[pair.slot], bodies, stirs));
             let (normal, gap) = if pair.is_plane(bodies) {
                 pair.plane_gap(hull, bodies)
             } else {
@@ -278,7 +279,7 @@ impl HullSolver {
     /// Pairs what sleeps with what may wake it.
     fn pair_for_waking(
         &mut self,
-        roles: &[Role],
+        roles: &[WakeRole],
         bodies: &Bodies,
         settings: &Settings,
         stirs: &dyn Fn(usize) -> bool,
@@ -300,7 +301,7 @@ impl HullSolver {
             });
         }
         let meet = |hull: usize, slot: usize, others: &mut Vec<OtherPair>| {
-            let role = Role::of(&[slot as u32], bodies, stirs);
+            let role = WakeRole::of(&[slot as u32], bodies, stirs);
             if !bodies.is_corner(slot) && roles[hull].wakes(role).is_some() {
                 hulls[hull].meet_any(hull as u32, slot, bodies, settings, others);
             }

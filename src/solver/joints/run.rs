@@ -109,42 +109,42 @@ impl JointSolver {
 
 /// The joints of a colour, of which several threads take chunks.
 struct SharedColour<'a> {
-    pivots: Shared<'a, PivotBlock>,
-    slides: Shared<'a, SlideBlock>,
-    wheels: Shared<'a, WheelBlock>,
-    lines: Shared<'a, LineBlock>,
-    gears: Shared<'a, GearBlock>,
-    welds: Shared<'a, WeldBlock>,
+    pivots: SharedStore<'a, PivotBlock>,
+    slides: SharedStore<'a, SlideBlock>,
+    wheels: SharedStore<'a, WheelBlock>,
+    lines: SharedStore<'a, LineBlock>,
+    gears: SharedStore<'a, GearBlock>,
+    welds: SharedStore<'a, WeldBlock>,
 }
 
 impl<'a> SharedColour<'a> {
     fn of(solver: &'a mut JointSolver, colour: usize) -> Self {
         let JointSolver { pivots, slides, wheels, lines, gears, welds, .. } = solver;
         SharedColour {
-            pivots: Shared::of(pivots, colour),
-            slides: Shared::of(slides, colour),
-            wheels: Shared::of(wheels, colour),
-            lines: Shared::of(lines, colour),
-            gears: Shared::of(gears, colour),
-            welds: Shared::of(welds, colour),
+            pivots: SharedStore::of(pivots, colour),
+            slides: SharedStore::of(slides, colour),
+            wheels: SharedStore::of(wheels, colour),
+            lines: SharedStore::of(lines, colour),
+            gears: SharedStore::of(gears, colour),
+            welds: SharedStore::of(welds, colour),
         }
     }
 }
 
 /// Those of one store.
-struct Shared<'a, B> {
+struct SharedStore<'a, B> {
     blocks: SharedSlice<'a, B>,
     features: &'a [u32],
     used: usize,
 }
 
-impl<'a, B: Block> Shared<'a, B> {
+impl<'a, B: Block> SharedStore<'a, B> {
     fn of(store: &'a mut Store<B>, colour: usize) -> Self {
         match store.colours.get_mut(colour) {
             Some(Colour { blocks, lanes, used }) => {
-                Shared { blocks: SharedSlice::new(blocks), features: &lanes.features, used: *used }
+                SharedStore { blocks: SharedSlice::new(blocks), features: &lanes.features, used: *used }
             }
-            None => Shared { blocks: SharedSlice::new(&mut []), features: &[], used: 0 },
+            None => SharedStore { blocks: SharedSlice::new(&mut []), features: &[], used: 0 },
         }
     }
 
