@@ -272,71 +272,75 @@ impl Assembly {
     /// ends let elbows and knees fold, but not flat, and hold the head above the shoulders. Limbs and torso are hulls. The
     /// particles are slightly damped.
     pub fn ragdoll(centre: Vec2, scale: f32, mass: f32) -> Self {
-        // Head; shoulders, hips; elbows, hands; knees, feet. Left comes before right.
-        const POINTS: [(f32, f32, f32); 13] = [
-            (0.0, 0.78, 0.12),
-            (-0.18, 0.5, 0.09),
-            (0.18, 0.5, 0.09),
-            (-0.12, 0.0, 0.1),
-            (0.12, 0.0, 0.1),
-            (-0.45, 0.45, 0.06),
-            (0.45, 0.45, 0.06),
-            (-0.7, 0.4, 0.06),
-            (0.7, 0.4, 0.06),
-            (-0.16, -0.42, 0.07),
-            (0.16, -0.42, 0.07),
-            (-0.18, -0.83, 0.07),
-            (0.18, -0.83, 0.07),
-        ];
-        const LINKS: [(usize, usize); 16] = [
-            (0, 1),
-            (0, 2),
-            (1, 2),
-            (1, 3),
-            (2, 4),
-            (3, 4),
-            (1, 4),
-            (2, 3),
-            (1, 5),
-            (5, 7),
-            (2, 6),
-            (6, 8),
-            (3, 9),
-            (9, 11),
-            (4, 10),
-            (10, 12),
-        ];
-        // Pairs of points that keep at least this part of their first distance.
-        const LIMITS: [(usize, usize, f32); 8] = [
-            (1, 7, 0.5),
-            (2, 8, 0.5),
-            (3, 11, 0.6),
-            (4, 12, 0.6),
-            (0, 3, 0.9),
-            (0, 4, 0.9),
-            (9, 1, 0.5),
-            (10, 2, 0.5),
-        ];
-        const HULLS: [&[usize]; 9] =
-            [&[3, 4, 2, 1], &[1, 5], &[5, 7], &[2, 6], &[6, 8], &[3, 9], &[9, 11], &[4, 10], &[10, 12]];
         let mut doll = Assembly::default();
-        for (x, y, radius) in POINTS {
-            let particle = BodyDesc::particle(centre + scale * Vec2::new(x, y), mass / POINTS.len() as f32);
+        for (x, y, radius) in DOLL_POINTS {
+            let particle =
+                BodyDesc::particle(centre + scale * Vec2::new(x, y), mass / DOLL_POINTS.len() as f32);
             let shape = Shape::particle(scale * radius);
             doll.bodies.push(BodyDesc { shape, linear_damping: 0.5, ..particle });
         }
-        for (a, b) in LINKS {
+        for (a, b) in DOLL_LINKS {
             doll.link(a, b);
         }
-        for (a, b, part) in LIMITS {
+        for (a, b, part) in DOLL_LIMITS {
             let limit = doll.link(a, b);
             limit.kind = crate::LinkKind::Min;
             limit.length *= part;
         }
-        doll.hulls.extend(HULLS.map(<[usize]>::to_vec));
+        doll.hulls.extend(DOLL_HULLS.map(<[usize]>::to_vec));
         doll
     }
 }
+
+/// The particles of a ragdoll: x, y and radius, m. Head; shoulders, hips; elbows, hands; knees, feet. Left comes before right.
+const DOLL_POINTS: [(f32, f32, f32); 13] = [
+    (0.0, 0.78, 0.12),
+    (-0.18, 0.5, 0.09),
+    (0.18, 0.5, 0.09),
+    (-0.12, 0.0, 0.1),
+    (0.12, 0.0, 0.1),
+    (-0.45, 0.45, 0.06),
+    (0.45, 0.45, 0.06),
+    (-0.7, 0.4, 0.06),
+    (0.7, 0.4, 0.06),
+    (-0.16, -0.42, 0.07),
+    (0.16, -0.42, 0.07),
+    (-0.18, -0.83, 0.07),
+    (0.18, -0.83, 0.07),
+];
+/// Its links.
+const DOLL_LINKS: [(usize, usize); 16] = [
+    (0, 1),
+    (0, 2),
+    (1, 2),
+    (1, 3),
+    (2, 4),
+    (3, 4),
+    (1, 4),
+    (2, 3),
+    (1, 5),
+    (5, 7),
+    (2, 6),
+    (6, 8),
+    (3, 9),
+    (9, 11),
+    (4, 10),
+    (10, 12),
+];
+/// The pairs of its particles that keep at least this part of their first distance.
+const DOLL_LIMITS: [(usize, usize, f32); 8] = [
+    (1, 7, 0.5),
+    (2, 8, 0.5),
+    (3, 11, 0.6),
+    (4, 12, 0.6),
+    (0, 3, 0.9),
+    (0, 4, 0.9),
+    (9, 1, 0.5),
+    (10, 2, 0.5),
+];
+/// Its hulls.
+const DOLL_HULLS: [&[usize]; 9] =
+    [&[3, 4, 2, 1], &[1, 5], &[5, 7], &[2, 6], &[6, 8], &[3, 9], &[9, 11], &[4, 10], &[10, 12]];
 
 impl From<Vec<BodyDesc>> for Assembly {
     fn from(bodies: Vec<BodyDesc>) -> Self {

@@ -140,28 +140,12 @@ impl Bodies {
 
     /// Adds a body. The caller has validated it.
     pub(crate) fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
-        let slot = self.len;
-        self.len += 1;
-        if self.len > self.columns.pos_x.len() {
-            self.columns.resize(padded(self.len));
-        }
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.slot.push(NO_SLOT);
-            self.generation.push(0);
-            (self.slot.len() - 1) as u32
-        });
-        let generation = self.generation[index as usize];
-        self.slot[index as usize] = slot as u32;
+        let (slot, body) = self.new_slot();
         let material = self.materials.acquire(desc.material);
         let (facts, outline) = self.recent.facts(&desc.shape, &mut self.outlines);
         let (inv_mass, inv_inertia) = inverse_mass(desc, facts);
         let odd_inertia = desc.inertia.is_some() && inv_inertia > 0.0;
         let ext = facts.ext;
-        let motion = match desc.body_type {
-            BodyType::Static => Motion::Static,
-            BodyType::Kinematic => Motion::Kinematic,
-            BodyType::Dynamic => Motion::Dynamic,
-        };
         let c = &mut self.columns;
         c.pos_x[slot] = desc.position.x;
         c.pos_y[slot] = desc.position.y;
@@ -196,31 +180,51 @@ impl Bodies {
         c.category[slot] = desc.filter.category;
         c.mask[slot] = desc.filter.mask;
         c.group[slot] = desc.filter.group;
-        c.handle[slot] = BodyHandle { index, generation };
+        c.handle[slot] = body;
         let round = desc.shape.kind() == ShapeKind::Circle;
-        let kind = Kind::new(motion, desc.shape.kind());
+        let kind = Kind::new(desc.body_type.into(), desc.shape.kind());
         let odd = desc.fixed_rotation || odd_inertia;
         let manifold = desc.material.is_rough() || (round && odd && inv_mass > 0.0);
         c.kind[slot] = if manifold { kind.manifold() } else { kind };
-        self.any_manifold |= c.kind[slot].needs_manifold();
-        self.any_rough |= desc.material.is_rough();
-        let limits =
-            SleepLimits { may: desc.sleep, threshold: desc.sleep_threshold, time: desc.time_to_sleep };
-        self.set_sleep_limits(slot, limits);
-        self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
-        self.any_filter |= desc.filter != Filter::default();
-        self.any_restitution |= desc.material.restitution > 0.0;
+        self.note_features(slot, desc);
         *self.count_of(slot) += 1;
-        self.set_bullet(slot, desc.bullet);
-        let body = BodyHandle { index, generation };
-        if desc.sensor {
-            self.set_sensor(slot, true);
-        }
-        self.insert_own(index, desc);
+        self.insert_own(body.index, desc);
         if desc.body_type == BodyType::Dynamic && desc.mass.is_none() && !has_area {
             self.massless.push(Massless { body, fixed_rotation: desc.fixed_rotation });
         }
         body
+    }
+
+    /// Notes what a new body has that not every world has, so that steps look for it from now on.
+    fn note_features(&mut self, slot: usize, desc: &BodyDesc) {
+        self.any_manifold |= self.columns.kind[slot].needs_manifold();
+        self.any_rough |= desc.material.is_rough();
+        self.any_damping |= desc.linear_damping != 0.0 || desc.angular_damping != 0.0;
+        self.any_filter |= desc.filter != Filter::default();
+        self.any_restitution |= desc.material.restitution > 0.0;
+        let limits =
+            SleepLimits { may: desc.sleep, threshold: desc.sleep_threshold, time: desc.time_to_sleep };
+        self.set_sleep_limits(slot, limits);
+        self.set_bullet(slot, desc.bullet);
+        if desc.sensor {
+            self.set_sensor(slot, true);
+        }
+    }
+
+    /// Makes a slot behind all others, and a handle of it.
+    fn new_slot(&mut self) -> (usize, BodyHandle) {
+        let slot = self.len;
+        self.len += 1;
+        if self.len > self.columns.pos_x.len() {
+            self.columns.resize(padded(self.len));
+        }
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slot.push(NO_SLOT);
+            self.generation.push(0);
+            (self.slot.len() - 1) as u32
+        });
+        self.slot[index as usize] = slot as u32;
+        (slot, BodyHandle { index, generation: self.generation[index as usize] })
     }
 
     /// Notes what few bodies have.

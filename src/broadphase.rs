@@ -376,14 +376,7 @@ impl Broadphase {
             if self.fleeting { f32::INFINITY } else { FRAME_REACH * margins.base / margins.horizon };
         self.present = Present::of(bodies);
         self.frames.choose(bodies, extent, threshold);
-        let finds_pairs =
-            (0..bodies.len).any(|slot| bodies.columns.inv_mass[slot] > 0.0 && !bodies.is_corner(slot));
-        self.margins = if !finds_pairs || self.present.all_avoid(bodies) {
-            Margins { most: MOST_REACH_WITHOUT_PAIRS, ..*margins }
-        } else {
-            let horizon = self.frames.horizon(margins.horizon, ONE_STEP * margins.time_step);
-            Margins { horizon, ..*margins }
-        };
+        self.margins = self.margins_for(bodies, margins);
         if self.fleeting {
             self.margins.fastest = motion.fastest(&self.margins);
         }
@@ -403,13 +396,7 @@ impl Broadphase {
         }
         // The vacant slots have no old slot.
         self.bands.order.resize(bodies.len, u32::MAX);
-        self.loose.clear();
-        let allowance = self.bounds.allowance;
-        self.loose.reserve(allowance.per_list);
-        self.loose_boxes.clear();
-        self.loose_boxes.reserve(allowance.per_list);
-        self.near_loose.clear();
-        self.near_loose.reserve(crowd::MOST_PARTNERS);
+        self.clear_loose();
         self.built = bodies.len;
         let height = self.bands.height as f32;
         let near = if self.fleeting { motion.near(&margins) } else { 0.0 };
@@ -423,6 +410,29 @@ impl Broadphase {
         let large = self.bands.banded..self.bands.large_end;
         self.levels.build(bodies, large, columns, self.bands.height as f32);
         self.tests = 0;
+    }
+
+    /// The margins of the next list: as far as the host's, for as long as the frames allow; further if no pairs are found at all.
+    fn margins_for(&self, bodies: &Bodies, margins: &Margins) -> Margins {
+        let finds_pairs =
+            (0..bodies.len).any(|slot| bodies.columns.inv_mass[slot] > 0.0 && !bodies.is_corner(slot));
+        if !finds_pairs || self.present.all_avoid(bodies) {
+            Margins { most: MOST_REACH_WITHOUT_PAIRS, ..*margins }
+        } else {
+            let horizon = self.frames.horizon(margins.horizon, ONE_STEP * margins.time_step);
+            Margins { horizon, ..*margins }
+        }
+    }
+
+    /// Forgets the loose bodies of the last list, and makes room for those of the next.
+    fn clear_loose(&mut self) {
+        let per_list = self.bounds.allowance.per_list;
+        self.loose.clear();
+        self.loose.reserve(per_list);
+        self.loose_boxes.clear();
+        self.loose_boxes.reserve(per_list);
+        self.near_loose.clear();
+        self.near_loose.reserve(crowd::MOST_PARTNERS);
     }
 
     /// Returns true if the list was made for bodies that turn.

@@ -332,6 +332,20 @@ impl<'a, T> SharedSlice<'a, T> {
         // SAFETY: the range is in bounds by the assertion. The caller guarantees that it is not aliased.
         unsafe { std::slice::from_raw_parts_mut(self.data.add(range.start), range.end - range.start) }
     }
+
+    /// A copy of one element, which other threads may read, too.
+    ///
+    /// # Safety
+    ///
+    /// The caller guarantees that no thread writes the element meanwhile.
+    pub(crate) unsafe fn read(&self, index: usize) -> T
+    where
+        T: Copy,
+    {
+        assert!(index < self.len);
+        // SAFETY: the index is in bounds by the assertion. The caller guarantees that nobody writes the element.
+        unsafe { *self.data.add(index) }
+    }
 }
 
 #[cfg(all(test, feature = "parallel"))]

@@ -34,7 +34,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn neg(self) -> Self {
-                // SAFETY: see the vector.
+                // SAFETY: a value of this vector type exists only where the processor has its instructions: see the type.
                 $vector(unsafe { $xor(self.0, $splat(-0.0)) })
             }
         }
@@ -44,7 +44,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn $function(self, other: Self) -> Self {
-                // SAFETY: see the vector.
+                // SAFETY: a value of this vector type exists only where the processor has its instructions: see the type.
                 $vector(unsafe { $intrinsic(self.0, other.0) })
             }
         })*
@@ -366,7 +366,7 @@ macro_rules! lane_entry {
                 $crate::lane::call!([$($unsafe)?] $body::<$crate::lane::avx512::Avx512, $($names)*>($($arg),*))
             }
             // SAFETY: who names a lane type has the level of these instructions: `with_lanes!` is the only place that
-            // binds one. For the rest the caller vouches if the kernel is unsafe.
+            // binds one. An unsafe kernel's own contract is kept by the caller.
             unsafe {
                 match L::ISA {
                     $crate::isa::Isa::Scalar => scalar::<$($names)*>($($arg),*),
@@ -388,7 +388,7 @@ macro_rules! call {
         $($call)*
     };
     ([unsafe] $($call:tt)*) => {
-        // SAFETY: the caller of the entry vouches for what the kernel asks for.
+        // SAFETY: the caller of the entry keeps the contract of the kernel, which is written at the entry.
         unsafe { $($call)* }
     };
 }
@@ -520,7 +520,7 @@ mod tests {
                 }
             }
             let mut copy = vec![Row::default(); 64];
-            // SAFETY: the caller vouches for the rows at these offsets.
+            // SAFETY: the indices are below 64, and there is one thread.
             unsafe { L::scatter(copy.as_mut_ptr(), &at[offset..], columns) };
             for i in 0..L::WIDTH {
                 let row = index[offset + i] as usize;
@@ -542,7 +542,7 @@ mod tests {
                 }
             }
             let mut copy = vec![HalfRow::default(); 64];
-            // SAFETY: the caller vouches for the rows at these offsets.
+            // SAFETY: the indices are below 64, and there is one thread.
             unsafe { L::scatter_half_rows(copy.as_mut_ptr(), at, columns) };
             for &at in at {
                 assert_eq!(copy[at as usize], pairs[at as usize]);

@@ -32,6 +32,7 @@
 //!    │ contacts       begin and end events                                     contacts.rs
 //!    │ solver         substeps × passes over tiles of space                    solver.rs
 //!    │ links          passes over links between these, if there are any        solver/verlet.rs
+//!    │ solver         fast bodies end at walls; the columns are written          continuous.rs
 //!    │ islands        what has come to rest falls asleep                       world/sleep.rs
 //!    ▼
 //!  bodies (columns)

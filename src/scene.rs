@@ -23,6 +23,7 @@ mod builtin;
 mod file;
 mod joined;
 mod linked;
+mod pieces;
 mod random;
 mod script;
 mod turning;

@@ -324,7 +324,7 @@ impl Parts<'_> {
 #[allow(unsafe_code)]
 #[inline]
 unsafe fn integrate(level: Level, rows: &Rows<'_>, slots: Range<usize>, what: Integrate) {
-    // SAFETY: the caller guarantees that no other task has these bodies.
+    // SAFETY: the caller guarantees that no other task reads or writes the rows of these bodies meanwhile.
     unsafe {
         if what.moves() && !rows.limits.is_empty() {
             rows::limit(rows, slots.clone());
@@ -343,7 +343,7 @@ fn integrate_all(rows: &Rows<'_>, bodies: usize, what: Integrate, level: Level, 
     }
     crew.chunks(bodies, CHUNK, |range| {
         #[allow(unsafe_code)]
-        // SAFETY: chunks are disjoint.
+        // SAFETY: `Crew::chunks` gives each body to one task.
         unsafe {
             integrate(level, rows, range, what);
         }

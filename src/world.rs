@@ -1,5 +1,5 @@
-//! The world: settings and the step. `world/bodies.rs` adds, removes and changes single bodies, `world/view.rs` has
-//! what a host reads, and `world/fault.rs` plants a difference for tests.
+//! The world and its step. `world/bodies.rs` adds, removes and changes single bodies, `world/settings.rs` changes the settings, and
+//! `world/view.rs` has what a host reads.
 
 mod bodies;
 mod bulk;
@@ -24,13 +24,16 @@ mod pairs;
 mod parts;
 mod poses;
 mod quality;
+mod quarantine;
 mod query;
 mod record;
 mod sensors;
+mod settings;
 mod sleep;
 mod snapshot;
 mod targets;
 mod telemetry;
+mod time;
 mod validate;
 mod view;
 
@@ -44,6 +47,7 @@ pub use joints::JointColumns;
 pub use mover::{MoveReport, Mover};
 pub use poses::PoseField;
 pub use quality::Quality;
+pub use quarantine::Quarantine;
 pub use query::{
     Accept, BatchFirst, BatchHits, BodyPart, Distance, Hit, Nearest, Probe, QueryFilter, Ray, ShapeCast,
     Visit,
@@ -53,22 +57,21 @@ pub use sensors::SensorEvent;
 #[doc(hidden)]
 pub use snapshot::reseal_snapshot;
 pub use telemetry::{Residual, Telemetry};
+pub use time::Advance;
 pub use view::{Columns, Contact};
 
 use crate::base::clock::Instant;
-use crate::body::{Bodies, BodyHandle, BodyState, Motion};
-use crate::body::{MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED};
+use crate::body::{Bodies, BodyHandle, MAX_COORDINATE, MAX_SPEED};
+use crate::broadphase::Broadphase;
 use crate::broadphase::crowd::MOST_PARTNERS;
 use crate::broadphase::sweep::Pair;
-use crate::broadphase::{Broadphase, Margins};
 use crate::contacts::{Contacts, Tile, update};
 use crate::continuous::Continuous;
 use crate::crew::{Crew, with_crew};
-use crate::error::{Error, check_range};
-use crate::geometry::trig::wrap;
-use crate::isa::{Isa, Level};
+use crate::error::Error;
+use crate::isa::Level;
 use crate::joints::table::Joints;
-use crate::lane::{Row, with_lanes};
+use crate::lane::with_lanes;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
 use crate::settings::Settings;
@@ -81,32 +84,11 @@ use crate::timing::{Clock, Stage, Timings, Trace};
 use edits::Edits;
 use events::Watch;
 use fault::Fault;
-use glam::Vec2;
 use pairs::{ListState, list};
-use record::{Call, Recorder};
+use record::Recorder;
 use sensors::Sensing;
 use std::collections::HashMap;
 use std::sync::Mutex;
-
-/// The result of [`World::advance`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Advance {
-    /// The number of steps taken.
-    pub steps: u32,
-    /// The time left over, as a fraction of a step in 0..=1. Pass it to [`World::interpolated`].
-    pub alpha: f32,
-}
-
-/// A body that went bad (its state is not a number, or beyond all bounds) and was taken out of the simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quarantine {
-    /// The body, which is never static. It stays where it was last good. It does not move, touches nothing, and no
-    /// query finds it. Calls that would move it return an error; you can remove it. (The step in which it goes bad may
-    /// still report that it touched something.)
-    pub body: BodyHandle,
-    /// The step in which it went bad, counted from 0.
-    pub step: u64,
-}
 
 /// A set of rigid bodies, and the step that moves them.
 ///
@@ -127,7 +109,8 @@ pub struct World {
     /// What `settings.isa` stands for.
     level: Level,
 
-    // State: it outlives a step and decides the next ones. A snapshot has to hold all of it.
+    // State: it outlives a step and decides the next ones. A snapshot holds all of it but the walls, which are found again from the
+    // bodies. `save` and `restore` name each member of a world, so that a new one does not compile until it is assigned.
     pub(crate) bodies: Bodies,
     pub(crate) links: Links,
     pub(crate) hulls: Hulls,
@@ -140,6 +123,8 @@ pub struct World {
     pub(crate) contacts: Contacts,
     /// Contacts of hulls and their impulses; its other members are memory for one step.
     pub(crate) hull_solver: HullSolver,
+    /// The layout of the links, which is made anew when links change.
+    verlet: Verlet,
     /// How far the world can rely on the pair list.
     list: ListState,
     /// What was done to bodies since the last step. The list may take it in.
@@ -170,15 +155,7 @@ pub struct World {
     // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
     // to interpolate.)
     pub(crate) solver: ImpulseSolver,
-    /// The layout of the links. It is made anew when links change.
-    verlet: Verlet,
-    /// The pairs of the bodies that left their margin.
-    loose_pairs: Vec<Pair>,
-    /// Memory for calls with many bodies.
-    bulk: Vec<(u32, u32)>,
-    field_memory: fields::FieldMemory,
-    /// The columns of joints that the host has asked for.
-    joint_columns: joints::ColumnMemory,
+    memory: Memory,
 
     // Observers: they have no effect on results, except a fault, which tests plant.
     /// The events that the host has asked for.
@@ -188,6 +165,18 @@ pub struct World {
     fault: Option<Fault>,
     /// What the host does, if it is recorded.
     recorder: Option<Box<Recorder>>,
+}
+
+/// Memory that calls use again and again. No call reads what another one left in it.
+#[derive(Default)]
+struct Memory {
+    /// The pairs of the bodies that left their margin.
+    loose_pairs: Vec<Pair>,
+    /// The bodies of a call with many of them.
+    bulk: Vec<(u32, u32)>,
+    fields: fields::FieldMemory,
+    /// The columns of joints that the host has asked for.
+    joint_columns: joints::ColumnMemory,
     /// A world to read snapshots into, see `world/snapshot.rs`.
     spare: Option<Box<World>>,
 }
@@ -241,8 +230,6 @@ impl World {
     pub const MAX_SPEED: f32 = MAX_SPEED;
     /// Largest accepted force, torque or impulse.
     pub const MAX_FORCE: f32 = 1.0e30;
-    /// The most steps that one call of [`World::advance`] takes. It drops the whole steps beyond that.
-    pub const MAX_STEPS_PER_ADVANCE: u32 = 8;
 
     /// The most partners of a body in the pair list, among those that count against it; see [`World::crowded_count`].
     pub const MAX_PARTNERS: usize = MOST_PARTNERS;
@@ -261,18 +248,15 @@ impl World {
             bodies: Bodies::default(),
             broadphase: Broadphase::default(),
             contacts: Contacts::default(),
-            solver: ImpulseSolver::default(),
             links: Links::default(),
-            verlet: Verlet::default(),
             hulls: Hulls::default(),
             joints: Joints::default(),
             joint_solver: JointSolver::default(),
-            joint_columns: joints::ColumnMemory::default(),
             hull_solver: HullSolver::default(),
+            verlet: Verlet::default(),
             list: ListState::Void,
             edits: Edits::default(),
             left: Mutex::default(),
-            loose_pairs: Vec::new(),
             large_moves: false,
             unchecked: false,
             last_substep: settings.substep(),
@@ -283,16 +267,15 @@ impl World {
             continuous: Continuous::default(),
             sleeping_contacts: Vec::new(),
             woken_contacts: Vec::new(),
-            bulk: Vec::new(),
-            field_memory: fields::FieldMemory::default(),
             names: HashMap::new(),
             sensing: Sensing::default(),
+            solver: ImpulseSolver::default(),
+            memory: Memory::default(),
             watch: Watch::default(),
             timings: Timings::default(),
             trace: None,
             fault: None,
             recorder: None,
-            spare: None,
         })
     }
 
@@ -445,174 +428,5 @@ impl World {
         // Only now: bodies whose joint breaks may touch, which the state of the list has to say.
         self.break_joints();
         self.report(crew);
-    }
-
-    /// Does nothing unless velocities, forces or impulses were set by hand. Quarantines bodies that would go bad (their
-    /// velocity after the forces of this step is not a number, or beyond all bounds) before they infect their
-    /// neighbours, and notes bodies that will leave their margin in this step.
-    fn check_velocities(&mut self) {
-        if !std::mem::take(&mut self.unchecked) {
-            return;
-        }
-        let dt = self.settings.time_step;
-        let margins = Margins::new(&self.settings);
-        let suits = self.list_suits();
-        for slot in 0..self.bodies.len {
-            let c = &self.bodies.columns;
-            if !c.kind[slot].is_collidable() {
-                continue;
-            }
-            let (inv_mass, inv_inertia) = (c.inv_mass[slot], c.inv_inertia[slot]);
-            let next = [
-                c.vel_x[slot] + dt * (c.force_x[slot] * inv_mass),
-                c.vel_y[slot] + dt * (c.force_y[slot] * inv_mass),
-                c.omega[slot] + dt * (c.torque[slot] * inv_inertia),
-            ];
-            if next.iter().any(|v| v.is_nan() || v.abs() > RUNAWAY_SPEED) {
-                self.quarantine(slot);
-            } else if suits && slot < self.broadphase.built {
-                let position = self.bodies.position(slot).into();
-                let bounds = &self.broadphase.bounds;
-                let turned = self.bodies.any_manifold.then(|| {
-                    let c = &self.bodies.columns;
-                    [c.angle[slot], next[2], c.furthest[slot]]
-                });
-                if bounds.left::<f32>(slot, position, [next[0], next[1]], turned, &margins) {
-                    self.note_move(slot);
-                }
-            }
-        }
-    }
-
-    fn quarantine(&mut self, slot: usize) {
-        // A static body stays where it is: only a body that it is linked to, or touches, has gone bad. A slot without a body stays one.
-        let motion = self.bodies.columns.kind[slot].motion();
-        if matches!(motion, Motion::Static | Motion::Quarantined | Motion::Disabled | Motion::Dead) {
-            return;
-        }
-        self.disturb(slot);
-        self.bodies.quarantine(slot);
-        // It has not moved in this step: what would have moved it is no number.
-        if let Some(pose) = self.solver.mirror.pose.get_mut(slot) {
-            *pose = Row::default();
-        }
-        let body = self.bodies.handle(slot);
-        self.links.mass_changed(body);
-        self.forget_impulses_of(body);
-        (self.hulls.changed, self.hulls.renumbered) = (true, true);
-        self.quarantined.push(Quarantine { body, step: self.step_count });
-        self.list = ListState::Void;
-    }
-
-    /// Returns the settings.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Replaces the settings.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error of the first setting that is out of range; the world then keeps its old settings.
-    pub fn set_settings(&mut self, settings: Settings) -> Result<(), Error> {
-        self.record(|| Call::SetSettings(settings));
-        settings.validate()?;
-        let level = Level::of(settings.isa)?;
-        let list_settings = |s: &Settings| (s.mixing, s.slop.to_bits(), s.time_step.to_bits());
-        if list_settings(&settings) != list_settings(&self.settings) {
-            self.list = ListState::Void;
-        }
-        let of_rest = |s: &Settings| (s.gravity, s.mixing, s.sleep, s.sleep_threshold, s.time_to_sleep);
-        if of_rest(&settings) != of_rest(&self.settings) {
-            self.wake_all();
-        }
-        if settings.sleep != self.settings.sleep {
-            self.bodies.forget_rest();
-        }
-        self.settings = settings;
-        self.level = level;
-        Ok(())
-    }
-
-    /// Sets gravity, m/s².
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for a component that is not finite or out of range.
-    pub fn set_gravity(&mut self, gravity: Vec2) -> Result<(), Error> {
-        self.set_settings(Settings { gravity, ..self.settings })
-    }
-
-    /// Sets the length of a step, s. The impulses carried from the last step are scaled to the new length.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for a length that is not finite or out of range.
-    pub fn set_time_step(&mut self, time_step: f32) -> Result<(), Error> {
-        self.set_settings(Settings { time_step, ..self.settings })
-    }
-
-    /// Sets the instruction set of the kernels. It has no effect on results.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Isa`] for a set that the processor lacks.
-    pub fn set_isa(&mut self, isa: Isa) -> Result<(), Error> {
-        self.set_settings(Settings { isa, ..self.settings })
-    }
-
-    /// The instruction set that the kernels of this world use: never [`Isa::Auto`].
-    pub fn isa(&self) -> Isa {
-        self.level.isa()
-    }
-
-    /// Takes as many steps as fit into the time that has passed, `elapsed` in s, and keeps the rest of the time for the
-    /// next call. One call takes at most [`World::MAX_STEPS_PER_ADVANCE`] steps: if the host can't keep up, the world
-    /// runs slower, instead of each frame taking longer than the last.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for a time that is not finite, negative, or more than 10⁶ s.
-    pub fn advance(&mut self, elapsed: f32) -> Result<Advance, Error> {
-        check_range("elapsed", elapsed, 0.0, 1.0e6)?;
-        let dt = self.settings.time_step;
-        self.time_left += elapsed;
-        let mut steps = 0;
-        while self.time_left >= dt && steps < Self::MAX_STEPS_PER_ADVANCE {
-            self.step();
-            self.time_left -= dt;
-            steps += 1;
-        }
-        if self.time_left >= dt {
-            self.time_left %= dt;
-        }
-        Ok(Advance { steps, alpha: (self.time_left / dt).clamp(0.0, 1.0) })
-    }
-
-    /// Returns a body's state between the last two steps: the state before the last step at `alpha` 0, the present
-    /// state at 1. The velocities are always the present ones.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::StaleHandle`], or an `alpha` outside 0..=1.
-    pub fn interpolated(&self, body: BodyHandle, alpha: f32) -> Result<BodyState, Error> {
-        let slot = self.bodies.slot_of(body)?;
-        check_range("alpha", alpha, 0.0, 1.0)?;
-        Ok(self.interpolated_at(slot, alpha))
-    }
-
-    fn interpolated_at(&self, slot: usize, alpha: f32) -> BodyState {
-        let mut state = self.state(slot);
-        if slot < self.solver.mirror.bodies {
-            let back = alpha - 1.0;
-            let [moved_x, moved_y, turned, _] = self.solver.mirror.pose[slot].0;
-            state.position += back * Vec2::new(moved_x, moved_y);
-            let radius = self.bodies.columns.radius[slot];
-            if radius > 0.0 {
-                let (angle, turns) = wrap(f64::from(state.angle) + f64::from(back * turned / radius));
-                (state.angle, state.turns) = (angle, state.turns.wrapping_add(turns));
-            }
-        }
-        state
     }
 }

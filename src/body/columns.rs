@@ -410,7 +410,7 @@ unsafe fn permute<T: SpareFor>(column: &mut Vec<T>, order: &[u32], len: usize, s
     spare.reserve(column.capacity()); // all columns have the same capacity, so this stops growing
     spare.extend(order.iter().map(|&old| {
         debug_assert!((old as usize) < column.len());
-        // SAFETY: the caller vouches for the places.
+        // SAFETY: the caller guarantees that each place is below the column's length.
         unsafe { *column.get_unchecked(old as usize) }
     }));
     spare.resize(len, T::default());

@@ -129,7 +129,7 @@ impl Bodies {
             // A last vector that is not full reads padding, and leaves it as it is.
             let range = range.start..if range.end == len { padded(len) } else { range.end };
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint, and only the last one is followed by padding.
+            // SAFETY: `Crew::chunks` gives each slot to one task. The last task alone has the padding behind the last slot.
             let rest = unsafe { shared.range(range.clone()) };
             with_lanes!(level, L => count_rest::<L>(bodies, range.clone(), rest, settings, &counts));
         });

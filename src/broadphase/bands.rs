@@ -137,7 +137,7 @@ impl Bands {
         #[allow(unsafe_code)]
         crew.chunks(bodies.len, CHUNK, |range| {
             let index = range.start / CHUNK;
-            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+            // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let (band_of, lower, key_bits, grown, chunk) = unsafe {
                 (
                     band_of.range(range.clone()),
@@ -175,7 +175,7 @@ impl Bands {
         #[allow(unsafe_code)]
         crew.chunks(len, CHUNK, |range| {
             let index = range.start / CHUNK;
-            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+            // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let (band_of, chunk) =
                 unsafe { (band_of.range(range.clone()), &mut chunks.range(index..index + 1)[0]) };
             (chunk.least, chunk.most) = (i32::MAX, i32::MIN);

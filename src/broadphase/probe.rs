@@ -90,7 +90,7 @@ pub(super) struct NearOne<'a> {
 }
 
 /// The columns that the lanes read. All have the same length, so one check of a place serves all of them.
-pub(super) struct Columns<'a> {
+pub(super) struct ProbeColumns<'a> {
     min_s: &'a [f32],
     max_s: &'a [f32],
     min_b: &'a [f32],
@@ -108,14 +108,14 @@ pub(super) struct Columns<'a> {
     fleeting: bool,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> ProbeColumns<'a> {
     #[inline(always)]
-    pub(super) fn of(broadphase: &'a Broadphase) -> Columns<'a> {
+    pub(super) fn of(broadphase: &'a Broadphase) -> ProbeColumns<'a> {
         let Broadphase { bounds, boxes, fleeting, .. } = broadphase;
         let (turned, len) = (boxes.turned, bounds.min_s.len());
         // Columns that are not read may be shorter.
         let or = |used: bool, column: &'a [f32]| if used { &column[..len] } else { &bounds.min_s[..len] };
-        Columns {
+        ProbeColumns {
             min_s: &bounds.min_s[..len],
             max_s: &bounds.max_s[..len],
             min_b: &bounds.min_b[..len],
@@ -136,7 +136,7 @@ impl<'a> Columns<'a> {
 
 /// One body, in all lanes.
 pub(super) struct Probe<'a, L: Lane> {
-    columns: &'a Columns<'a>,
+    columns: &'a ProbeColumns<'a>,
     slot: usize,
     min_s: L,
     max_s: L,
@@ -151,7 +151,7 @@ pub(super) struct Probe<'a, L: Lane> {
 
 impl<'a, L: Lane> Probe<'a, L> {
     #[inline(always)]
-    pub(super) fn new(columns: &'a Columns<'a>, slot: usize) -> Self {
+    pub(super) fn new(columns: &'a ProbeColumns<'a>, slot: usize) -> Self {
         let of = |column: &[f32]| L::splat(column[slot]);
         Probe {
             columns,

@@ -132,7 +132,7 @@ impl Boxes {
             let c = &bodies.columns;
             crew.chunks(bodies.len, CHUNK, |range| {
                 #[allow(unsafe_code)]
-                // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+                // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
                 let half_x = unsafe { half_x.range(range.clone()) };
                 for (half_x, slot) in half_x.iter_mut().zip(range) {
                     let round = c.kind[slot].is_round() && c.inv_mass[slot] > 0.0;
@@ -151,11 +151,11 @@ impl Boxes {
         let role = SharedSlice::new(&mut self.role);
         crew.chunks(bodies.len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
+            // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let [axis_x, axis_y, half_x, half_y, rounding] =
                 unsafe { columns.each_ref().map(|column| column.range(range.clone())) };
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint, as above.
+            // SAFETY: each slot is in one chunk, and `role` is a column of its own.
             let role = unsafe { role.range(range.clone()) };
             with_lanes!(level, L => fill_axes::<L>(bodies, range.clone(), [axis_x, axis_y]));
             for (i, slot) in range.enumerate() {
@@ -484,7 +484,7 @@ impl Broadphase {
 
     /// Returns what the pairs of shapes of two bodies have in common.
     #[inline(always)]
-    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> TwoBodies {
+    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> BodyPair {
         let c = &bodies.columns;
         let fixed = slots.map(|slot| c.inv_mass[slot] == 0.0);
         let plane = |slot: usize| {
@@ -492,7 +492,7 @@ impl Broadphase {
                 .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
         };
         let [a, b] = slots;
-        TwoBodies {
+        BodyPair {
             slots,
             fixed,
             planes: slots.map(plane),
@@ -525,7 +525,7 @@ impl Broadphase {
 }
 
 /// What the pairs of shapes of two bodies have in common.
-struct TwoBodies {
+struct BodyPair {
     slots: [usize; 2],
     fixed: [bool; 2],
     /// Normal and offset of those that are half-spaces.
@@ -535,7 +535,7 @@ struct TwoBodies {
     largest_gap: f32,
 }
 
-impl TwoBodies {
+impl BodyPair {
     /// Emits the pair of two shapes, if they may touch.
     #[inline(always)]
     fn accept_boxes(

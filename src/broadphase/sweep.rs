@@ -19,7 +19,7 @@
 
 use super::bands::Band;
 use super::crowd::{Crowd, MOST_PARTNERS, size};
-use super::probe::{Columns, Hits, NearOne, Probe};
+use super::probe::{Hits, NearOne, Probe, ProbeColumns};
 use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
 use crate::body::Bodies;
@@ -203,7 +203,7 @@ impl Broadphase {
         let Found { pairs, overflow, large, crowd, hits, tests, .. } = found;
         hits.prepare(bodies.len);
         let first = tile.slots.start;
-        let columns = &Columns::of(self);
+        let columns = &ProbeColumns::of(self);
         let mut finder = Finder {
             broadphase: self,
             bodies,
@@ -295,7 +295,7 @@ impl Broadphase {
     #[inline(always)]
     fn near_band<L: Lane>(&self, band: &Band, hit: &mut impl FnMut(usize, usize)) -> u64 {
         let (bounds, slots) = (&self.bounds, &band.slots);
-        let columns = &Columns::of(self);
+        let columns = &ProbeColumns::of(self);
         let least = |least: f32, &value: &f32| if value < least { value } else { least };
         let most = |most: f32, &value: &f32| if value > most { value } else { most };
         let range_s = [bounds.min_s[slots.start], bounds.front[slots.end - 1]];

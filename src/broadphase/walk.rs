@@ -43,12 +43,12 @@ impl Track {
     }
 
     /// The part of the track up to a fraction of its way.
-    fn segment(&self, along_x: bool, limit: f64) -> Segment {
+    fn segment(&self, along_x: bool, limit: f64) -> TrackPart {
         let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
         let way = self.way * limit.clamp(0.0, 1.0) as f32;
         let ([from_s, from_b], [way_s, way_b], [half_s, half_b]) =
             (order(self.from), order(way), order(self.half));
-        Segment {
+        TrackPart {
             middle: [2.0 * from_s + way_s, 2.0 * from_b + way_b],
             way: [way_s, way_b],
             reach: [2.0 * half_s + way_s.abs(), 2.0 * half_b + way_b.abs()],
@@ -93,7 +93,7 @@ impl Line {
 
 /// A part of a track as the kernel reads it. All lengths are doubled, so that no box has to be halved.
 #[derive(Clone, Copy)]
-struct Segment {
+struct TrackPart {
     /// The middle of the way.
     middle: [f32; 2],
     /// Half the way.
@@ -104,7 +104,7 @@ struct Segment {
     across: f32,
 }
 
-impl Segment {
+impl TrackPart {
     /// Where the track ends along s.
     fn end(&self) -> f32 {
         0.5 * (self.middle[0] + self.reach[0])
@@ -120,7 +120,7 @@ const LARGER: f32 = 1.0 + 1.0e-6;
 
 /// Whether a track meets boxes `[min_s, max_s, min_b, max_b]`: whether the axes, or the line across the way, part them.
 #[inline(always)]
-fn meets<L: Lane>(segment: &Segment, [min_s, max_s, min_b, max_b]: [L; 4]) -> L::Mask {
+fn meets<L: Lane>(segment: &TrackPart, [min_s, max_s, min_b, max_b]: [L; 4]) -> L::Mask {
     let constant = L::splat;
     let [middle_s, middle_b] = segment.middle.map(constant);
     let [way_s, way_b] = segment.way.map(constant);
@@ -137,11 +137,11 @@ type Columns<'a> = [&'a [f32]; 4];
 
 lane_entry! {
     /// Which of the next sixteen bounds meet a track.
-    fn meets_track[][](columns: &Columns<'_>, at: usize, segment: &Segment) -> u32 = meets_track_lanes;
+    fn meets_track[][](columns: &Columns<'_>, at: usize, segment: &TrackPart) -> u32 = meets_track_lanes;
 }
 
 #[inline(always)]
-fn meets_track_lanes<L: Lane>(columns: &Columns<'_>, at: usize, segment: &Segment) -> u32 {
+fn meets_track_lanes<L: Lane>(columns: &Columns<'_>, at: usize, segment: &TrackPart) -> u32 {
     let mut found = 0;
     for i in (0..MAX_WIDTH).step_by(L::WIDTH) {
         let [min_s, max_s, min_b, max_b] = columns;
@@ -194,8 +194,8 @@ struct Strip<'a> {
 
 /// The visitor of a walk along a line: it is given a slot, and returns up to which fraction of the way the walk goes on. A negative one
 /// ends the walk.
-pub(crate) trait Along: FnMut(usize) -> f64 {}
-impl<F: FnMut(usize) -> f64> Along for F {}
+pub(crate) trait LineVisitor: FnMut(usize) -> f64 {}
+impl<F: FnMut(usize) -> f64> LineVisitor for F {}
 
 /// A walk along a line through one strip.
 struct Walk<'a, V> {
@@ -205,11 +205,11 @@ struct Walk<'a, V> {
     line: &'a Line,
     along_x: bool,
     limit: f64,
-    segment: Segment,
+    segment: TrackPart,
     visit: V,
 }
 
-impl<V: Along> Walk<'_, V> {
+impl<V: LineVisitor> Walk<'_, V> {
     /// Visits what the track meets. Returns false if the visitor ended the walk.
     fn run(&mut self) -> bool {
         let (height, bands) = (self.strip.height, self.strip.bands);
@@ -410,8 +410,8 @@ impl<'a> Strip<'a> {
         &self,
         level: Level,
         (track, line, along_x): (&Track, &Line, bool),
-        (limit, segment): (&mut f64, &mut Segment),
-        visit: &mut impl Along,
+        (limit, segment): (&mut f64, &mut TrackPart),
+        visit: &mut impl LineVisitor,
     ) -> bool {
         if self.extent.is_some_and(|extent| meets(segment, extent).bits() == 0) {
             return true;
@@ -436,7 +436,7 @@ impl Levels {
         level: Level,
         (track, along_x): (&Track, bool),
         limit: &mut f64,
-        visit: &mut impl Along,
+        visit: &mut impl LineVisitor,
     ) -> bool {
         let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
         let of = (track, line, along_x);
@@ -473,7 +473,7 @@ impl Broadphase {
         level: Level,
         track: &Track,
         limit: &mut f64,
-        visit: &mut impl Along,
+        visit: &mut impl LineVisitor,
     ) -> bool {
         let along_x = self.bands.along_x;
         let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));

@@ -13,6 +13,7 @@ use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The values that a new contact starts with.
@@ -239,6 +240,29 @@ fn pairs_holding(tile: &Tile) -> impl Iterator<Item = (usize, &Pair, u32)> {
     )
 }
 
+/// Writes the entries of a tile to their places, which are the `range` of all entries. `start` gets the first entry of each slot of the
+/// tile. The manifolds are empty if there are none.
+fn take_tile(
+    tile: &Tile,
+    range: Range<usize>,
+    start: &mut [u32],
+    (entries, high, manifold): (&mut [Entry], &mut [u32], &mut [ManifoldCarried]),
+) {
+    let mut next_slot = tile.slots.start;
+    for (i, (index, pair, lane)) in pairs_holding(tile).enumerate() {
+        let entry = (range.start + i) as u32;
+        while next_slot <= pair.a as usize {
+            start[next_slot - tile.slots.start] = entry;
+            next_slot += 1;
+        }
+        (high[i], entries[i]) = (pair.b, entry_of(tile, pair, lane));
+        if let Some(manifold) = manifold.get_mut(i) {
+            *manifold = manifold_carried(tile, index, lane);
+        }
+    }
+    start[next_slot - tile.slots.start..].fill(range.end as u32);
+}
+
 fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
     Entry { low: pair.a, carried: carried(tile, lane), claimed: Claimed::default() }
 }
@@ -341,23 +365,18 @@ impl Carry {
                 (start.range(tile.slots.clone()), entries.range(range.clone()), high.range(range.clone()))
             };
             #[allow(unsafe_code)]
-            // SAFETY: tiles have disjoint entries, as above.
+            // SAFETY: each task takes the entries of its own tile, and each entry belongs to one tile.
             let manifold = unsafe { manifold.range(if any_manifold { range.clone() } else { 0..0 }) };
-            let mut next_slot = tile.slots.start;
-            for (i, (index, pair, lane)) in pairs_holding(tile).enumerate() {
-                let entry = (first + i) as u32;
-                while next_slot <= pair.a as usize {
-                    start[next_slot - tile.slots.start] = entry;
-                    next_slot += 1;
-                }
-                (high[i], entries[i]) = (pair.b, entry_of(tile, pair, lane));
-                if any_manifold {
-                    manifold[i] = manifold_carried(tile, index, lane);
-                }
-            }
-            start[next_slot - tile.slots.start..].fill(range.end as u32);
+            take_tile(tile, range, start, (entries, high, manifold));
         });
+        self.take_overflow(overflow, woken, bodies, built);
+        self.handle.clear();
+        self.handle.extend_from_slice(&bodies.columns.handle[..built]);
+        self.pending = true;
+    }
 
+    /// Takes the entries out of the overflow tiles, and those of bodies that have woken out of `woken`.
+    fn take_overflow(&mut self, overflow: &[Tile], woken: &mut Vec<Parked>, bodies: &Bodies, built: usize) {
         self.overflow.clear();
         for tile in overflow {
             self.overflow.extend(pairs_holding(tile).map(|(index, pair, lane)| {
@@ -371,9 +390,6 @@ impl Carry {
             !known
         });
         self.overflow.sort_unstable_by_key(|(high, entry, manifold)| (entry.low, *high, manifold.parts));
-        self.handle.clear();
-        self.handle.extend_from_slice(&bodies.columns.handle[..built]);
-        self.pending = true;
     }
 
     /// Claims what the old list knew of a pair of old slots, and of these parts of their bodies. If it knew nothing,

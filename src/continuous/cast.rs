@@ -122,30 +122,30 @@ fn cast_block<L: Lane>(block: &mut CastBlock, count: usize) {
 
 /// An axis from the obstacle to the body, in the obstacle's axes, and the gap along it.
 #[derive(Clone, Copy)]
-struct Gap<L: Lane> {
+struct AxisGap<L: Lane> {
     gap: L,
     axis: V<L>,
 }
 
-impl<L: Lane> Gap<L> {
+impl<L: Lane> AxisGap<L> {
     /// Takes the larger of both gaps, if the other one's axis is sound.
     #[inline(always)]
     fn or(self, sound: L::Mask, gap: L, axis: V<L>) -> Self {
         let larger = sound.and(gap.gt(self.gap));
-        Gap { gap: L::select(larger, gap, self.gap), axis: V::select(larger, axis, self.axis) }
+        AxisGap { gap: L::select(larger, gap, self.gap), axis: V::select(larger, axis, self.axis) }
     }
 }
 
 /// The vertices and normals of `WIDTH` outlines.
-struct Outlines<L: Lane> {
+struct CastOutlines<L: Lane> {
     vertices: [V<L>; MAX_VERTICES],
     normals: [V<L>; MAX_VERTICES],
 }
 
-impl<L: Lane> Outlines<L> {
+impl<L: Lane> CastOutlines<L> {
     #[inline(always)]
     fn load(vertices: &Corners, normals: &Corners, i: usize) -> Self {
-        let mut outlines = Outlines {
+        let mut outlines = CastOutlines {
             vertices: [V::splat(0.0, 0.0); MAX_VERTICES],
             normals: [V::splat(0.0, 0.0); MAX_VERTICES],
         };
@@ -161,7 +161,7 @@ impl<L: Lane> Outlines<L> {
     /// The outlines turned, then moved.
     #[inline(always)]
     fn placed(&self, turn: Turn<L>, by: V<L>) -> Self {
-        let mut placed = Outlines { vertices: self.vertices, normals: self.normals };
+        let mut placed = CastOutlines { vertices: self.vertices, normals: self.normals };
         for at in 0..MAX_VERTICES {
             placed.vertices[at] = turn.apply(self.vertices[at]).add(by);
             placed.normals[at] = turn.apply(self.normals[at]);
@@ -181,9 +181,9 @@ impl<L: Lane> Outlines<L> {
 
     /// The largest gap to `body` over all axes.
     #[inline(always)]
-    fn gap(&self, body: &Outlines<L>, is_plane: L::Mask) -> Gap<L> {
+    fn gap(&self, body: &CastOutlines<L>, is_plane: L::Mask) -> AxisGap<L> {
         let (half, one) = (L::splat(0.5), L::splat(1.0));
-        let mut best = Gap { gap: L::splat(NO_GAP), axis: V::splat(1.0, 0.0) };
+        let mut best = AxisGap { gap: L::splat(NO_GAP), axis: V::splat(1.0, 0.0) };
         for (vertex, normal) in self.vertices.iter().zip(&self.normals) {
             let gap = body.least(*normal) - vertex.dot(*normal);
             best = best.or(normal.dot(*normal).gt(half), gap, *normal);
@@ -210,7 +210,7 @@ impl<L: Lane> Outlines<L> {
         let axis = V::select(apart, axis, V::splat(1.0, 0.0));
         let gap = body.least(axis) + self.least(axis.neg());
         best = best.or(one.gt(L::splat(0.0)), gap, axis);
-        Gap {
+        AxisGap {
             gap: L::select(is_plane, of_plane.gap, best.gap),
             axis: V::select(is_plane, of_plane.axis, best.axis),
         }
@@ -220,7 +220,7 @@ impl<L: Lane> Outlines<L> {
 /// The soonest time at which a vertex can have come `room` nearer along the axis than the nearest one is now; at most [`MISS`].
 #[inline(always)]
 fn soonest<L: Lane>(
-    body: &Outlines<L>,
+    body: &CastOutlines<L>,
     centre: V<L>,
     axis: V<L>,
     speed: V<L>,
@@ -259,8 +259,8 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
     let (radius, allowed, slack) = (load!(radius), load!(allowed), load!(slack));
     let (near, deepest) = (load!(near), load!(deepest));
     let is_plane = load!(is_plane).gt(L::splat(0.5));
-    let body = Outlines::<L>::load(&block.body, &block.body_normal, i);
-    let obstacle = Outlines::<L>::load(&block.obstacle, &block.obstacle_normal, i);
+    let body = CastOutlines::<L>::load(&block.body, &block.body_normal, i);
+    let obstacle = CastOutlines::<L>::load(&block.obstacle, &block.obstacle_normal, i);
     // The most by which a vertex is accelerated, as seen from the obstacle: by the body's turn against it, by the turn of its axes.
     let end = way.add(moved);
     let distance = way.dot(way).max(end.dot(end)).sqrt();
@@ -269,7 +269,7 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
         + axes_turn * (L::splat(2.0) * moved.dot(moved).sqrt() + axes_turn * distance);
     let mut time = zero;
     let mut target = zero;
-    let mut last = Gap { gap: zero, axis: V::splat(1.0, 0.0) };
+    let mut last = AxisGap { gap: zero, axis: V::splat(1.0, 0.0) };
     let mut under_way = zero.le(zero);
     for round in 0..ROUNDS {
         let (sin, cos) = sin_cos(relative_angle + time * relative_turned);
@@ -278,7 +278,7 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
         let axes = Turn { cos, sin };
         let place = axes.undo(way.add(moved.scaled(time)));
         let placed = body.placed(turn, place);
-        let Gap { gap, axis } = obstacle.gap(&placed, is_plane);
+        let AxisGap { gap, axis } = obstacle.gap(&placed, is_plane);
         let gap = gap - radius;
         last.gap = L::select(under_way, gap, last.gap);
         last.axis = V::select(under_way, axis, last.axis);

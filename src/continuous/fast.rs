@@ -1,6 +1,6 @@
 //! Which bodies move so far in a step that they could pass through a thin wall.
 
-use super::shape::{Frame, Sweep};
+use super::shape::{Sweep, TurnedBox};
 use super::walls::{PlaneAt, WallIndex, Walls};
 use crate::body::Bodies;
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, lane_entry, load_rows, values};
@@ -14,10 +14,10 @@ use std::sync::Mutex;
 pub(super) const FAST: f32 = 0.5;
 
 /// What the search reads, and where it notes what it finds.
-pub(super) struct Search<'a> {
+pub(super) struct FastSearch<'a> {
     pub bodies: &'a Bodies,
     pub walls: &'a Walls,
-    pub found: &'a Mutex<Found>,
+    pub found: &'a Mutex<FastBodies>,
     /// The rows of the last vector of the widest lanes: columns are padded, and rows are not.
     pub last: [Row; MAX_WIDTH],
     /// Every fast body is noted, near a wall or not: there are bullets.
@@ -26,7 +26,7 @@ pub(super) struct Search<'a> {
 
 /// The slots of bodies, in order.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FastBodies {
     /// Those that may pass through a wall.
     pub near: Vec<u32>,
     /// All that are fast, if there are bullets.
@@ -36,11 +36,11 @@ pub(super) struct Found {
 lane_entry! {
     /// Appends the slots in a range of those bodies that move fast, given the rows of all movements. Bodies without inverse mass are
     /// left out.
-    pub(super) fn find_fast[][](search: &Search<'_>, moved: &[Row], range: Range<usize>) = find_in_range;
+    pub(super) fn find_fast[][](search: &FastSearch<'_>, moved: &[Row], range: Range<usize>) = find_in_range;
 }
 
 #[inline(always)]
-fn find_in_range<L: Lane>(search: &Search<'_>, moved: &[Row], range: Range<usize>) {
+fn find_in_range<L: Lane>(search: &FastSearch<'_>, moved: &[Row], range: Range<usize>) {
     for slot in range.clone().step_by(L::WIDTH) {
         let lanes = (range.end - slot).min(L::WIDTH);
         let rows =
@@ -124,13 +124,13 @@ impl<L: Lane> Bodily<L> {
         height.le(near).bits()
     }
 
-    /// The lanes whose centres are no further than `near` from a box. As `Frame::is_beyond`.
+    /// The lanes whose centres are no further than `near` from a box. As `TurnedBox::is_beyond`.
     #[inline(always)]
-    fn is_near(&self, frame: &Frame, near: L) -> u32 {
-        let from = self.from.sub(V::splat(frame.centre.x, frame.centre.y));
-        let (axis_x, axis_y) = (L::splat(frame.axis.x), L::splat(frame.axis.y));
-        let along = (from.x * axis_x + from.y * axis_y).abs() - L::splat(frame.half.x);
-        let across = (from.y * axis_x - from.x * axis_y).abs() - L::splat(frame.half.y);
+    fn is_near(&self, turned_box: &TurnedBox, near: L) -> u32 {
+        let from = self.from.sub(V::splat(turned_box.centre.x, turned_box.centre.y));
+        let (axis_x, axis_y) = (L::splat(turned_box.axis.x), L::splat(turned_box.axis.y));
+        let along = (from.x * axis_x + from.y * axis_y).abs() - L::splat(turned_box.half.x);
+        let across = (from.y * axis_x - from.x * axis_y).abs() - L::splat(turned_box.half.y);
         let zero = L::splat(0.0);
         let (along, across) = (along.max(zero), across.max(zero));
         (along * along + across * across).le(near * near).bits()
@@ -146,7 +146,7 @@ impl<L: Lane> Bodily<L> {
         {
             let wall = &index.walls[number];
             if wall.holds {
-                found |= self.is_near(&wall.frame, near) & wanted;
+                found |= self.is_near(&wall.turned_box, near) & wanted;
             }
         }
         found
@@ -179,7 +179,7 @@ impl<L: Lane> Bodily<L> {
 /// A vector looks for walls as one: its bodies are neighbours. (With a lookup for each fast body, in a grid of bands, the scene `washer` took 1,017
 /// million instructions; it takes 893, and 877 with `--continuous off`: counted as in `world/pairs.rs`, with `--bodies 2000`.)
 #[inline(always)]
-fn find_lanes<L: Lane>(search: &Search<'_>, rows: &[Row], slot: usize, lanes: u32) -> [u32; 2] {
+fn find_lanes<L: Lane>(search: &FastSearch<'_>, rows: &[Row], slot: usize, lanes: u32) -> [u32; 2] {
     let Walls { planes, fixed, recent, moving, .. } = search.walls;
     let pushed = L::load(&search.bodies.columns.inv_mass[slot..]).gt(L::splat(0.0)).bits() & lanes;
     if pushed == 0 {
@@ -212,7 +212,7 @@ fn find_lanes<L: Lane>(search: &Search<'_>, rows: &[Row], slot: usize, lanes: u3
         while let Some(number) = walls.next::<L>() {
             let wall = &moving.walls[number];
             let way = body.way_against(&wall.sweep);
-            let fast = way.gt(limit).bits() & body.is_near(&wall.frame, way + body.reach) & wanted;
+            let fast = way.gt(limit).bits() & body.is_near(&wall.turned_box, way + body.reach) & wanted;
             // The search has found the wall for some lane of the vector. Each lane has to find it alone: what is found may be a bullet,
             // which is then cast against all other bodies.
             if fast & !found != 0 {
@@ -225,7 +225,7 @@ fn find_lanes<L: Lane>(search: &Search<'_>, rows: &[Row], slot: usize, lanes: u3
 
 /// Notes lanes.
 #[inline(never)]
-fn note(search: &Search<'_>, first: usize, near: u32, fast: u32) {
+fn note(search: &FastSearch<'_>, first: usize, near: u32, fast: u32) {
     let slots = |lanes: u32| {
         (0..MAX_WIDTH).filter(move |lane| lanes >> lane & 1 == 1).map(move |lane| (first + lane) as u32)
     };

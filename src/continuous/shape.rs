@@ -105,13 +105,13 @@ pub(crate) struct ShapeAt {
 
 /// A box that is turned to an axis.
 #[derive(Clone, Copy)]
-pub(super) struct Frame {
+pub(super) struct TurnedBox {
     pub centre: Vec2,
     pub axis: Vec2,
     pub half: Vec2,
 }
 
-impl Frame {
+impl TurnedBox {
     /// Whether the box is further than `distance` from a point.
     pub(super) fn is_beyond(&self, point: Vec2, distance: f32) -> bool {
         let way = Vec2::new(self.axis.x, -self.axis.y).rotate(point - self.centre);
@@ -245,15 +245,19 @@ impl ShapeAt {
     }
 
     /// The box around the shape, where it is at the start of its movement.
-    pub(super) fn frame(&self, sweep: &Sweep) -> Frame {
+    pub(super) fn turned_box(&self, sweep: &Sweep) -> TurnedBox {
         let (sin, cos) = sin_cos(sweep.angle);
         let turn = Vec2::new(cos, sin);
-        Frame { centre: sweep.from + turn.rotate(self.centre), axis: turn.rotate(self.axis), half: self.half }
+        TurnedBox {
+            centre: sweep.from + turn.rotate(self.centre),
+            axis: turn.rotate(self.axis),
+            half: self.half,
+        }
     }
 
     /// Whether the shape, where it is at the start of its movement, is further than `distance` from a point.
     pub(super) fn is_beyond(&self, sweep: &Sweep, point: Vec2, distance: f32) -> bool {
-        self.frame(sweep).is_beyond(point, distance)
+        self.turned_box(sweep).is_beyond(point, distance)
     }
 
     /// How the shape's centre moves at the start of a movement, as seen from what moves as `other` does.

@@ -16,11 +16,11 @@ const MAX_HEIGHT: usize = 7;
 /// Boxes of children: least and largest x, then y. What is missing overlaps nothing.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Node([[f32; CHILDREN]; 4]);
+struct TreeNode([[f32; CHILDREN]; 4]);
 
-impl Node {
-    const EMPTY: Node =
-        Node([[f32::MAX; CHILDREN], [f32::MIN; CHILDREN], [f32::MAX; CHILDREN], [f32::MIN; CHILDREN]]);
+impl TreeNode {
+    const EMPTY: TreeNode =
+        TreeNode([[f32::MAX; CHILDREN], [f32::MIN; CHILDREN], [f32::MAX; CHILDREN], [f32::MIN; CHILDREN]]);
 
     fn set(&mut self, child: usize, [lower, upper]: [Vec2; 2]) {
         for (column, value) in self.0.iter_mut().zip([lower.x, upper.x, lower.y, upper.y]) {
@@ -58,7 +58,7 @@ pub(super) struct BoxTree {
     /// The numbers of the boxes, in the order of the leaves.
     order: Vec<u32>,
     /// The leaves, then the nodes above them, and so on up to the root.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     /// The number of levels, and where each of them begins in `nodes`.
     height: u8,
     starts: [u32; MAX_HEIGHT],
@@ -104,7 +104,7 @@ impl BoxTree {
             nodes.reserve_exact(leaves);
         }
         for numbers in order.chunks(CHILDREN) {
-            let mut leaf = Node::EMPTY;
+            let mut leaf = TreeNode::EMPTY;
             numbers.iter().enumerate().for_each(|(child, &number)| leaf.set(child, boxes[number as usize]));
             nodes.push(leaf);
         }
@@ -114,7 +114,7 @@ impl BoxTree {
             starts[usize::from(*height)] = below.end as u32;
             *height += 1;
             for first in below.clone().step_by(CHILDREN) {
-                let mut node = Node::EMPTY;
+                let mut node = TreeNode::EMPTY;
                 let children = first..below.end.min(first + CHILDREN);
                 children.enumerate().for_each(|(child, number)| node.set(child, nodes[number].bounds()));
                 nodes.push(node);
@@ -125,8 +125,8 @@ impl BoxTree {
 
     /// Finds the boxes that overlap this one.
     #[inline(always)]
-    pub(super) fn search<L: Lane>(&self, of: [Vec2; 2]) -> Search<'_> {
-        let mut search = Search { tree: self, of, open: [(0, 0); MAX_HEIGHT], depth: 0 };
+    pub(super) fn search<L: Lane>(&self, of: [Vec2; 2]) -> BoxSearch<'_> {
+        let mut search = BoxSearch { tree: self, of, open: [(0, 0); MAX_HEIGHT], depth: 0 };
         if self.height > 0 {
             search.enter::<L>(0);
         }
@@ -143,7 +143,7 @@ impl BoxTree {
 }
 
 /// A walk through a tree.
-pub(super) struct Search<'a> {
+pub(super) struct BoxSearch<'a> {
     tree: &'a BoxTree,
     of: [Vec2; 2],
     /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
@@ -151,7 +151,7 @@ pub(super) struct Search<'a> {
     depth: usize,
 }
 
-impl Search<'_> {
+impl BoxSearch<'_> {
     #[inline(always)]
     fn enter<L: Lane>(&mut self, number: usize) {
         let start = self.tree.starts[usize::from(self.tree.height) - 1 - self.depth] as usize;

@@ -6,7 +6,7 @@
 //! are so many that all are put in order anew. (With all of them put in order after each edit, ten steps in each of which one of 1,500
 //! pegs is replaced took 114 million instructions in place of 94: case `pegs` of `cargo bench -p granule-instructions`.)
 
-use super::shape::{Frame, ShapeAt, Sweep};
+use super::shape::{ShapeAt, Sweep, TurnedBox};
 use super::tree::BoxTree;
 use crate::body::{Bodies, Motion};
 use crate::geometry::shape::ShapeKind;
@@ -25,7 +25,7 @@ pub(crate) struct Wall {
 pub(super) struct WallAt {
     pub wall: Wall,
     pub sweep: Sweep,
-    pub frame: Frame,
+    pub turned_box: TurnedBox,
     /// Not so if its body was edited since.
     pub holds: bool,
 }
@@ -61,7 +61,7 @@ impl WallIndex {
         for part in 0..bodies.shape_count(slot) {
             let shape = ShapeAt::new(bodies, slot, part);
             let wall = Wall { body, part };
-            self.walls.push(WallAt { wall, sweep: *sweep, frame: shape.frame(sweep), holds: true });
+            self.walls.push(WallAt { wall, sweep: *sweep, turned_box: shape.turned_box(sweep), holds: true });
             self.boxes.push(shape.swept_box(sweep));
         }
     }
@@ -152,11 +152,11 @@ impl Walls {
             index.clear();
         }
         for (_, slot) in bodies.by_index() {
-            match Place::of(bodies, slot) {
-                Place::None => {}
-                Place::Planes => self.planes.push(PlaneAt::of(bodies, slot)),
-                Place::Fixed => self.fixed.add(bodies, slot, &Sweep::at_rest(bodies, slot)),
-                Place::Movers => self.movers.push(bodies.handle(slot).index()),
+            match Among::of(bodies, slot) {
+                Among::None => {}
+                Among::Planes => self.planes.push(PlaneAt::of(bodies, slot)),
+                Among::Fixed => self.fixed.add(bodies, slot, &Sweep::at_rest(bodies, slot)),
+                Among::Movers => self.movers.push(bodies.handle(slot).index()),
             }
         }
         self.fixed.boxes.build();
@@ -169,15 +169,15 @@ impl Walls {
         for &body in &*edited {
             fixed.strike_out(body);
             let slot = bodies.slot_at(body);
-            let place = slot.map_or(Place::None, |slot| Place::of(bodies, slot));
+            let place = slot.map_or(Among::None, |slot| Among::of(bodies, slot));
             match (movers.binary_search(&body), place) {
-                (Ok(at), Place::None | Place::Planes | Place::Fixed) => _ = movers.remove(at),
-                (Err(at), Place::Movers) => movers.insert(at, body),
+                (Ok(at), Among::None | Among::Planes | Among::Fixed) => _ = movers.remove(at),
+                (Err(at), Among::Movers) => movers.insert(at, body),
                 _ => {}
             }
             match (slot, place) {
-                (Some(slot), Place::Planes) => planes.push(PlaneAt::of(bodies, slot)),
-                (Some(slot), Place::Fixed) => recent.add(bodies, slot, &Sweep::at_rest(bodies, slot)),
+                (Some(slot), Among::Planes) => planes.push(PlaneAt::of(bodies, slot)),
+                (Some(slot), Among::Fixed) => recent.add(bodies, slot, &Sweep::at_rest(bodies, slot)),
                 _ => {}
             }
         }
@@ -187,24 +187,24 @@ impl Walls {
 
 /// Where among the walls a body is.
 #[derive(Clone, Copy)]
-enum Place {
+enum Among {
     None,
     Planes,
     Fixed,
     Movers,
 }
 
-impl Place {
-    fn of(bodies: &Bodies, slot: usize) -> Place {
+impl Among {
+    fn of(bodies: &Bodies, slot: usize) -> Among {
         let (kind, pushed) = (bodies.columns.kind[slot], bodies.columns.inv_mass[slot] > 0.0);
         if pushed || !kind.is_collidable() || kind.motion() == Motion::Asleep || bodies.is_corner(slot) {
-            Place::None
+            Among::None
         } else if kind.shape() == ShapeKind::HalfSpace {
-            Place::Planes
+            Among::Planes
         } else if kind.motion() == Motion::Static {
-            Place::Fixed
+            Among::Fixed
         } else {
-            Place::Movers
+            Among::Movers
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Convex {
 
 /// Where a ray meets a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Touch {
+pub(crate) struct RayHit {
     /// As a part of the ray's way.
     pub fraction: f64,
     /// The unit normal of the shape's surface, outward.
@@ -41,7 +41,7 @@ pub(crate) struct Touch {
 
 /// The way from a shape to a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Gap {
+pub(crate) struct PointGap {
     /// Negative inside: then it is the shortest way out.
     pub distance: f64,
     /// The unit vector from the shape to the point; inside, that of the shortest way out.
@@ -50,8 +50,8 @@ pub(crate) struct Gap {
 
 /// The nearest points of two shapes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Nearest {
-    pub gap: Gap,
+pub(crate) struct NearestPoints {
+    pub gap: PointGap,
     /// On the surface of the shape that the normal leaves.
     pub on_first: DVec2,
     pub on_second: DVec2,
@@ -164,20 +164,20 @@ impl Convex {
     }
 
     /// The way from the shape to a point.
-    pub(crate) fn gap(&self, point: DVec2) -> Gap {
+    pub(crate) fn gap(&self, point: DVec2) -> PointGap {
         let from_core = self.gap_of_core(point);
-        Gap { distance: from_core.distance - self.radius, ..from_core }
+        PointGap { distance: from_core.distance - self.radius, ..from_core }
     }
 
-    fn gap_of_core(&self, point: DVec2) -> Gap {
-        let mut inside = Gap { distance: f64::NEG_INFINITY, normal: DVec2::X };
+    fn gap_of_core(&self, point: DVec2) -> PointGap {
+        let mut inside = PointGap { distance: f64::NEG_INFINITY, normal: DVec2::X };
         for (start, edge) in self.edges() {
             let length = edge.length();
             if length > 0.0 {
                 let normal = -edge.perp() / length;
                 let distance = normal.dot(point - start);
                 if distance > inside.distance {
-                    inside = Gap { distance, normal };
+                    inside = PointGap { distance, normal };
                 }
             }
         }
@@ -195,11 +195,11 @@ impl Convex {
         }
         let way = point - nearest;
         let distance = way.length();
-        Gap { distance, normal: if distance > 0.0 { way / distance } else { inside.normal } }
+        PointGap { distance, normal: if distance > 0.0 { way / distance } else { inside.normal } }
     }
 
     /// Where a ray first meets the shape, at most at `limit` of its way. A ray that begins in the shape meets it at 0.
-    pub(crate) fn ray(&self, from: DVec2, way: DVec2, limit: f64) -> Option<Touch> {
+    pub(crate) fn ray(&self, from: DVec2, way: DVec2, limit: f64) -> Option<RayHit> {
         let touch = match self.count {
             1 => ray_disc(self.vertices[0], self.radius, from, way),
             _ if self.radius > 0.0 => self.ray_rounded(from, way),
@@ -210,20 +210,20 @@ impl Convex {
     }
 
     /// The touch of a ray that begins in the shape.
-    fn at_start(&self, from: DVec2) -> Touch {
-        Touch { fraction: 0.0, normal: self.gap_of_core(from).normal }
+    fn at_start(&self, from: DVec2) -> RayHit {
+        RayHit { fraction: 0.0, normal: self.gap_of_core(from).normal }
     }
 
-    fn ray_polygon(&self, from: DVec2, way: DVec2) -> Option<Touch> {
+    fn ray_polygon(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
         let (enter, face) = clip(self.count, |i| self.vertices[i], from, way)?;
         Some(match enter {
             0.0 => self.at_start(from),
-            _ => Touch { fraction: enter, normal: face.normalize() },
+            _ => RayHit { fraction: enter, normal: face.normalize() },
         })
     }
 
     /// A segment is hit from both sides, and a little beyond its ends.
-    fn ray_segment(&self, from: DVec2, way: DVec2) -> Option<Touch> {
+    fn ray_segment(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
         let (start, edge) = (self.vertices[0], self.vertices[1] - self.vertices[0]);
         let length = edge.length();
         if length == 0.0 {
@@ -242,7 +242,7 @@ impl Convex {
             let end = if way_along > 0.0 { 0.0 } else { length };
             let fraction = (end - place) / way_along;
             if (0.0..=1.0).contains(&fraction) {
-                return Some(Touch { fraction, normal: -along * way_along.signum() });
+                return Some(RayHit { fraction, normal: -along * way_along.signum() });
             }
         }
         let fraction = -height / speed;
@@ -251,12 +251,12 @@ impl Convex {
         if !crosses || place < least || place > most {
             return None;
         }
-        Some(Touch { fraction, normal: along.perp() * height.signum() })
+        Some(RayHit { fraction, normal: along.perp() * height.signum() })
     }
 
     /// The first of the edges, moved outward by the radius, and the discs around the vertices: the shape is all of them, and the core.
-    fn ray_rounded(&self, from: DVec2, way: DVec2) -> Option<Touch> {
-        let mut first: Option<Touch> = None;
+    fn ray_rounded(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
+        let mut first: Option<RayHit> = None;
         let mut outside = false;
         for (start, edge) in self.edges() {
             let (outward, length) = (-edge.perp(), edge.length());
@@ -267,7 +267,7 @@ impl Convex {
                 let place = (from + fraction * way - start).dot(edge);
                 let sooner = first.is_none_or(|first| fraction < first.fraction);
                 if sooner && (0.0..=length * length).contains(&place) {
-                    first = Some(Touch { fraction, normal: outward / length });
+                    first = Some(RayHit { fraction, normal: outward / length });
                 }
             }
         }
@@ -304,7 +304,7 @@ impl Convex {
     }
 
     /// The nearest points of this shape and `other`, given the gap between them: its normal leaves this shape.
-    pub(crate) fn nearest_points(&self, other: &Convex, gap: Gap) -> Nearest {
+    pub(crate) fn nearest_points(&self, other: &Convex, gap: PointGap) -> NearestPoints {
         let n = gap.normal;
         let (mine, theirs) = (self.foremost(n), other.foremost(-n));
         let of_mine = |core: DVec2| (core + self.radius * n, core + (self.radius + gap.distance) * n);
@@ -324,11 +324,11 @@ impl Convex {
             let high = side(mine[1]).min(side(theirs[0]));
             of_mine(mine[0] + (0.5 * (low + high) - side(mine[0])) * n.perp())
         };
-        Nearest { gap, on_first, on_second }
+        NearestPoints { gap, on_first, on_second }
     }
 
     /// The nearest points of this shape and `other`. The normal goes from this shape to the other.
-    pub(crate) fn nearest(&self, other: &Convex) -> Nearest {
+    pub(crate) fn nearest(&self, other: &Convex) -> NearestPoints {
         self.nearest_points(other, self.minus(other).gap(DVec2::ZERO))
     }
 
@@ -338,12 +338,16 @@ impl Convex {
     }
 
     /// The nearest points of a half-space, all p with normal · p ≤ offset, and this shape.
-    pub(crate) fn nearest_to_plane(&self, normal: DVec2, offset: f64) -> Nearest {
+    pub(crate) fn nearest_to_plane(&self, normal: DVec2, offset: f64) -> NearestPoints {
         let distance = self.least(normal) - offset;
         let [a, b] = self.foremost(-normal);
         let on_second = 0.5 * (a + b) - self.radius * normal;
         let on_second = on_second + (offset + distance - normal.dot(on_second)) * normal;
-        Nearest { gap: Gap { distance, normal }, on_first: on_second - distance * normal, on_second }
+        NearestPoints {
+            gap: PointGap { distance, normal },
+            on_first: on_second - distance * normal,
+            on_second,
+        }
     }
 }
 
@@ -388,11 +392,11 @@ pub(crate) fn ray_outline(
     (from, way): (DVec2, DVec2),
     limit: f64,
     far_out: DVec2,
-) -> Option<Touch> {
+) -> Option<RayHit> {
     if outline.count > 2 && outline.radius == 0.0 {
         let (enter, face) = clip(outline.count, |i| outline.vertices[i].as_dvec2(), from, way)?;
         if enter > 0.0 {
-            return (enter <= limit).then(|| Touch { fraction: enter, normal: face.normalize() });
+            return (enter <= limit).then(|| RayHit { fraction: enter, normal: face.normalize() });
         }
     }
     Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out).ray(from, way, limit)
@@ -407,12 +411,12 @@ pub(crate) fn passes_disc(radius: f64, from: DVec2, way: DVec2) -> bool {
 }
 
 /// Where a ray first meets a disc.
-pub(crate) fn ray_disc(centre: DVec2, radius: f64, from: DVec2, way: DVec2) -> Option<Touch> {
+pub(crate) fn ray_disc(centre: DVec2, radius: f64, from: DVec2, way: DVec2) -> Option<RayHit> {
     let away = from - centre;
     let outside = away.length_squared() - radius * radius;
     if outside <= 0.0 {
         let normal = away.normalize_or_zero();
-        return Some(Touch { fraction: 0.0, normal: if normal == DVec2::ZERO { DVec2::X } else { normal } });
+        return Some(RayHit { fraction: 0.0, normal: if normal == DVec2::ZERO { DVec2::X } else { normal } });
     }
     let nearing = -away.dot(way);
     if nearing <= 0.0 {
@@ -425,14 +429,14 @@ pub(crate) fn ray_disc(centre: DVec2, radius: f64, from: DVec2, way: DVec2) -> O
     }
     // The first root, in the form that loses no digits.
     let fraction = outside / (nearing + rest.sqrt());
-    Some(Touch { fraction, normal: (away + fraction * way).normalize() })
+    Some(RayHit { fraction, normal: (away + fraction * way).normalize() })
 }
 
 /// Where a ray first meets a half-space, all p with normal · p ≤ offset.
-pub(crate) fn ray_plane(normal: DVec2, offset: f64, from: DVec2, way: DVec2, limit: f64) -> Option<Touch> {
+pub(crate) fn ray_plane(normal: DVec2, offset: f64, from: DVec2, way: DVec2, limit: f64) -> Option<RayHit> {
     let (height, speed) = (normal.dot(from) - offset, -normal.dot(way));
     if height <= 0.0 {
-        return Some(Touch { fraction: 0.0, normal });
+        return Some(RayHit { fraction: 0.0, normal });
     }
-    (height <= limit * speed).then(|| Touch { fraction: height / speed, normal })
+    (height <= limit * speed).then(|| RayHit { fraction: height / speed, normal })
 }

@@ -135,9 +135,13 @@ impl Polygon {
     }
 }
 
+/// The error of a vertex.
+fn refuse<T>(index: usize, reason: &'static str) -> Result<T, Error> {
+    Err(Error::Vertex { field: FIELD, index, reason })
+}
+
 /// The indices of the points in counter-clockwise order, beginning with the first point given.
 fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
-    let refuse = |index, reason| Err(Error::Vertex { field: FIELD, index, reason });
     for (index, &point) in points.iter().enumerate() {
         let near = |other: &Vec2| other.distance(point) < Shape::MIN_EXTENT;
         if points[..index].contains(&point) {
@@ -147,15 +151,29 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
             return refuse(index, "nearer to another vertex than 0.0001 m");
         }
     }
-    let at = |index: usize| points[index].as_dvec2();
-    // Distance of point c to the left of the line from a to b, in metres.
-    let left = |a: usize, b: usize, c: usize| {
-        let edge = at(b) - at(a);
-        edge.perp_dot(at(c) - at(a)) / edge.length()
-    };
     let extent = points.iter().fold(0.0f32, |most, point| most.max(point.distance(points[0])));
     // The largest bend of a straight line by the rounding of coordinates to f32, m.
     let straight = f64::from(extent.max(points[0].length()) * 4.0 * f32::EPSILON).max(1.0e-6);
+    let mut order = hull_of(points, straight);
+    if order.len() < 3 {
+        return Err(Error::Invalid { field: FIELD, reason: "all vertices lie on a line" });
+    }
+    check_corners(points, &order, straight)?;
+    let start = order.iter().position(|&index| index == 0).expect("all points are corners");
+    order.rotate_left(start);
+    Ok(order)
+}
+
+/// The distance of point c to the left of the line from a to b, m.
+fn left(points: &[Vec2], [a, b, c]: [usize; 3]) -> f64 {
+    let [a, b, c] = [a, b, c].map(|index| points[index].as_dvec2());
+    let edge = b - a;
+    edge.perp_dot(c - a) / edge.length()
+}
+
+/// The corners of the convex hull, counter-clockwise: the hull is wrapped around the points, beginning at the leftmost.
+fn hull_of(points: &[Vec2], straight: f64) -> Vec<usize> {
+    let at = |index: usize| points[index].as_dvec2();
     let first = (0..points.len()).min_by(|&a, &b| {
         let key = |index: usize| (points[index].x, points[index].y);
         key(a).partial_cmp(&key(b)).expect("finite coordinates")
@@ -168,7 +186,7 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
         // The next corner is the point such that no other lies to the right of the line to it. If several are in line, it is
         // the furthest.
         let next = others.reduce(|best, index| {
-            let side = left(last, best, index);
+            let side = left(points, [last, best, index]);
             let further = at(index).distance(at(last)) > at(best).distance(at(last));
             if side < -straight || (side <= straight && further) { index } else { best }
         });
@@ -178,15 +196,17 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
         }
         order.push(next);
     }
-    if order.len() < 3 {
-        return Err(Error::Invalid { field: FIELD, reason: "all vertices lie on a line" });
-    }
+    order
+}
+
+/// Checks that every point is a corner of the hull.
+fn check_corners(points: &[Vec2], order: &[usize], straight: f64) -> Result<(), Error> {
     for index in 0..points.len() {
         if order.contains(&index) {
             continue;
         }
         let edges = (0..order.len()).map(|k| (order[k], order[(k + 1) % order.len()]));
-        let on_edge = edges.into_iter().any(|(a, b)| left(a, b, index) <= straight);
+        let on_edge = edges.into_iter().any(|(a, b)| left(points, [a, b, index]) <= straight);
         return if on_edge {
             refuse(index, "lies on the line between two others")
         } else {
@@ -196,13 +216,11 @@ fn hull_order(points: &[Vec2]) -> Result<Vec<usize>, Error> {
     // Corners within `straight` of a line may bend either way.
     for k in 0..order.len() {
         let corner = order[(k + 1) % order.len()];
-        if left(order[k], corner, order[(k + 2) % order.len()]) <= 0.0 {
+        if left(points, [order[k], corner, order[(k + 2) % order.len()]]) <= 0.0 {
             return refuse(corner, "lies on the line between two others");
         }
     }
-    let start = order.iter().position(|&index| index == 0).expect("all points are corners");
-    order.rotate_left(start);
-    Ok(order)
+    Ok(())
 }
 
 #[cfg(test)]

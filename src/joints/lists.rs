@@ -6,25 +6,25 @@ const NONE: u32 = u32::MAX;
 
 /// The members before and after a member; of a list, its last and its first member.
 #[derive(Clone, Copy)]
-struct Links {
+struct Neighbours {
     last: u32,
     next: u32,
 }
 
-crate::base::codec::stored!(Links = ALONE; { last, next });
+crate::base::codec::stored!(Neighbours = ALONE; { last, next });
 
-const ALONE: Links = Links { last: NONE, next: NONE };
+const ALONE: Neighbours = Neighbours { last: NONE, next: NONE };
 
 /// Lists of numbers, one list for each owner. A number is in one list at most. Owners are numbers, too.
 #[derive(Default)]
 pub(super) struct Lists {
-    owners: Vec<Links>,
-    members: Vec<Links>,
+    owners: Vec<Neighbours>,
+    members: Vec<Neighbours>,
 }
 
 crate::base::codec::stored!(Lists { owners, members });
 
-fn grow(links: &mut Vec<Links>, index: u32) {
+fn grow(links: &mut Vec<Neighbours>, index: u32) {
     if links.len() <= index as usize {
         links.resize(index as usize + 1, ALONE);
     }
@@ -47,20 +47,20 @@ impl Lists {
 
     fn put_between(&mut self, owner: u32, member: u32, last: u32, next: u32) {
         grow(&mut self.members, member);
-        self.members[member as usize] = Links { last, next };
+        self.members[member as usize] = Neighbours { last, next };
         self.beside(owner, last).next = member;
         self.beside(owner, next).last = member;
     }
 
     /// Takes a member out of the list of its owner.
     pub(super) fn remove(&mut self, owner: u32, member: u32) {
-        let Links { last, next } = std::mem::replace(&mut self.members[member as usize], ALONE);
+        let Neighbours { last, next } = std::mem::replace(&mut self.members[member as usize], ALONE);
         self.beside(owner, last).next = next;
         self.beside(owner, next).last = last;
     }
 
     /// The links of a member; with [`NONE`], at both ends of the list, those of the owner.
-    fn beside(&mut self, owner: u32, member: u32) -> &mut Links {
+    fn beside(&mut self, owner: u32, member: u32) -> &mut Neighbours {
         if member == NONE { &mut self.owners[owner as usize] } else { &mut self.members[member as usize] }
     }
 
@@ -77,7 +77,7 @@ impl Lists {
     /// describes the first fault.
     pub(super) fn validate(&self, owner_of: impl Fn(u32) -> Option<u32>) -> Result<usize, String> {
         let mut count = 0;
-        for (owner, &Links { last, .. }) in self.owners.iter().enumerate() {
+        for (owner, &Neighbours { last, .. }) in self.owners.iter().enumerate() {
             let mut before = NONE;
             for member in self.of(owner as u32) {
                 let named = owner_of(member);

@@ -118,7 +118,7 @@ impl Lane for Avx2 {
     #[inline(always)]
     unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
         let at: &[RowOffset; 8] = at[..8].try_into().expect("length checked");
-        // SAFETY: see `Avx2`; the caller vouches for the rows at these offsets.
+        // SAFETY: see `Avx2`; the caller guarantees that each offset is that of a row which no other thread writes.
         unsafe {
             let [a, b, c, d] = transpose([
                 two_rows(rows, at[0], at[4]),
@@ -133,7 +133,7 @@ impl Lane for Avx2 {
     #[inline(always)]
     unsafe fn scatter(rows: *mut Row, at: &[RowOffset], [a, b, c, d]: [Self; 4]) {
         let at: &[RowOffset; 8] = at[..8].try_into().expect("length checked");
-        // SAFETY: see `Avx2`; the caller vouches for the rows at these offsets.
+        // SAFETY: see `Avx2`; the caller guarantees that each offset is that of a row which no other thread writes.
         unsafe {
             let [a, b, c, d] = transpose([a.0, b.0, c.0, d.0]);
             store_row(rows, at[0], _mm256_castps256_ps128(a));
@@ -151,7 +151,7 @@ impl Lane for Avx2 {
     #[inline(always)]
     unsafe fn gather_half_rows(halves: *const HalfRow, at: &[u32]) -> [Self; 2] {
         let at: &[u32; 8] = at[..8].try_into().expect("length checked");
-        // SAFETY: see `Avx2`; the caller vouches for the half rows at these indices.
+        // SAFETY: see `Avx2`; the caller guarantees that each index is that of a half row which no other thread writes.
         unsafe {
             let low = join(two_halves(halves, at[0], at[1]), two_halves(halves, at[4], at[5]));
             let high = join(two_halves(halves, at[2], at[3]), two_halves(halves, at[6], at[7]));
@@ -162,7 +162,7 @@ impl Lane for Avx2 {
     #[inline(always)]
     unsafe fn scatter_half_rows(halves: *mut HalfRow, at: &[u32], [x, y]: [Self; 2]) {
         let at: &[u32; 8] = at[..8].try_into().expect("length checked");
-        // SAFETY: see `Avx2`; the caller vouches for the half rows at these indices.
+        // SAFETY: see `Avx2`; the caller guarantees that each index is that of a half row which no other thread writes.
         unsafe {
             let (low, high) = (_mm256_unpacklo_ps(x.0, y.0), _mm256_unpackhi_ps(x.0, y.0));
             store_halves(halves, at[0], at[1], _mm256_castps256_ps128(low));
@@ -200,7 +200,7 @@ unsafe fn join(low: __m128, high: __m128) -> __m256 {
 
 #[inline(always)]
 unsafe fn two_rows(rows: *const Row, low: RowOffset, high: RowOffset) -> __m256 {
-    // SAFETY: the caller vouches for the rows, and `Row` is aligned to 16 bytes.
+    // SAFETY: the caller guarantees that there are these rows, which no other thread writes; `Row` is aligned to 16 bytes.
     unsafe {
         join(_mm_load_ps(rows.byte_add(low.bytes()).cast()), _mm_load_ps(rows.byte_add(high.bytes()).cast()))
     }
@@ -208,13 +208,13 @@ unsafe fn two_rows(rows: *const Row, low: RowOffset, high: RowOffset) -> __m256 
 
 #[inline(always)]
 unsafe fn store_row(rows: *mut Row, at: RowOffset, row: __m128) {
-    // SAFETY: the caller vouches for the row, and `Row` is aligned to 16 bytes.
+    // SAFETY: the caller guarantees that there is this row, which no other thread writes; `Row` is aligned to 16 bytes.
     unsafe { _mm_store_ps(rows.byte_add(at.bytes()).cast(), row) }
 }
 
 #[inline(always)]
 unsafe fn two_halves(halves: *const HalfRow, low: u32, high: u32) -> __m128 {
-    // SAFETY: the caller vouches for the half rows.
+    // SAFETY: the caller guarantees that there are these half rows, which no other thread writes.
     unsafe {
         let first = _mm_load_sd(halves.add(low as usize).cast());
         _mm_castpd_ps(_mm_loadh_pd(first, halves.add(high as usize).cast()))
@@ -223,7 +223,7 @@ unsafe fn two_halves(halves: *const HalfRow, low: u32, high: u32) -> __m128 {
 
 #[inline(always)]
 unsafe fn store_halves(halves: *mut HalfRow, low: u32, high: u32, two: __m128) {
-    // SAFETY: the caller vouches for the half rows.
+    // SAFETY: the caller guarantees that there are these half rows, which no other thread writes.
     unsafe {
         _mm_storel_pd(halves.add(low as usize).cast(), _mm_castps_pd(two));
         _mm_storeh_pd(halves.add(high as usize).cast(), _mm_castps_pd(two));

@@ -110,7 +110,7 @@ impl Lane for Avx512 {
     #[inline(always)]
     unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
         let at: &[RowOffset; 16] = at[..16].try_into().expect("length checked");
-        // SAFETY: see `Avx512`; the caller vouches for the rows at these offsets.
+        // SAFETY: see `Avx512`; the caller guarantees that each offset is that of a row which no other thread writes.
         unsafe {
             let [a, b, c, d] = transpose([
                 four_rows(rows, [at[0], at[4], at[8], at[12]]),
@@ -125,7 +125,7 @@ impl Lane for Avx512 {
     #[inline(always)]
     unsafe fn scatter(rows: *mut Row, at: &[RowOffset], [a, b, c, d]: [Self; 4]) {
         let at: &[RowOffset; 16] = at[..16].try_into().expect("length checked");
-        // SAFETY: see `Avx512`; the caller vouches for the rows at these offsets. The quarters are stored in the order of
+        // SAFETY: see `Avx512`; the caller guarantees that each offset is that of a row which no other thread writes. The quarters are stored in the order of
         // the lanes.
         unsafe {
             let [a, b, c, d] = transpose([a.0, b.0, c.0, d.0]);
@@ -138,7 +138,7 @@ impl Lane for Avx512 {
 
     #[inline(always)]
     unsafe fn gather_half_rows(halves: *const HalfRow, at: &[u32]) -> [Self; 2] {
-        // SAFETY: see `Avx512`; the caller vouches for the half rows at these indices.
+        // SAFETY: see `Avx512`; the caller guarantees that each index is that of a half row which no other thread writes.
         unsafe {
             let [low_x, low_y] = Avx2::gather_half_rows(halves, at);
             let [high_x, high_y] = Avx2::gather_half_rows(halves, &at[8..]);
@@ -148,7 +148,7 @@ impl Lane for Avx512 {
 
     #[inline(always)]
     unsafe fn scatter_half_rows(halves: *mut HalfRow, at: &[u32], [x, y]: [Self; 2]) {
-        // SAFETY: see `Avx512`; the caller vouches for the half rows at these indices.
+        // SAFETY: see `Avx512`; the caller guarantees that each index is that of a half row which no other thread writes.
         unsafe {
             Avx2::scatter_half_rows(halves, at, [low(x), low(y)]);
             Avx2::scatter_half_rows(halves, &at[8..], [high(x), high(y)]);
@@ -176,7 +176,7 @@ unsafe fn transpose([a, b, c, d]: [__m512; 4]) -> [__m512; 4] {
 
 #[inline(always)]
 unsafe fn four_rows(rows: *const Row, at: [RowOffset; 4]) -> __m512 {
-    // SAFETY: the caller vouches for the rows, and `Row` is aligned to 16 bytes.
+    // SAFETY: the caller guarantees that there are these rows, which no other thread writes; `Row` is aligned to 16 bytes.
     unsafe {
         let first = _mm512_castps128_ps512(_mm_load_ps(rows.byte_add(at[0].bytes()).cast()));
         let two = _mm512_insertf32x4::<1>(first, _mm_load_ps(rows.byte_add(at[1].bytes()).cast()));
@@ -188,7 +188,7 @@ unsafe fn four_rows(rows: *const Row, at: [RowOffset; 4]) -> __m512 {
 /// Stores quarter `Q` of the four registers as rows.
 #[inline(always)]
 unsafe fn store_quarter<const Q: i32>(rows: *mut Row, at: [RowOffset; 4], [a, b, c, d]: [__m512; 4]) {
-    // SAFETY: the caller vouches for the rows, and `Row` is aligned to 16 bytes.
+    // SAFETY: the caller guarantees that there are these rows, which no other thread writes; `Row` is aligned to 16 bytes.
     unsafe {
         _mm_store_ps(rows.byte_add(at[0].bytes()).cast(), _mm512_extractf32x4_ps::<Q>(a));
         _mm_store_ps(rows.byte_add(at[1].bytes()).cast(), _mm512_extractf32x4_ps::<Q>(b));

@@ -97,7 +97,7 @@ impl Lane for f32x4 {
     #[inline(always)]
     unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
         let at: &[RowOffset; 4] = at[..4].try_into().expect("length checked");
-        // SAFETY: the caller vouches for the rows at these offsets.
+        // SAFETY: the caller guarantees that each offset is that of a row which no other thread writes.
         unsafe { f32x4::transpose([row(rows, at[0]), row(rows, at[1]), row(rows, at[2]), row(rows, at[3])]) }
     }
 
@@ -105,7 +105,7 @@ impl Lane for f32x4 {
     unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [Self; 4]) {
         let at: &[RowOffset; 4] = at[..4].try_into().expect("length checked");
         let [a, b, c, d] = f32x4::transpose(columns);
-        // SAFETY: the caller vouches for the rows at these offsets.
+        // SAFETY: the caller guarantees that each offset is that of a row which no other thread writes.
         unsafe {
             store_row(rows, at[0], a);
             store_row(rows, at[1], b);
@@ -117,7 +117,7 @@ impl Lane for f32x4 {
     #[inline(always)]
     unsafe fn gather_half_rows(halves: *const HalfRow, at: &[u32]) -> [Self; 2] {
         let at: &[u32; 4] = at[..4].try_into().expect("length checked");
-        // SAFETY: the caller vouches for the half rows at these indices.
+        // SAFETY: the caller guarantees that each index is that of a half row which no other thread writes.
         let [[a, e], [b, f], [c, g], [d, h]] =
             unsafe { [half(halves, at[0]), half(halves, at[1]), half(halves, at[2]), half(halves, at[3])] };
         [f32x4::new([a, b, c, d]), f32x4::new([e, f, g, h])]
@@ -128,7 +128,7 @@ impl Lane for f32x4 {
         let at: &[u32; 4] = at[..4].try_into().expect("length checked");
         let (x, y) = (x.to_array(), y.to_array());
         for i in 0..4 {
-            // SAFETY: the caller vouches for the half rows at these indices.
+            // SAFETY: the caller guarantees that each index is that of a half row which no other thread writes.
             unsafe { (*halves.add(at[i] as usize)).0 = [x[i], y[i]] };
         }
     }
@@ -136,18 +136,18 @@ impl Lane for f32x4 {
 
 #[inline(always)]
 unsafe fn row(rows: *const Row, at: RowOffset) -> f32x4 {
-    // SAFETY: the caller vouches for the row.
+    // SAFETY: the caller guarantees that there is this row, which no other thread writes.
     f32x4::new(unsafe { (*rows.byte_add(at.bytes())).0 })
 }
 
 #[inline(always)]
 unsafe fn store_row(rows: *mut Row, at: RowOffset, row: f32x4) {
-    // SAFETY: the caller vouches for the row.
+    // SAFETY: the caller guarantees that there is this row, which no other thread writes.
     unsafe { (*rows.byte_add(at.bytes())).0 = row.to_array() }
 }
 
 #[inline(always)]
 unsafe fn half(halves: *const HalfRow, at: u32) -> [f32; 2] {
-    // SAFETY: the caller vouches for the half row.
+    // SAFETY: the caller guarantees that there is this half row, which no other thread writes.
     unsafe { (*halves.add(at as usize)).0 }
 }

@@ -74,22 +74,22 @@ impl Lane for f32 {
     }
     #[inline(always)]
     unsafe fn gather(rows: *const Row, at: &[RowOffset]) -> [Self; 4] {
-        // SAFETY: the caller vouches for the row.
+        // SAFETY: the caller guarantees that there is this row, which no other thread writes.
         unsafe { (*rows.byte_add(at[0].bytes())).0 }
     }
     #[inline(always)]
     unsafe fn scatter(rows: *mut Row, at: &[RowOffset], columns: [Self; 4]) {
-        // SAFETY: the caller vouches for the row.
+        // SAFETY: the caller guarantees that there is this row, which no other thread writes.
         unsafe { (*rows.byte_add(at[0].bytes())).0 = columns }
     }
     #[inline(always)]
     unsafe fn gather_half_rows(pairs: *const HalfRow, at: &[u32]) -> [Self; 2] {
-        // SAFETY: the caller vouches for the pair.
+        // SAFETY: the caller guarantees that there is this half row, which no other thread writes.
         unsafe { (*pairs.add(at[0] as usize)).0 }
     }
     #[inline(always)]
     unsafe fn scatter_half_rows(pairs: *mut HalfRow, at: &[u32], columns: [Self; 2]) {
-        // SAFETY: the caller vouches for the pair.
+        // SAFETY: the caller guarantees that there is this half row, which no other thread writes.
         unsafe { store(pairs.add(at[0] as usize), columns) }
     }
 }
@@ -101,11 +101,11 @@ unsafe fn store(to: *mut HalfRow, [x, y]: [f32; 2]) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_mm_castps_pd, _mm_set_ss, _mm_storel_pd, _mm_unpacklo_ps};
-        // SAFETY: SSE2 is part of x86-64; the caller vouches for the half row.
+        // SAFETY: SSE2 is part of x86-64; the caller guarantees that there is this half row, which no other thread writes.
         unsafe { _mm_storel_pd(to.cast(), _mm_castps_pd(_mm_unpacklo_ps(_mm_set_ss(x), _mm_set_ss(y)))) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller vouches for the half row.
+    // SAFETY: the caller guarantees that there is this half row, which no other thread writes.
     unsafe {
         (*to).0 = [x, y];
     }

@@ -139,7 +139,7 @@ struct Clipping<L: Lane> {
 }
 
 /// Places of both edges along the reference edge. Heights are above the reference face.
-struct Along<L: Lane> {
+struct EdgePlaces<L: Lane> {
     /// The ends of the reference edge. It runs to the left of its normal.
     low: L,
     high: L,
@@ -187,13 +187,13 @@ impl<L: Lane> Clipping<L> {
     }
 
     #[inline(always)]
-    fn along(&self) -> Along<L> {
+    fn along(&self) -> EdgePlaces<L> {
         let Clipping { reference, incident, .. } = self;
         let (normal, tangent) = (reference.normal, reference.normal.left());
         let (low, high) = (tangent.dot(reference.from), tangent.dot(reference.to));
         let height = normal.dot(reference.from);
         let (incident_low, incident_high) = (tangent.dot(incident.to), tangent.dot(incident.from));
-        Along {
+        EdgePlaces {
             low,
             high,
             incident_low,
@@ -219,9 +219,16 @@ impl<L: Lane> Clipping<L> {
 
     /// The ends of the part of the incident edge that lies above the reference edge.
     #[inline(always)]
-    fn ends(&self, along: &Along<L>) -> [Point<L>; 2] {
-        let Along { incident_low, incident_high, low_height, high_height, clipped_low, clipped_high, .. } =
-            *along;
+    fn ends(&self, along: &EdgePlaces<L>) -> [Point<L>; 2] {
+        let EdgePlaces {
+            incident_low,
+            incident_high,
+            low_height,
+            high_height,
+            clipped_low,
+            clipped_high,
+            ..
+        } = *along;
         let length = incident_high - incident_low;
         let upright = length.le(L::splat(TOGETHER));
         let slope = (high_height - low_height) / length.max(L::splat(TOGETHER));
@@ -242,9 +249,9 @@ impl<L: Lane> Clipping<L> {
     /// the two corners are nearest to each other. Two edges that lie flat above each other, so that both faces are equally far
     /// away, do not meet this condition. The two ends of an upright edge may come in any order.
     #[inline(always)]
-    fn corner(&self, along: &Along<L>, corners: bool) -> Corner<L> {
+    fn corner(&self, along: &EdgePlaces<L>, corners: bool) -> Corner<L> {
         let Clipping { reference, incident, .. } = self;
-        let Along { low, high, incident_low, incident_high, low_height, high_height, .. } = *along;
+        let EdgePlaces { low, high, incident_low, incident_high, low_height, high_height, .. } = *along;
         let zero = L::splat(0.0);
         let all_beyond_high = incident_low.min(incident_high).gt(high);
         let beside = all_beyond_high.or(incident_low.max(incident_high).lt(low));

@@ -9,7 +9,7 @@ mod machines;
 
 pub(super) use machines::{cars, gears, mill};
 
-use super::builtin::{Pieces, body, centred, grid, wall};
+use super::pieces::{Pieces, body, centred, grid, wall};
 use super::random::Random;
 use super::script::{Drop, Rain, Script, TORQUE, Walker};
 use crate::geometry::trig::sin_cos;
@@ -217,18 +217,10 @@ pub(super) fn walkers(bodies: usize, random: &mut Random) -> Pieces {
 /// break under the blows. Hinges have friction, and planks a little damping, so that what is left comes to rest. (With friction alone a strip whose
 /// hinges hold sways on its welds by a centimetre for minutes.)
 pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
-    const PLANKS: usize = 10;
-    const HALF: Vec2 = Vec2::new(0.25, 0.06);
     const STRIPS: usize = 20;
     const PITCH: f32 = 0.8;
     const HEIGHT: f32 = 9.0;
     const RADIUS: f32 = 0.3;
-    const FORCE: f32 = 150.0;
-    const TORQUE: f32 = 4.0;
-    /// N·m for each plank that hangs on a hinge. The weight of one plank has 0.15 N·m about its end.
-    const FRICTION: f32 = 0.02;
-    /// 1/s.
-    const DAMPING: f32 = 0.3;
     let material = Material::new(1.0, 0.5, 0.1);
     let count = (bodies / (PLANKS + 1)).max(1);
     let length = count.min(STRIPS);
@@ -245,29 +237,7 @@ pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
             scene.bodies.push(wall(0.5, 4.5, Vec2::new(side * (half + 8.5), floor + 3.5), material));
         }
         for strip in 0..strips {
-            let x = centred(strip, length, PITCH);
-            for plank in 0..PLANKS {
-                let place = Vec2::new(x, top - 0.1 - HALF.x * (2 * plank + 1) as f32 - 0.01);
-                let here = scene.bodies.len();
-                let shape = Shape::oriented_box(HALF.x, HALF.y);
-                // The plank's x axis points down.
-                let desc =
-                    BodyDesc { angle: -FRAC_PI_2, angular_damping: DAMPING, ..body(shape, place, material) };
-                scene.bodies.push(desc);
-                let (upper, lower) = (Vec2::new(-HALF.x, 0.0), Vec2::new(HALF.x, 0.0));
-                let friction = FRICTION * (PLANKS - plank) as f32;
-                let mut joint: Joint = match plank {
-                    0 => {
-                        JointDesc::revolute(beam, here, Vec2::new(x, -0.11), upper).with_motor(0.0, friction)
-                    }
-                    _ if plank % 2 == 0 => {
-                        JointDesc::revolute(here - 1, here, lower, upper).with_motor(0.0, friction)
-                    }
-                    _ => JointDesc::weld(here - 1, here, lower, upper),
-                };
-                (joint.break_force, joint.break_torque) = (FORCE, TORQUE);
-                scene.joints.push(joint);
-            }
+            hang_planks(&mut scene, beam, Vec2::new(centred(strip, length, PITCH), top), material);
         }
         for (column, row) in grid(strips, 5) {
             let place = Vec2::new(-half - 2.0 - row as f32, floor + 2.0 + column as f32);
@@ -277,6 +247,39 @@ pub(super) fn hinges(bodies: usize, random: &mut Random) -> Pieces {
         }
     }
     scene
+}
+
+/// The planks of a strip of `hinges`.
+const PLANKS: usize = 10;
+
+/// Hangs a strip of planks from a beam, whose middle is at x = 0, below a point of it.
+fn hang_planks(scene: &mut Pieces, beam: usize, from: Vec2, material: Material) {
+    const HALF: Vec2 = Vec2::new(0.25, 0.06);
+    const FORCE: f32 = 150.0;
+    const TORQUE: f32 = 4.0;
+    /// N·m for each plank that hangs on a hinge. The weight of one plank has 0.15 N·m about its end.
+    const FRICTION: f32 = 0.02;
+    /// 1/s.
+    const DAMPING: f32 = 0.3;
+    for plank in 0..PLANKS {
+        let place = Vec2::new(from.x, from.y - 0.1 - HALF.x * (2 * plank + 1) as f32 - 0.01);
+        let here = scene.bodies.len();
+        let shape = Shape::oriented_box(HALF.x, HALF.y);
+        // The plank's x axis points down.
+        let desc = BodyDesc { angle: -FRAC_PI_2, angular_damping: DAMPING, ..body(shape, place, material) };
+        scene.bodies.push(desc);
+        let (upper, lower) = (Vec2::new(-HALF.x, 0.0), Vec2::new(HALF.x, 0.0));
+        let friction = FRICTION * (PLANKS - plank) as f32;
+        let mut joint: Joint = match plank {
+            0 => JointDesc::revolute(beam, here, Vec2::new(from.x, -0.11), upper).with_motor(0.0, friction),
+            _ if plank % 2 == 0 => {
+                JointDesc::revolute(here - 1, here, lower, upper).with_motor(0.0, friction)
+            }
+            _ => JointDesc::weld(here - 1, here, lower, upper),
+        };
+        (joint.break_force, joint.break_torque) = (FORCE, TORQUE);
+        scene.joints.push(joint);
+    }
 }
 
 fn turned(angle: f32, vector: Vec2) -> Vec2 {

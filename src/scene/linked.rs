@@ -2,7 +2,7 @@
 //! and boxes, at least one. Static bodies come first, then other bodies, then particles; attachments come after links,
 //! as in a scene file.
 
-use super::builtin::{body, centred, grid, push_box, wall};
+use super::pieces::{body, centred, grid, push_box, wall};
 use super::random::Random;
 use crate::{Assembly, BodyDesc, Cloth, LinkDesc, Material, Shape};
 use glam::Vec2;

@@ -5,7 +5,7 @@
 //! In a scene that is larger than its default, the containers grow too. Sines are the engine's own, so that a scene is
 //! the same on every machine.
 
-use super::builtin::{Pieces, body, centred, falling, grid, pile_columns, push_box, wall};
+use super::pieces::{Pieces, body, centred, falling, grid, pile_columns, push_box, wall};
 use super::random::Random;
 use crate::geometry::trig::sin_cos;
 use crate::{BodyDesc, Filter, Material, Part, Polygon, Shape};

@@ -1,6 +1,6 @@
 //! The built-in scenes of circles and boxes that do not turn.
 
-use super::builtin::{body, centred, falling, grid, pile_columns, push_box, wall};
+use super::pieces::{body, centred, falling, grid, pile_columns, push_box, wall};
 use super::random::Random;
 use crate::{BodyDesc, Material, Shape};
 use glam::Vec2;

@@ -365,6 +365,14 @@ impl HullSolver {
         self.pair_hulls(bodies, settings);
         self.pair_others(bodies, settings, near);
         self.list_paired();
+        self.clear_touches();
+        self.claim_woken();
+        self.reserve(bodies, settings);
+        self.carry_over(bodies, impulse_ratio);
+    }
+
+    /// Makes room for the outlines of all hulls, and for what touches in all pairs.
+    fn clear_touches(&mut self) {
         let count = self.hulls.len();
         resize(&mut self.outlines, count * OUTLINE_ROWS);
         self.around.clear();
@@ -373,9 +381,6 @@ impl HullSolver {
         self.rigid.resize(count, Rigid::default());
         self.touches.clear();
         self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
-        self.claim_woken();
-        self.reserve(bodies, settings);
-        self.carry_over(bodies, impulse_ratio);
     }
 
     /// Makes room for a contact at each point of all pairs.

@@ -150,7 +150,14 @@ impl JointSolver {
     }
 
     /// Takes a joint in, with the impulses of a lane that it had.
-    fn insert_with(&mut self, index: u32, joints: &mut Joints, bodies: &Bodies, h: f32, kept: Option<Kept>) {
+    fn insert_with(
+        &mut self,
+        index: u32,
+        joints: &mut Joints,
+        bodies: &Bodies,
+        h: f32,
+        kept: Option<LaneColumns>,
+    ) {
         let Some((_, &joint)) = joints.at(index) else { return };
         let solved = joint.desc.enabled && !rests(&joint, joints, bodies);
         let Some(number) = store_of(&joint.desc.kind).filter(|_| solved) else { return };
@@ -278,8 +285,8 @@ impl JointSolver {
         self.insert_with(index, joints, bodies, h, kept);
     }
 
-    fn keep(&mut self, Place { store: number, colour, lane }: Place) -> Kept {
-        Kept {
+    fn keep(&mut self, Place { store: number, colour, lane }: Place) -> LaneColumns {
+        LaneColumns {
             store: number,
             columns: with_store!([&mut self], number, store => store.colour_mut(colour).columns_of(lane)),
         }
@@ -317,12 +324,12 @@ impl JointSolver {
 }
 
 /// The columns of a joint's lane, while it moves to another.
-struct Kept {
+struct LaneColumns {
     store: u8,
     columns: Vec<u32>,
 }
 
-crate::base::codec::stored!(Kept = Kept { store: 0, columns: Vec::new() }; { store, columns });
+crate::base::codec::stored!(LaneColumns = LaneColumns { store: 0, columns: Vec::new() }; { store, columns });
 
 impl Joint {
     /// Returns true if a force or torque can break the joint.

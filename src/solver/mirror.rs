@@ -75,41 +75,23 @@ impl Mirror {
         joint_rows: usize,
         crew: &Crew<'_>,
     ) {
-        let level = self.level;
-        let len = bodies.len;
-        let padded = len + tiles + 1;
-        let rows = padded + joint_rows;
-        self.bodies = len;
-        let shapes = padded + bodies.part_count();
-        resize(&mut self.placement, if bodies.any_manifold { shapes } else { 0 });
-        resize(&mut self.shape, shapes);
-        self.shape[len..].fill(Row::default());
-        for column in [&mut self.vel, &mut self.pose, &mut self.accum] {
-            resize(column, rows);
-            column[len..].fill(Row::default());
-        }
-        self.vel[len..].fill(PADDING_VEL);
+        let (level, len) = (self.level, bodies.len);
+        self.make_room(bodies, tiles + 1, joint_rows);
         self.fill_limits(bodies);
-        resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
-        if bodies.any_damping {
-            self.damp[len..].fill(Row([1.0; 4]));
-        }
         self.fill_frames(bodies, joint_rows > 0, crew);
 
         let midpoint = midpoint(settings);
-        let h = midpoint.substep;
-        let c = &bodies.columns;
         let damp = SharedSlice::new(&mut self.damp);
         let placement = SharedSlice::new(&mut self.placement);
         let rows = [&mut self.shape, &mut self.vel, &mut self.accum].map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives each slot to one task.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
             if bodies.any_manifold {
                 let [shape, vel, accum] = rows;
                 #[allow(unsafe_code)]
-                // SAFETY: chunks are disjoint.
+                // SAFETY: `Crew::chunks` gives each slot to one task.
                 let placement = unsafe { placement.range(range.clone()) };
                 let rows = [&mut *shape, vel, accum];
                 with_lanes!(level, L => fill::<L>(bodies, range.clone(), rows, &midpoint));
@@ -119,23 +101,39 @@ impl Mirror {
             }
             if bodies.any_damping {
                 #[allow(unsafe_code)]
-                // SAFETY: chunks are disjoint.
+                // SAFETY: `Crew::chunks` gives each slot to one task.
                 let damp = unsafe { damp.range(range.clone()) };
-                for (damp, slot) in damp.iter_mut().zip(range) {
-                    let moves = c.kind[slot].motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0;
-                    let factor = |rate: f32| if moves { 1.0 / (1.0 + h * rate) } else { 1.0 };
-                    let linear = factor(c.linear_damping[slot]);
-                    *damp = Row([linear, linear, factor(c.angular_damping[slot]), 1.0]);
-                }
+                fill_damping(bodies, range, damp, midpoint.substep);
             }
         });
         if bodies.any_manifold {
             self.placement[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
             self.fill_parts(bodies);
         }
+        let c = &bodies.columns;
         for slot in planes.filter(|&slot| c.kind[slot].shape() == ShapeKind::HalfSpace) {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
             self.shape[slot] = shape_row(c.kind[slot], pos, ext, c.ext_z[slot]);
+        }
+    }
+
+    /// Makes rows for all bodies, and fills those behind the bodies: for padding, joints, and parts of compounds.
+    fn make_room(&mut self, bodies: &Bodies, padding: usize, joint_rows: usize) {
+        let len = bodies.len;
+        let rows = len + padding + joint_rows;
+        let shapes = len + padding + bodies.part_count();
+        self.bodies = len;
+        resize(&mut self.placement, if bodies.any_manifold { shapes } else { 0 });
+        resize(&mut self.shape, shapes);
+        self.shape[len..].fill(Row::default());
+        for column in [&mut self.vel, &mut self.pose, &mut self.accum] {
+            resize(column, rows);
+            column[len..].fill(Row::default());
+        }
+        self.vel[len..].fill(PADDING_VEL);
+        resize(&mut self.damp, if bodies.any_damping { rows } else { 0 });
+        if bodies.any_damping {
+            self.damp[len..].fill(Row([1.0; 4]));
         }
     }
 
@@ -205,7 +203,7 @@ impl Mirror {
         let (frame, level) = (SharedSlice::new(&mut self.frame), self.level);
         crew.chunks(bodies.len, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives each slot to one task.
             let frame = unsafe { frame.range(range.clone()) };
             with_lanes!(level, L => fill_frames::<L>(bodies, range, frame));
         });
@@ -273,7 +271,7 @@ impl Mirror {
         let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
         crew.chunks(self.bodies, CHUNK, |range| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: `Crew::chunks` gives each slot to one task.
             let (columns, turns) = unsafe {
                 (columns.each_ref().map(|column| column.range(range.clone())), turns.range(range.clone()))
             };
@@ -295,7 +293,7 @@ impl Mirror {
             if any_force {
                 for force in &forces {
                     #[allow(unsafe_code)]
-                    // SAFETY: chunks are disjoint.
+                    // SAFETY: `Crew::chunks` gives each slot to one task.
                     unsafe { force.range(range.clone()) }.fill(0.0);
                 }
             }
@@ -304,6 +302,17 @@ impl Mirror {
         let mut bad = bad.into_inner().expect("no worker panicked");
         bad.sort_unstable();
         bad
+    }
+}
+
+/// Fills the rows of damping: the factors by which a substep of `h` s slows each velocity.
+fn fill_damping(bodies: &Bodies, range: Range<usize>, rows: &mut [Row], h: f32) {
+    let c = &bodies.columns;
+    for (row, slot) in rows.iter_mut().zip(range) {
+        let moves = c.kind[slot].motion() == Motion::Dynamic && c.inv_mass[slot] > 0.0;
+        let factor = |rate: f32| if moves { 1.0 / (1.0 + h * rate) } else { 1.0 };
+        let linear = factor(c.linear_damping[slot]);
+        *row = Row([linear, linear, factor(c.angular_damping[slot]), 1.0]);
     }
 }
 

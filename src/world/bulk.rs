@@ -42,9 +42,9 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first handle that is stale, or the second one of the same body.
     pub fn remove_bodies(&mut self, bodies: &[BodyHandle]) -> Result<(), Error> {
-        let mut seen = std::mem::take(&mut self.bulk);
+        let mut seen = std::mem::take(&mut self.memory.bulk);
         let checked = self.check_distinct(bodies, &mut seen);
-        self.bulk = seen;
+        self.memory.bulk = seen;
         checked?;
         bodies.iter().try_for_each(|&body| self.remove_body(body))
     }
@@ -299,11 +299,11 @@ impl World {
         order: Order,
         mut edit: impl FnMut(&mut World, usize, usize) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut list = std::mem::take(&mut self.bulk);
+        let mut list = std::mem::take(&mut self.memory.bulk);
         list.clear();
         list.extend(self.slots_in(order).enumerate().map(|(index, slot)| (index as u32, slot as u32)));
         let done = list.iter().try_for_each(|&(index, slot)| edit(self, index as usize, slot as usize));
-        self.bulk = list;
+        self.memory.bulk = list;
         done
     }
 }

@@ -177,10 +177,8 @@ impl World {
             return (self.list != ListState::Void).then_some(0);
         }
         let built = self.broadphase.built;
-        let edits = &mut self.edits;
-        let bodies = &mut self.bodies;
-        let alive = |bodies: &Bodies, slot: usize| bodies.slot_of(bodies.handle(slot)).ok() == Some(slot);
-        let added = (built..bodies.len).filter(|&slot| alive(bodies, slot));
+        let (edits, bodies) = (&mut self.edits, &self.bodies);
+        let added = (built..bodies.len).filter(|&slot| is_alive(bodies, slot));
         let simple = added.clone().all(|slot| bodies.is_simple(slot));
         let added = added.count();
         let anew = edits.moved.len() + added + edits.done;
@@ -199,6 +197,19 @@ impl World {
         let edited = edits.moved.len() + added;
         edits.done += edited;
         edits.grown |= added > 0;
+        self.drop_removed();
+        self.place_added();
+        let left = self.left.get_mut().expect("no worker panicked");
+        left.sort_unstable();
+        left.dedup();
+        left.retain(|&slot| self.bodies.columns.kind[slot as usize].is_collidable());
+        self.list = if left.is_empty() { ListState::Holds } else { ListState::Left };
+        Some(edited)
+    }
+
+    /// Takes removed bodies and their pairs out of the list, and pairs of bodies that do not touch any more.
+    fn drop_removed(&mut self) {
+        let (edits, bodies) = (&mut self.edits, &mut self.bodies);
         edits.removed.sort_unstable();
         edits.parted.extend_from_slice(&edits.removed);
         if !edits.parted.is_empty() {
@@ -212,9 +223,16 @@ impl World {
             self.broadphase.forget(slot);
         }
         edits.vacant.append(&mut edits.removed);
+    }
+
+    /// Gives each body that was added a vacant slot of the list, and notes it and those that were moved as bodies to be paired anew.
+    fn place_added(&mut self) {
+        let built = self.broadphase.built;
+        let (edits, bodies) = (&mut self.edits, &mut self.bodies);
+        let left = self.left.get_mut().expect("no worker panicked");
         left.append(&mut edits.moved);
         for slot in built..bodies.len {
-            if !alive(bodies, slot) {
+            if !is_alive(bodies, slot) {
                 continue;
             }
             let to = edits.vacant.pop().expect("there is room for all");
@@ -229,12 +247,12 @@ impl World {
             bodies.truncate(built);
             (self.verlet.slots_moved, self.joint_solver.slots_moved) = (true, true);
         }
-        left.sort_unstable();
-        left.dedup();
-        left.retain(|&slot| bodies.columns.kind[slot as usize].is_collidable());
-        self.list = if left.is_empty() { ListState::Holds } else { ListState::Left };
-        Some(edited)
     }
+}
+
+/// Returns true if there is a body in a slot.
+fn is_alive(bodies: &Bodies, slot: usize) -> bool {
+    bodies.slot_of(bodies.handle(slot)).ok() == Some(slot)
 }
 
 impl Bodies {

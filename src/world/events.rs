@@ -388,7 +388,7 @@ impl World {
         let events = SharedSlice::new(move_events);
         crew.for_each(counts, |chunk, count| {
             #[allow(unsafe_code)]
-            // SAFETY: chunks are disjoint.
+            // SAFETY: each chunk is given to one task, and writes the places of its own slots.
             let events = unsafe { events.range(range(chunk)) };
             *count = self.moved(range(chunk), angles, events);
         });

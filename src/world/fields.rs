@@ -237,7 +237,7 @@ impl World {
     pub fn apply_field(&mut self, field: &Field) -> Result<usize, Error> {
         self.record(|| Call::ApplyField(*field));
         field.validate()?;
-        let mut memory = std::mem::take(&mut self.field_memory);
+        let mut memory = std::mem::take(&mut self.memory.fields);
         self.find_in(&field.region, field.mask, field.wake, &mut memory.slots);
         match field.kind {
             FieldKind::Buoyancy { normal, offset, density, drag, angular_drag, flow } => {
@@ -250,7 +250,7 @@ impl World {
             self.add_force(slot as usize, *force);
         }
         let count = memory.slots.len();
-        self.field_memory = memory;
+        self.memory.fields = memory;
         Ok(count)
     }
 
@@ -266,7 +266,7 @@ impl World {
         check_vec("centre", centre, MAX_COORDINATE)?;
         check_range("radius", radius, 1.0e-3, 2.0 * MAX_COORDINATE)?;
         check_range("impulse", impulse, -1.0e12, 1.0e12)?;
-        let mut memory = std::mem::take(&mut self.field_memory);
+        let mut memory = std::mem::take(&mut self.memory.fields);
         self.find_in(&Region::Circle { centre, radius }, mask, true, &mut memory.slots);
         self.push_all(&Push::Explosion { centre, inv_radius: 1.0 / radius, impulse }, &mut memory);
         for (&slot, force) in memory.slots.iter().zip(&memory.forces) {
@@ -279,14 +279,14 @@ impl World {
         }
         let count = memory.slots.len();
         self.unchecked |= count > 0;
-        self.field_memory = memory;
+        self.memory.fields = memory;
         Ok(count)
     }
 
     /// Lists the slots of the bodies in a region that forces move, in order, and wakes them or leaves out those that sleep.
     fn find_in(&mut self, region: &Region, mask: u32, wake: bool, slots: &mut Vec<u32>) {
         let bodies = &self.bodies;
-        let (region, len) = (kernels::Bounds::of(region), bodies.len);
+        let (region, len) = (kernels::RegionTests::of(region), bodies.len);
         // How many are in the region differs from call to call.
         make_room(slots, len);
         with_lanes!(self.level, L => kernels::find::<L>(&bodies.columns, len, &region, slots));

@@ -499,7 +499,7 @@ impl World {
 
     /// The state of all joints as columns, by handle index. It is computed when you ask for it, into memory that the world keeps.
     pub fn joint_columns(&mut self) -> JointColumns<'_> {
-        let mut memory = std::mem::take(&mut self.joint_columns);
+        let mut memory = std::mem::take(&mut self.memory.joint_columns);
         memory.handle.clear();
         memory.columns.iter_mut().for_each(Vec::clear);
         for (handle, joint) in self.joints.iter() {
@@ -508,9 +508,9 @@ impl World {
             let values = [angle, translation, speed, force.x, force.y, torque];
             memory.columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         }
-        self.joint_columns = memory;
+        self.memory.joint_columns = memory;
         let ColumnMemory { handle, columns: [angle, translation, speed, force_x, force_y, torque] } =
-            &self.joint_columns;
+            &self.memory.joint_columns;
         JointColumns { handle, angle, translation, speed, force_x, force_y, torque }
     }
 

@@ -58,7 +58,7 @@ where
             _ if count < threads => SPLITS,
             _ => LARGE,
         };
-        let kept = Mutex::new(Kept { worlds: [const { None }; KEPT], count: 0 });
+        let kept = Mutex::new(Waiting { worlds: [const { None }; KEPT], count: 0 });
         crew.run(threads, |_| {
             // The lock is not held while the world is stepped. An iterator that panicked is not asked again.
             let next = || worlds.lock().ok()?.next();
@@ -118,12 +118,12 @@ impl World {
 }
 
 /// Large worlds that wait for all threads.
-struct Kept<'a> {
+struct Waiting<'a> {
     worlds: [Option<&'a mut World>; KEPT],
     count: usize,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> Waiting<'a> {
     /// Keeps a world, or gives it back if there is no place left.
     fn keep(&mut self, world: &'a mut World) -> Option<&'a mut World> {
         let Some(place) = self.worlds.get_mut(self.count) else { return Some(world) };

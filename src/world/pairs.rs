@@ -92,15 +92,15 @@ impl World {
         if self.list == ListState::Expired || !self.broadphase.can_loosen(left, edited) {
             return false;
         }
-        self.loose_pairs.clear();
+        self.memory.loose_pairs.clear();
         if self.bodies.any_manifold {
             left.iter().for_each(|&slot| self.bodies.update_extents(slot as usize));
         }
-        if !self.broadphase.loosen(&self.bodies, left, &mut self.loose_pairs) {
+        if !self.broadphase.loosen(&self.bodies, left, &mut self.memory.loose_pairs) {
             return false;
         }
         let list = list(&self.broadphase, &self.bodies, &self.settings);
-        self.contacts.insert(&list, &mut self.loose_pairs, crew);
+        self.contacts.insert(&list, &mut self.memory.loose_pairs, crew);
         self.list = ListState::Holds;
         true
     }
@@ -124,8 +124,8 @@ impl World {
         // The rows of parts come after those of the bodies and the padding: see `solver/mirror.rs`.
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
-        self.loose_pairs.clear();
-        self.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
+        self.memory.loose_pairs.clear();
+        self.memory.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
         self.edits.clear(&self.bodies, self.broadphase.listed);
         let left = self.left.get_mut().expect("no worker panicked");
         left.reserve(self.broadphase.bounds.allowance.per_step + 1 + most_edits(self.bodies.len));

@@ -99,7 +99,7 @@ impl World {
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), Error> {
         self.record(|| Call::Restore(snapshot.to_vec()));
         let state = state_of(snapshot)?;
-        let mut spare = match self.spare.take() {
+        let mut spare = match self.memory.spare.take() {
             Some(spare) => spare,
             None => Box::new(World::new(Settings { isa: self.settings.isa, ..Settings::default() })?),
         };
@@ -113,7 +113,7 @@ impl World {
             self.show_restored();
             self.apply_hooks();
         }
-        self.spare = Some(spare);
+        self.memory.spare = Some(spare);
         read.map_err(|flaw| refuse(at, flaw))
     }
 
@@ -125,7 +125,7 @@ impl World {
     pub fn from_snapshot(snapshot: &[u8]) -> Result<World, Error> {
         let mut world = World::new(Settings::default())?;
         world.restore(snapshot)?;
-        world.spare = None;
+        world.memory.spare = None;
         Ok(world)
     }
 
@@ -141,6 +141,7 @@ impl World {
             broadphase,
             contacts,
             hull_solver,
+            verlet,
             list,
             edits,
             left,
@@ -157,17 +158,12 @@ impl World {
             names,
             sensing,
             solver: _,
-            verlet,
-            loose_pairs: _,
-            bulk: _,
-            field_memory: _,
-            joint_columns: _,
+            memory: _,
             watch: _,
             timings: _,
             trace: _,
             fault: _,
             recorder: _,
-            spare: _,
         } = self;
         settings.write(to);
         (*large_moves, *unchecked).write(to);
@@ -313,16 +309,20 @@ impl World {
 
     /// Changes places with a world whose state was read. Each keeps its memory for a step, its instruction set and its observers.
     fn exchange(&mut self, other: &mut World) {
-        let (isa, level) = (self.settings.isa, self.level);
-        macro_rules! swap {
-            ($($field:ident)*) => {
-                $(std::mem::swap(&mut self.$field, &mut other.$field);)*
+        let isa = self.settings.isa;
+        macro_rules! exchange {
+            (swap: $($state:ident)*; keep: $($own:ident)*) => {
+                let World { $($state,)* $($own: _,)* } = other;
+                $(std::mem::swap(&mut self.$state, $state);)*
             };
         }
-        swap!(settings bodies links hulls joints joint_solver broadphase contacts hull_solver list edits left);
-        swap!(large_moves unchecked last_substep time_left step_count quarantined sleep);
-        swap!(sleeping_contacts woken_contacts verlet names sensing);
-        (self.settings.isa, self.level) = (isa, level);
+        exchange!(
+            swap: settings bodies links hulls joints joint_solver broadphase contacts hull_solver verlet list
+                edits left large_moves unchecked last_substep time_left step_count quarantined sleep
+                sleeping_contacts woken_contacts names sensing;
+            keep: level continuous solver memory watch timings trace fault recorder
+        );
+        self.settings.isa = isa;
         self.continuous.walls.stale = true;
     }
 
@@ -344,7 +344,7 @@ impl Clone for World {
         world.level = self.level;
         world.bodies.hooked = self.bodies.hooked.clone();
         world.restore(&snapshot).expect("a world's own snapshot is sound");
-        world.spare = None;
+        world.memory.spare = None;
         world.watch = self.watch.clone();
         world.fault = self.fault;
         world

@@ -1,9 +1,8 @@
 //! Checks the invariants of a world, which hold after any call.
 
+use super::World;
 use super::query::solid::Solid;
-use super::{Quarantine, World};
 use crate::base::ensure;
-use crate::body::Motion;
 use crate::broadphase::shapes::NO_PART;
 use crate::contacts::RowCounts;
 
@@ -41,21 +40,6 @@ impl World {
             "{} s left",
             self.time_left
         );
-        Ok(())
-    }
-
-    /// Checks that every body that went bad is listed once, and takes no part for as long as it lives.
-    pub(super) fn validate_quarantine(&self) -> Result<(), String> {
-        let bad = |slot: usize| self.bodies.columns.kind[slot].motion() == Motion::Quarantined;
-        for &Quarantine { body, step } in &self.quarantined {
-            let slot = self.bodies.slot_of(body).ok();
-            ensure!(slot.is_none_or(bad), "{body:?} is listed and takes part");
-            ensure!(step <= self.step_count, "{body:?} went bad in step {step} of {}", self.step_count);
-        }
-        for (handle, _) in self.bodies.by_index().filter(|&(_, slot)| bad(slot)) {
-            let times = self.quarantined.iter().filter(|entry| entry.body == handle).count();
-            ensure!(times == 1, "{handle:?} is listed {times} times");
-        }
         Ok(())
     }
 

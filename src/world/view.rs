@@ -1,6 +1,6 @@
 //! What a host reads from a world: columns, contacts, events and counts.
 
-use super::{Quarantine, World};
+use super::World;
 use crate::body::{Bodies, BodyHandle, Kind, Motion};
 use crate::contacts::{BLOCK, ContactEvent, SERIAL, Tile};
 use crate::narrowphase::NO_CONTACT;
@@ -229,11 +229,6 @@ impl World {
     /// The pairs that ceased to touch in the last step, because they moved apart or one of them was removed.
     pub fn end_events(&self) -> &[ContactEvent] {
         &self.contacts.end
-    }
-
-    /// All bodies that went bad since the start.
-    pub fn quarantined(&self) -> &[Quarantine] {
-        &self.quarantined
     }
 
     /// The number of bodies that are neither static nor particles.

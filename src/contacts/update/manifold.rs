@@ -67,7 +67,7 @@ unsafe fn update_any<L: Lane>(tile: &mut Tile, step: &Step<'_>, kind: PairKind, 
 }
 
 /// The columns of one of the two points, from the present lane on.
-struct Kept<'a> {
+struct PointColumns<'a> {
     separation: &'a mut [f32],
     normal_impulse: &'a mut [f32],
     normal_mass: &'a mut [f32],
@@ -285,13 +285,13 @@ impl Update<'_> {
         place.y.store(&mut of_block.place[p][1][i..]);
         let second = &mut of_block.second;
         let kept = if p == 0 {
-            Kept {
+            PointColumns {
                 separation: &mut self.block.separation[i..],
                 normal_impulse: &mut self.block.normal_impulse[i..],
                 normal_mass: &mut self.block.normal_mass[i..],
             }
         } else {
-            Kept {
+            PointColumns {
                 separation: &mut second.separation[i..],
                 normal_impulse: &mut second.normal_impulse[i..],
                 normal_mass: &mut second.normal_mass[i..],

@@ -18,6 +18,26 @@ impl SceneFile {
         if scene.script.is_some() {
             return Err(value("script", "a scene file has none: what it does is part of the program"));
         }
+        scene.settings.validate()?;
+        let mut materials = MaterialTable::default();
+        let (bodies, particles) = bodies_of(scene, &mut materials)?;
+        let (links, attachments) = links_of(scene)?;
+        Ok(SceneFile {
+            name: Some(scene.name.clone()),
+            materials: materials.list,
+            bodies,
+            chains: Vec::new(),
+            particles,
+            links,
+            attachments,
+            hulls: hulls_of(scene)?,
+            joints: joints_of(scene)?,
+            ..SceneFile::of_settings(&scene.settings)
+        })
+    }
+
+    /// A file with these settings, and nothing else.
+    fn of_settings(settings: &Settings) -> SceneFile {
         // All fields are named, so that a new field of `Settings` cannot be forgotten here.
         let Settings {
             gravity,
@@ -39,13 +59,8 @@ impl SceneFile {
             sleep_threshold,
             time_to_sleep,
             continuous,
-        } = scene.settings;
-        scene.settings.validate()?;
-        let mut materials = MaterialTable::default();
-        let (bodies, particles) = bodies_of(scene, &mut materials)?;
-        let (links, attachments) = links_of(scene)?;
-        Ok(SceneFile {
-            name: Some(scene.name.clone()),
+        } = *settings;
+        SceneFile {
             gravity: Some(pair(gravity)),
             time_step: Some(decimal(time_step)),
             substeps: Some(substeps),
@@ -67,15 +82,8 @@ impl SceneFile {
             sleep_threshold: Some(decimal(sleep_threshold)),
             time_to_sleep: Some(decimal(time_to_sleep)),
             continuous: Some(continuous),
-            materials: materials.list,
-            bodies,
-            chains: Vec::new(),
-            particles,
-            links,
-            attachments,
-            hulls: hulls_of(scene)?,
-            joints: joints_of(scene)?,
-        })
+            ..SceneFile::default()
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scenes of vehicles and machines: wheels, motors, gears and sliders.
 
-use super::super::builtin::{Pieces, body, centred, grid, wall};
+use super::super::pieces::{Pieces, body, centred, grid, wall};
 use super::super::random::Random;
 use super::super::turning::any_shape;
 use super::{NOTHING, anchor, places};

@@ -7,16 +7,14 @@
 //! something that sleeps and something that moves are looked at once before: where they are at the start of the step, and how far they
 //! may come in it.
 
-use super::{Contact, Hull, HullPair, HullSolver, OUTLINE_ROWS, OtherPair, Surface, box_of};
-use crate::base::room::resize;
+use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Surface, box_of};
 use crate::body::{Bodies, BodyHandle};
 use crate::crew::Crew;
 use crate::isa::Level;
 use crate::lane::Row;
-use crate::narrowphase::hulls::{Around, LoopTouch};
+use crate::narrowphase::hulls::LoopTouch;
 use crate::particles::hulls::Hulls;
 use crate::settings::Settings;
-use crate::solver::hulls::Rigid;
 use glam::Vec2;
 
 /// What is kept of an island's hulls.
@@ -43,22 +41,22 @@ impl ParkedHulls {
 
 /// How a hull or a body takes part in waking.
 #[derive(Clone, Copy)]
-struct Role {
+struct WakeRole {
     island: Option<u32>,
     /// It moves, or was put elsewhere.
     active: bool,
 }
 
-impl Role {
-    fn of(slots: &[u32], bodies: &Bodies, stirs: &dyn Fn(usize) -> bool) -> Role {
+impl WakeRole {
+    fn of(slots: &[u32], bodies: &Bodies, stirs: &dyn Fn(usize) -> bool) -> WakeRole {
         let mut slots = slots.iter().map(|&slot| slot as usize);
         let island = slots.clone().find_map(|slot| bodies.island(slot));
         let active = slots.any(|slot| bodies.columns.inv_mass[slot] > 0.0 || stirs(slot));
-        Role { island, active }
+        WakeRole { island, active }
     }
 
     /// The island that wakes if these two touch.
-    fn wakes(self, other: Role) -> Option<u32> {
+    fn wakes(self, other: WakeRole) -> Option<u32> {
         match (self.island, other.island) {
             (Some(island), None) if other.active => Some(island),
             (None, Some(island)) if self.active => Some(island),
@@ -228,25 +226,30 @@ impl HullSolver {
             return;
         }
         self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
-        let roles: Vec<Role> = self.hulls.iter().map(|hull| Role::of(hull.slots(), bodies, stirs)).collect();
+        let roles: Vec<WakeRole> =
+            self.hulls.iter().map(|hull| WakeRole::of(hull.slots(), bodies, stirs)).collect();
         self.place_hulls();
         self.pair_for_waking(&roles, bodies, settings, stirs, near);
         self.make_loops();
         self.list_paired();
-        let count = self.hulls.len();
-        resize(&mut self.outlines, count * OUTLINE_ROWS);
-        self.around.clear();
-        self.around.resize(count, Around::default());
-        self.rigid.clear();
-        self.rigid.resize(count, Rigid::default());
-        self.touches.clear();
-        self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
+        self.clear_touches();
         // Nothing has moved since the start of the step.
         let still = vec![Row::default(); vel.len()];
         self.write_outlines(&still, vel, crew);
         self.find_touches(&still, bodies, level, crew);
+        self.note_islands(&roles, bodies, settings, stirs, touched);
+    }
 
-        let HullSolver { hulls, pairs, others, touches, .. } = &*self;
+    /// Notes the islands that wake: those of pairs that touch, or will in this step.
+    fn note_islands(
+        &self,
+        roles: &[WakeRole],
+        bodies: &Bodies,
+        settings: &Settings,
+        stirs: &dyn Fn(usize) -> bool,
+        touched: &mut Vec<u32>,
+    ) {
+        let HullSolver { hulls, pairs, others, touches, .. } = self;
         for (pair, touch) in pairs.iter().zip(touches) {
             let [a, b] = pair.hulls.map(|hull| hull as usize);
             let island = roles[a].wakes(roles[b]);
@@ -259,7 +262,7 @@ impl HullSolver {
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
             let hull = &hulls[pair.hull as usize];
-            let island = roles[pair.hull as usize].wakes(Role::of(&[pair.slot], bodies, stirs));
+            let island = roles[pair.hull as usize].wakes(WakeRole::of(&[pair.slot], bodies, stirs));
             let (normal, gap) = if pair.is_plane(bodies) {
                 pair.plane_gap(hull, bodies)
             } else {
@@ -276,7 +279,7 @@ impl HullSolver {
     /// Pairs what sleeps with what may wake it.
     fn pair_for_waking(
         &mut self,
-        roles: &[Role],
+        roles: &[WakeRole],
         bodies: &Bodies,
         settings: &Settings,
         stirs: &dyn Fn(usize) -> bool,
@@ -298,7 +301,7 @@ impl HullSolver {
             });
         }
         let meet = |hull: usize, slot: usize, others: &mut Vec<OtherPair>| {
-            let role = Role::of(&[slot as u32], bodies, stirs);
+            let role = WakeRole::of(&[slot as u32], bodies, stirs);
             if !bodies.is_corner(slot) && roles[hull].wakes(role).is_some() {
                 hulls[hull].meet_any(hull as u32, slot, bodies, settings, others);
             }

@@ -192,7 +192,7 @@ impl HullSolver {
         let HullSolver { contacts, blocks, hulls, .. } = self;
         blocks.lay_out(contacts, state.vel, hulls.len(), rows.inv_step);
         let sweeps = sweeps(settings);
-        let push = Push { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
+        let push = PushOut { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
         let Blocks { list, shifts, .. } = blocks;
         let mut solve = |block: &mut Block| {
             with_lanes!(level, L => solve_block::<<L as Lane>::Narrow>(block, state.vel, shifts, push));
@@ -244,7 +244,7 @@ impl HullSolver {
 
 /// The limits of pushing overlapping bodies apart.
 #[derive(Clone, Copy)]
-struct Push {
+struct PushOut {
     slop: f32,
     /// The largest move in one sweep.
     most: f32,
@@ -252,18 +252,18 @@ struct Push {
 
 lane_entry! {
     /// Solves the contacts of the block once (sequential impulses).
-    fn solve_block[][](block: &mut Block, vel: &mut [Row], shifts: &mut [Row], push: Push) = solve_lanes;
+    fn solve_block[][](block: &mut Block, vel: &mut [Row], shifts: &mut [Row], push: PushOut) = solve_lanes;
 }
 
 #[inline(always)]
-fn solve_lanes<L: Lane>(block: &mut Block, vel: &mut [Row], shifts: &mut [Row], push: Push) {
+fn solve_lanes<L: Lane>(block: &mut Block, vel: &mut [Row], shifts: &mut [Row], push: PushOut) {
     block.solve::<L>(vel, shifts, push);
 }
 
 impl Block {
     #[allow(unsafe_code)]
     #[inline(always)]
-    fn solve<L: Lane>(&mut self, vel: &mut [Row], shifts: &mut [Row], push: Push) {
+    fn solve<L: Lane>(&mut self, vel: &mut [Row], shifts: &mut [Row], push: PushOut) {
         let (vel, shifts) = (vel.as_mut_ptr(), shifts.as_mut_ptr());
         for i in (0..BLOCK).step_by(L::WIDTH) {
             let at = [&self.slots[0][i..], &self.slots[1][i..], &self.slots[2][i..], &self.slots[3][i..]];
@@ -340,7 +340,7 @@ impl Block {
     }
     /// Pushes overlapping bodies apart.
     #[inline(always)]
-    fn push_apart<L: Lane>(&self, i: usize, push: Push, separation: L, moved: &mut [[L; 4]; 2]) {
+    fn push_apart<L: Lane>(&self, i: usize, push: PushOut, separation: L, moved: &mut [[L; 4]; 2]) {
         let zero = L::splat(0.0);
         let [nx, ny] = load_each(&self.normal, i);
         let overlap = (zero - separation - L::splat(push.slop)).max(zero);

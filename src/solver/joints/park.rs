@@ -1,6 +1,6 @@
 //! Joints of sleeping bodies: out of the solver, with what their lanes held.
 
-use super::{JointSolver, Kept};
+use super::{JointSolver, LaneColumns};
 use crate::base::codec::Stored;
 use crate::body::Bodies;
 use crate::joints::table::Joints;
@@ -8,7 +8,7 @@ use crate::joints::table::Joints;
 /// A joint that sleeps.
 pub(crate) struct ParkedJoint {
     pub index: u32,
-    kept: Kept,
+    kept: LaneColumns,
 }
 
 crate::base::codec::stored!(ParkedJoint = ParkedJoint { index: 0, kept: Stored::blank() }; { index, kept });

@@ -100,7 +100,7 @@ impl JointSolver {
                 }
             });
         }
-        // SAFETY: this thread alone is at work, one joint after the other. The rows exist, as above.
+        // SAFETY: this thread alone is at work, one joint after the other. The rows exist (asserted by `pass`, and by `Ends::look_up`).
         unsafe {
             each_store!([&mut self], _, store => store.serial.one_by_one::<PASS>(rows, constants));
         }
@@ -109,42 +109,42 @@ impl JointSolver {
 
 /// The joints of a colour, of which several threads take chunks.
 struct SharedColour<'a> {
-    pivots: Shared<'a, PivotBlock>,
-    slides: Shared<'a, SlideBlock>,
-    wheels: Shared<'a, WheelBlock>,
-    lines: Shared<'a, LineBlock>,
-    gears: Shared<'a, GearBlock>,
-    welds: Shared<'a, WeldBlock>,
+    pivots: SharedStore<'a, PivotBlock>,
+    slides: SharedStore<'a, SlideBlock>,
+    wheels: SharedStore<'a, WheelBlock>,
+    lines: SharedStore<'a, LineBlock>,
+    gears: SharedStore<'a, GearBlock>,
+    welds: SharedStore<'a, WeldBlock>,
 }
 
 impl<'a> SharedColour<'a> {
     fn of(solver: &'a mut JointSolver, colour: usize) -> Self {
         let JointSolver { pivots, slides, wheels, lines, gears, welds, .. } = solver;
         SharedColour {
-            pivots: Shared::of(pivots, colour),
-            slides: Shared::of(slides, colour),
-            wheels: Shared::of(wheels, colour),
-            lines: Shared::of(lines, colour),
-            gears: Shared::of(gears, colour),
-            welds: Shared::of(welds, colour),
+            pivots: SharedStore::of(pivots, colour),
+            slides: SharedStore::of(slides, colour),
+            wheels: SharedStore::of(wheels, colour),
+            lines: SharedStore::of(lines, colour),
+            gears: SharedStore::of(gears, colour),
+            welds: SharedStore::of(welds, colour),
         }
     }
 }
 
 /// Those of one store.
-struct Shared<'a, B> {
+struct SharedStore<'a, B> {
     blocks: SharedSlice<'a, B>,
     features: &'a [u32],
     used: usize,
 }
 
-impl<'a, B: Block> Shared<'a, B> {
+impl<'a, B: Block> SharedStore<'a, B> {
     fn of(store: &'a mut Store<B>, colour: usize) -> Self {
         match store.colours.get_mut(colour) {
             Some(Colour { blocks, lanes, used }) => {
-                Shared { blocks: SharedSlice::new(blocks), features: &lanes.features, used: *used }
+                SharedStore { blocks: SharedSlice::new(blocks), features: &lanes.features, used: *used }
             }
-            None => Shared { blocks: SharedSlice::new(&mut []), features: &[], used: 0 },
+            None => SharedStore { blocks: SharedSlice::new(&mut []), features: &[], used: 0 },
         }
     }
 
@@ -166,7 +166,8 @@ impl<'a, B: Block> Shared<'a, B> {
         let first = chunk * CHUNK_BLOCKS;
         let range = first..(first + CHUNK_BLOCKS).min(self.blocks.len());
         let used = self.used - first * BLOCK;
-        // SAFETY: the caller guarantees it.
+        // SAFETY: the caller guarantees that no other thread has this chunk or the rows of its ends. Joints of a colour move no body
+        // twice, so lanes share no row.
         unsafe {
             let blocks = self.blocks.range(range.clone());
             with_lanes!(level, L => sweep::<L, B, PASS>(blocks, &self.features[range], used, rows, constants));
@@ -183,7 +184,8 @@ impl<B: Block> Colour<B> {
     #[allow(unsafe_code)]
     unsafe fn one_by_one<const PASS: usize>(&mut self, rows: &Rows<'_>, constants: &Constants<'_>) {
         if self.used > 0 {
-            // SAFETY: the caller guarantees it.
+            // SAFETY: the caller guarantees that the rows exist and that no other thread has them. The joints are swept one by one, so lanes
+            // share no row.
             unsafe {
                 sweep::<f32, B, PASS>(&mut self.blocks, &self.lanes.features, self.used, rows, constants)
             };

@@ -274,7 +274,7 @@ pub(super) fn with_last([force, torque]: &[Column; 2], lane: usize, last: Impuls
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn gather<L: Lane>(rows: *const Row, [a, b]: [&[RowOffset]; 2]) -> Velocities<L> {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller guarantees that the rows exist and that no other thread writes them.
     unsafe { Velocities { a: L::gather(rows, a), b: L::gather(rows, b) } }
 }
 
@@ -286,7 +286,7 @@ unsafe fn gather<L: Lane>(rows: *const Row, [a, b]: [&[RowOffset]; 2]) -> Veloci
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn scatter<L: Lane>(rows: *mut Row, [a, b]: [&[RowOffset]; 2], values: Velocities<L>) {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller guarantees that the rows exist and that no other thread reads or writes them.
     unsafe {
         L::scatter(rows, a, values.a);
         L::scatter(rows, b, values.b);
@@ -416,7 +416,8 @@ unsafe fn sweep_lanes<L: Lane, B: Block, const PASS: usize>(
         for vector in 0..count.div_ceil(L::WIDTH) {
             // No more than that already; so the compiler knows that no load reaches beyond the block.
             let i = (vector * L::WIDTH) & (BLOCK - L::WIDTH);
-            // SAFETY: the caller guarantees it.
+            // SAFETY: the caller guarantees that the rows exist, that no other thread has those of the ends, and that lanes share none of
+            // them.
             unsafe { block.visit::<L, PASS>(i, features, rows, constants) };
         }
     }

@@ -16,7 +16,7 @@ pub(super) struct Graph {
 }
 
 /// The vertices in breadth-first order.
-pub(super) struct Order {
+pub(super) struct BreadthFirst {
     pub vertices: Vec<u32>,
     /// The ends of the levels in `vertices`.
     pub level_ends: Vec<usize>,
@@ -60,8 +60,9 @@ impl Graph {
 
     /// Orders each component from one of its ends. The end is the last vertex that a search from the component's first
     /// vertex finds.
-    pub(super) fn order(&self) -> Order {
-        let mut order = Order { vertices: Vec::with_capacity(self.bodies.len()), level_ends: Vec::new() };
+    pub(super) fn order(&self) -> BreadthFirst {
+        let mut order =
+            BreadthFirst { vertices: Vec::with_capacity(self.bodies.len()), level_ends: Vec::new() };
         let mut seen = vec![0u8; self.bodies.len()];
         for first in 0..self.bodies.len() as u32 {
             if seen[first as usize] == 2 {
@@ -80,7 +81,7 @@ impl Graph {
     }
 
     /// Appends all vertices that can be reached from a vertex, level by level.
-    fn search(&self, from: u32, mark: u8, seen: &mut [u8], order: &mut Order) {
+    fn search(&self, from: u32, mark: u8, seen: &mut [u8], order: &mut BreadthFirst) {
         seen[from as usize] = mark;
         let mut level = order.vertices.len();
         order.vertices.push(from);

@@ -48,12 +48,12 @@ impl Verlet {
 
     /// Distributes the links to their tiles and lays the tiles out.
     fn fill_tiles(&mut self, links: &Links, graph: &Graph, place: &[u32], bodies: &Bodies) {
-        let mut of_tile: Vec<Vec<Placed>> = Vec::new();
+        let mut of_tile: Vec<Vec<OrderedLink>> = Vec::new();
         of_tile.resize_with(self.tiles.len(), Vec::new);
         for (&[a, b], (handle, link)) in graph.edges.iter().zip(links.solved(bodies)) {
             let (a, b) = (place[a as usize], place[b as usize]);
             let tile = self.tiles.partition_point(|tile| tile.nodes.end <= a.min(b) as usize);
-            of_tile[tile].push(Placed { a, b, handle, link: *link });
+            of_tile[tile].push(OrderedLink { a, b, handle, link: *link });
         }
         let inv_mass =
             |body: &Node| bodies.slot_at(body.body).map_or(0.0, |slot| bodies.columns.inv_mass[slot]);
@@ -69,14 +69,14 @@ impl Verlet {
 }
 
 /// A link with the places of its bodies in the order.
-struct Placed {
+struct OrderedLink {
     a: u32,
     b: u32,
     handle: LinkHandle,
     link: LinkDesc,
 }
 
-impl Placed {
+impl OrderedLink {
     fn is_anchored(&self) -> bool {
         self.link.anchor_a != Vec2::ZERO || self.link.anchor_b != Vec2::ZERO
     }
@@ -98,7 +98,7 @@ impl Placed {
 }
 
 /// The lanes of links in blocks, by colours: no two links of a block share a body.
-struct Lanes {
+struct LinkLanes {
     /// The lane of each link: block × 16 + lane.
     of: Vec<u32>,
     blocks: usize,
@@ -106,13 +106,13 @@ struct Lanes {
     serial: usize,
 }
 
-impl Lanes {
+impl LinkLanes {
     /// Colours links greedily. The nodes of the tile begin at `first`. `taken` has an entry for each node that the
     /// links may have.
-    fn colour(links: &[&Placed], first: usize, taken: &mut [u32]) -> Lanes {
+    fn colour(links: &[&OrderedLink], first: usize, taken: &mut [u32]) -> LinkLanes {
         taken.fill(0);
         let mut counts = [0usize; COLOURS + 1];
-        let colour = |link: &&Placed| {
+        let colour = |link: &&OrderedLink| {
             let colour = pick(taken, [link.a, link.b].into_iter().map(|node| node as usize - first), COLOURS);
             counts[colour] += 1;
             colour
@@ -131,21 +131,21 @@ impl Lanes {
             next[colour] += 1;
             (next[colour] - 1) as u32
         });
-        Lanes { of: of.collect(), blocks, serial }
+        LinkLanes { of: of.collect(), blocks, serial }
     }
 }
 
 impl LinkTile {
     /// Makes the blocks of these links.
-    fn lay_out(&mut self, links: &[Placed], next_end: usize, padding: u32, inv_masses: &[f32]) {
+    fn lay_out(&mut self, links: &[OrderedLink], next_end: usize, padding: u32, inv_masses: &[f32]) {
         let first = self.nodes.start;
         let mut taken = vec![0u32; next_end - first];
-        let (anchored, centred): (Vec<&Placed>, Vec<&Placed>) =
+        let (anchored, centred): (Vec<&OrderedLink>, Vec<&OrderedLink>) =
             links.iter().partition(|link| link.is_anchored());
-        let (rigid, soft): (Vec<&Placed>, Vec<&Placed>) =
+        let (rigid, soft): (Vec<&OrderedLink>, Vec<&OrderedLink>) =
             centred.into_iter().partition(|link| link.is_rigid());
-        self.lay_out_rigid(&rigid, &Lanes::colour(&rigid, first, &mut taken), padding, inv_masses);
-        self.lay_out_soft(&soft, &Lanes::colour(&soft, first, &mut taken), padding, inv_masses);
+        self.lay_out_rigid(&rigid, &LinkLanes::colour(&rigid, first, &mut taken), padding, inv_masses);
+        self.lay_out_soft(&soft, &LinkLanes::colour(&soft, first, &mut taken), padding, inv_masses);
         self.lay_out_anchored(&anchored, inv_masses);
         self.note_places();
         self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
@@ -160,7 +160,7 @@ impl LinkTile {
         self.anchored_places = self.anchored.iter().flat_map(|link| link.nodes).fold(0, after);
     }
 
-    fn lay_out_rigid(&mut self, links: &[&Placed], lanes: &Lanes, padding: u32, inv_masses: &[f32]) {
+    fn lay_out_rigid(&mut self, links: &[&OrderedLink], lanes: &LinkLanes, padding: u32, inv_masses: &[f32]) {
         let empty = [0.0; BLOCK];
         let none = RigidBlock {
             a: [padding; BLOCK],
@@ -187,7 +187,7 @@ impl LinkTile {
         }
     }
 
-    fn lay_out_soft(&mut self, links: &[&Placed], lanes: &Lanes, padding: u32, inv_masses: &[f32]) {
+    fn lay_out_soft(&mut self, links: &[&OrderedLink], lanes: &LinkLanes, padding: u32, inv_masses: &[f32]) {
         let empty = [0.0; BLOCK];
         let none = SoftBlock {
             a: [padding; BLOCK],
@@ -221,7 +221,7 @@ impl LinkTile {
         }
     }
 
-    fn lay_out_anchored(&mut self, links: &[&Placed], inv_masses: &[f32]) {
+    fn lay_out_anchored(&mut self, links: &[&OrderedLink], inv_masses: &[f32]) {
         let anchored = links.iter().map(|placed| {
             let link = &placed.link;
             let [lowest, highest] = placed.range();

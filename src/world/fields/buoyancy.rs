@@ -27,7 +27,7 @@ pub(super) struct Sunk {
 }
 
 /// Sixteen polygons, and what is below the surface.
-struct Shapes {
+struct Polygons {
     u: [[f32; LANES]; MAX_VERTICES],
     s: [[f32; LANES]; MAX_VERTICES],
     area: [f32; LANES],
@@ -43,7 +43,7 @@ impl World {
     pub(super) fn float(&self, liquid: &Sunk, memory: &mut FieldMemory) {
         let FieldMemory { slots, forces } = memory;
         refill(forces, slots.len(), [0.0; 3]);
-        let mut shapes = Shapes {
+        let mut shapes = Polygons {
             u: [[0.0; LANES]; MAX_VERTICES],
             s: [[0.0; LANES]; MAX_VERTICES],
             area: [0.0; LANES],
@@ -81,7 +81,7 @@ impl World {
     }
 
     /// Adds the forces of a batch of shapes, in their order, and empties it.
-    fn sink(&self, shapes: &mut Shapes, liquid: &Sunk, slots: &[u32], forces: &mut [[f32; 3]]) {
+    fn sink(&self, shapes: &mut Polygons, liquid: &Sunk, slots: &[u32], forces: &mut [[f32; 3]]) {
         with_lanes!(self.level, L => below::<L>(shapes));
         let per_step = 1.0 / self.settings.time_step;
         let (normal, c) = (liquid.normal, &self.bodies.columns);
@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-impl Shapes {
+impl Polygons {
     fn add(
         &mut self,
         of: (usize, f32),
@@ -191,18 +191,18 @@ fn polygon_of(outline: &Outline, turn: Vec2, normal: Vec2) -> [Vec2; MAX_VERTICE
 
 lane_entry! {
     /// Computes what is below the surface.
-    fn below[][](shapes: &mut Shapes) = below_all;
+    fn below[][](shapes: &mut Polygons) = below_all;
 }
 
 #[inline(always)]
-fn below_all<L: Lane>(shapes: &mut Shapes) {
+fn below_all<L: Lane>(shapes: &mut Polygons) {
     for i in (0..LANES).step_by(L::WIDTH) {
         below_lanes::<L>(shapes, i);
     }
 }
 
 #[inline(always)]
-fn below_lanes<L: Lane>(shapes: &mut Shapes, i: usize) {
+fn below_lanes<L: Lane>(shapes: &mut Polygons, i: usize) {
     let zero = L::splat(0.0);
     let (mut area, mut moment_u, mut moment_s) = (zero, zero, zero);
     let mut u0 = L::load(&shapes.u[MAX_VERTICES - 1][i..]);

@@ -9,16 +9,16 @@ use glam::Vec2;
 pub(super) const LANES: usize = MAX_WIDTH;
 
 /// A region as two tests that hold for every body outside of none: a box, and a circle.
-pub(super) struct Bounds {
+pub(super) struct RegionTests {
     lower: Vec2,
     upper: Vec2,
     centre: Vec2,
     radius_squared: f32,
 }
 
-impl Bounds {
-    pub(super) fn of(region: &Region) -> Bounds {
-        let everywhere = Bounds {
+impl RegionTests {
+    pub(super) fn of(region: &Region) -> RegionTests {
+        let everywhere = RegionTests {
             lower: Vec2::NEG_INFINITY,
             upper: Vec2::INFINITY,
             centre: Vec2::ZERO,
@@ -27,20 +27,20 @@ impl Bounds {
         match *region {
             Region::Everywhere => everywhere,
             Region::Circle { centre, radius } => {
-                Bounds { centre, radius_squared: radius * radius, ..everywhere }
+                RegionTests { centre, radius_squared: radius * radius, ..everywhere }
             }
-            Region::Aabb { lower, upper } => Bounds { lower, upper, ..everywhere },
+            Region::Aabb { lower, upper } => RegionTests { lower, upper, ..everywhere },
         }
     }
 }
 
 lane_entry! {
     /// Appends the slots, below `len`, of the bodies whose centres are in a region.
-    pub(super) fn find[][](columns: &ColumnSet, len: usize, region: &Bounds, slots: &mut Vec<u32>) = find_all;
+    pub(super) fn find[][](columns: &ColumnSet, len: usize, region: &RegionTests, slots: &mut Vec<u32>) = find_all;
 }
 
 #[inline(always)]
-fn find_all<L: Lane>(columns: &ColumnSet, len: usize, region: &Bounds, slots: &mut Vec<u32>) {
+fn find_all<L: Lane>(columns: &ColumnSet, len: usize, region: &RegionTests, slots: &mut Vec<u32>) {
     for first in (0..len).step_by(L::WIDTH) {
         let (x, y) = (L::load(&columns.pos_x[first..]), L::load(&columns.pos_y[first..]));
         let (dx, dy) = (x - L::splat(region.centre.x), y - L::splat(region.centre.y));

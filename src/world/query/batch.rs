@@ -51,20 +51,20 @@ pub struct BatchFirst<T> {
 pub struct BatchHits<T> {
     offsets: Vec<usize>,
     hits: Vec<T>,
-    runs: Vec<Run<T>>,
+    runs: Vec<AnswerRun<T>>,
     others: Others,
 }
 
 /// The answers of a run of queries.
-struct Run<T> {
+struct AnswerRun<T> {
     /// Where each query's answers end.
     ends: Vec<usize>,
     hits: Vec<T>,
 }
 
-impl<T> Default for Run<T> {
+impl<T> Default for AnswerRun<T> {
     fn default() -> Self {
-        Run { ends: Vec::new(), hits: Vec::new() }
+        AnswerRun { ends: Vec::new(), hits: Vec::new() }
     }
 }
 
@@ -160,7 +160,7 @@ impl<T: Copy + Send> BatchHits<T> {
         let length = run_length(count);
         let runs = count.div_ceil(length);
         if self.runs.len() < runs {
-            self.runs.resize_with(runs, Run::default);
+            self.runs.resize_with(runs, AnswerRun::default);
         }
         let near = world.near_for_batch(&mut self.others, count);
         with_crew(None, |crew| {

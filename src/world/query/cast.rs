@@ -6,7 +6,7 @@ use super::solid::{Probe, Solid, faces, ray_part};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::broadphase::walk::Track;
 use crate::error::{Error, check_vec};
-use crate::geometry::convex::{Convex, Gap, Touch, passes_disc, ray_plane};
+use crate::geometry::convex::{Convex, PointGap, RayHit, passes_disc, ray_plane};
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::world::World;
 use glam::{DVec2, Vec2};
@@ -158,12 +158,12 @@ impl Castable for ShapeCast {
 struct Met {
     slot: usize,
     part: u8,
-    touch: Touch,
+    touch: RayHit,
 }
 
 impl Cast {
     /// Where a shape of a body is first met, at most at `limit`.
-    fn touch(&self, near: &Near<'_>, slot: usize, part: u8, limit: f64) -> Option<Touch> {
+    fn touch(&self, near: &Near<'_>, slot: usize, part: u8, limit: f64) -> Option<RayHit> {
         let Some(shape) = &self.shape else {
             return ray_part(near.bodies, (slot, part), (self.from, self.way), limit);
         };
@@ -217,7 +217,7 @@ impl Cast {
             None => at,
             Some(shape) if touch.fraction > 0.0 => {
                 let moved = shape.moved(touch.fraction * self.way);
-                let gap = Gap { distance: 0.0, normal: touch.normal };
+                let gap = PointGap { distance: 0.0, normal: touch.normal };
                 match Solid::of(near.bodies, slot, part) {
                     Solid::Plane { normal, offset } => moved.nearest_to_plane(normal, offset).on_first,
                     Solid::Convex(convex) => convex.nearest_points(&moved, gap).on_first,

@@ -8,7 +8,7 @@ use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::broadphase::Broadphase;
 use crate::broadphase::levels::Levels;
-use crate::broadphase::walk::{Along, Track};
+use crate::broadphase::walk::{LineVisitor, Track};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
 use crate::world::World;
@@ -167,7 +167,7 @@ impl Near<'_> {
     }
 
     /// Visits a body whose bounds the rest of a track meets.
-    fn meet(&self, slot: usize, track: &Track, limit: &mut f64, visit: &mut impl Along) {
+    fn meet(&self, slot: usize, track: &Track, limit: &mut f64, visit: &mut impl LineVisitor) {
         if *limit < 0.0 {
             return;
         }

@@ -5,7 +5,7 @@ use super::near::Near;
 use super::solid::{Probe, Solid, front};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::error::{Error, check_range, check_vec};
-use crate::geometry::convex::{Convex, Nearest as NearestPoints};
+use crate::geometry::convex::{Convex, NearestPoints};
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::world::World;
 use glam::Vec2;

@@ -5,7 +5,7 @@ use crate::body::Bodies;
 use crate::body::MAX_COORDINATE;
 use crate::body::compound::Compound;
 use crate::error::{Error, check_range, check_vec};
-use crate::geometry::convex::{Convex, Nearest, Touch, passes_disc, ray_disc, ray_outline, ray_plane};
+use crate::geometry::convex::{Convex, NearestPoints, RayHit, passes_disc, ray_disc, ray_outline, ray_plane};
 use crate::geometry::outline::Outline;
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::sin_cos;
@@ -25,7 +25,7 @@ pub(in crate::world) enum Solid {
 
 /// Where an outline is: its centre and its direction.
 #[derive(Clone, Copy)]
-struct Place {
+struct OutlineAt {
     centre: DVec2,
     turn: DVec2,
 }
@@ -35,15 +35,15 @@ fn direction((sin, cos): (f32, f32)) -> DVec2 {
 }
 
 /// The outline of a part of a body that turns, and its place.
-fn outline_of(bodies: &Bodies, slot: usize, part: u8) -> (&Outline, Place) {
+fn outline_of(bodies: &Bodies, slot: usize, part: u8) -> (&Outline, OutlineAt) {
     let c = &bodies.columns;
     let centre = bodies.position(slot).as_dvec2();
     let turn = sin_cos(c.angle[slot]);
     match bodies.parts(slot).get(usize::from(part)) {
-        None => (bodies.outlines.outline(c.outline[slot]), Place { centre, turn: direction(turn) }),
+        None => (bodies.outlines.outline(c.outline[slot]), OutlineAt { centre, turn: direction(turn) }),
         Some(placed) => {
             let (offset, turn) = Compound::place(placed, turn);
-            let place = Place { centre: centre + offset.as_dvec2(), turn: direction(turn) };
+            let place = OutlineAt { centre: centre + offset.as_dvec2(), turn: direction(turn) };
             (bodies.outlines.outline(placed.outline), place)
         }
     }
@@ -64,14 +64,14 @@ impl Solid {
             ShapeKind::Aabb => Solid::Convex(upright_box(centre, ext)),
             ShapeKind::HalfSpace => plane(ext, c.ext_z[slot]),
             _ => {
-                let (outline, Place { centre, turn }) = outline_of(bodies, slot, part);
+                let (outline, OutlineAt { centre, turn }) = outline_of(bodies, slot, part);
                 Solid::Convex(Convex::placed(outline, centre, turn))
             }
         }
     }
 
     /// The nearest points of this shape and a convex one. The normal leaves this shape.
-    pub(super) fn nearest(&self, other: &Convex) -> Nearest {
+    pub(super) fn nearest(&self, other: &Convex) -> NearestPoints {
         match self {
             Solid::Plane { normal, offset } => other.nearest_to_plane(*normal, *offset),
             Solid::Convex(convex) => convex.nearest(other),
@@ -124,7 +124,7 @@ pub(super) fn ray_part(
     (slot, part): (usize, u8),
     (from, way): (DVec2, DVec2),
     limit: f64,
-) -> Option<Touch> {
+) -> Option<RayHit> {
     let c = &bodies.columns;
     let centre = bodies.position(slot).as_dvec2();
     let ext = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
@@ -146,7 +146,7 @@ pub(super) fn ray_part(
             if passes_disc(f64::from(c.furthest[slot]) * 1.000_01 + slack, from - centre, way) {
                 return None;
             }
-            let (outline, Place { centre, turn }) = outline_of(bodies, slot, part);
+            let (outline, OutlineAt { centre, turn }) = outline_of(bodies, slot, part);
             let undo = DVec2::new(turn.x, -turn.y);
             let (near, along) = (undo.rotate(from - centre), undo.rotate(way));
             // A chain's segment is solid on its right only.
@@ -154,7 +154,7 @@ pub(super) fn ray_part(
                 return None;
             }
             let touch = ray_outline(outline, (near, along), limit, centre)?;
-            Some(Touch { normal: turn.rotate(touch.normal), ..touch })
+            Some(RayHit { normal: turn.rotate(touch.normal), ..touch })
         }
     }
 }
@@ -164,7 +164,7 @@ pub(super) fn front(bodies: &Bodies, slot: usize) -> Option<(DVec2, DVec2)> {
     if bodies.columns.kind[slot].shape() != ShapeKind::ChainSegment {
         return None;
     }
-    let (_, Place { centre, turn }) = outline_of(bodies, slot, 0);
+    let (_, OutlineAt { centre, turn }) = outline_of(bodies, slot, 0);
     Some((centre, turn.perp()))
 }
 

@@ -1,7 +1,7 @@
 //! The tables of the page, and the names that it uses.
 
 use super::escape;
-use crate::report::history::{Config, Point};
+use crate::report::history::{Config, Point, Verdict};
 use crate::report::peers::Peers;
 use crate::report::{Filed, RunRecord, Skipped};
 use std::cmp::Reverse;
@@ -132,26 +132,30 @@ pub(super) fn regressions(html: &mut String, series: &[(Config, Vec<Point>)]) {
         ];
         table(html, "Regressions", &columns);
         for (point, verdict, config) in marked {
-            let ratio = verdict.ratio;
-            let cells = [
-                format!("<code>{}</code>", escape(&short(&point.commit))),
-                if verdict.is_regression() { "regression" } else { "suspect" }.to_owned(),
-                escape(&config.scene),
-                (config.bodies[0] + config.particles[0]).to_string(),
-                config.threads.to_string(),
-                config.lanes.to_string(),
-                format!("{:.3}", point.ms),
-                format!("{:.3}", verdict.fence),
-                format!("{:.3}", ratio.ratio),
-                format!("{:.3}–{:.3}", ratio.low, ratio.high),
-                point.records.len().to_string(),
-                escape(&label::settings(config)),
-            ];
-            row(html, &columns, &cells);
+            row(html, &columns, &regression(&point, &verdict, config));
         }
         html.push_str(END);
     }
     html.push_str("</section>\n");
+}
+
+/// The cells of a row of the table of regressions.
+fn regression(point: &Point, verdict: &Verdict, config: &Config) -> [String; 12] {
+    let ratio = verdict.ratio;
+    [
+        format!("<code>{}</code>", escape(&short(&point.commit))),
+        if verdict.is_regression() { "regression" } else { "suspect" }.to_owned(),
+        escape(&config.scene),
+        (config.bodies[0] + config.particles[0]).to_string(),
+        config.threads.to_string(),
+        config.lanes.to_string(),
+        format!("{:.3}", point.ms),
+        format!("{:.3}", verdict.fence),
+        format!("{:.3}", ratio.ratio),
+        format!("{:.3}–{:.3}", ratio.low, ratio.high),
+        point.records.len().to_string(),
+        escape(&label::settings(config)),
+    ]
 }
 
 /// Writes the machines and builds of the runs, and of the other engines' runs.
