@@ -90,7 +90,7 @@ pub(crate) struct Bodies {
     any_sleep_limit: bool,
     /// The dynamic bodies that were given no mass and whose shape has no area.
     massless: Vec<Massless>,
-    /// By handle index: true if the particle is a corner of a hull, and so touches only as part of that hull. Empty if there are
+    /// True for a corner of a hull, by handle index: it touches only as part of that hull. Empty if there are
     /// no hulls.
     pub(crate) corners: Vec<bool>,
     /// The pairs that joints keep from touching.
@@ -101,7 +101,7 @@ pub(crate) struct Bodies {
     pub(crate) pair_materials: PairMaterials,
     /// The bodies that have a shape that is a sensor.
     pub(crate) sensors: Sensors,
-    /// By handle index: true for a bullet. Shorter than the handles if none of the last ones is a bullet.
+    /// True for a bullet, by handle index. Shorter than the handles if none of the last ones is a bullet.
     bullets: Vec<bool>,
     /// What few bodies have.
     pub(crate) own: Own,

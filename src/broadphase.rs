@@ -165,7 +165,7 @@ struct Growth {
     leeway: f32,
     /// How far around the body's shape others count as partners.
     growth: f32,
-    /// By how much its bounds are grown.
+    /// How much its bounds are grown, m.
     bounds: f32,
     frame: Vec2,
 }
@@ -230,7 +230,7 @@ pub(crate) struct Bounds {
     pub steps: u32,
     /// The bounds hold up to this age at most, whatever the bodies do, s.
     pub lifetime: f32,
-    /// By how much more the bounds of large bodies were grown, for the frames' motion.
+    /// How much more the bounds of large bodies were grown, for the frames' motion, m.
     pub large_growth: f32,
     /// How many bodies may leave their bounds before there must be a new list.
     pub allowance: Allowance,

@@ -107,7 +107,7 @@ pub(crate) struct Tile {
     pub limits: Limits,
     /// The contacts that are struck in this step, if the host wants to know them: see `strikes.rs`.
     pub strikes: Vec<Strike>,
-    /// By block, if there are strikes: the normal impulses that the solver has put aside in this step, where it does not keep them in
+    /// For each block, if there are strikes: the normal impulses that the solver has put aside in this step, where it does not keep them in
     /// `bounce`.
     pub put_aside: Vec<[f32; BLOCK]>,
     scratch: build::Scratch,

@@ -5,14 +5,14 @@
 //!     find the bodies of which a point moves further than half their thickness              (fast.rs)
 //!     for each: the walls whose boxes overlap the box of its movement              (walls.rs, tree.rs)
 //!               when it first overlaps one of them by more than contacts let it             (cast.rs)
-//!               its movement ends there; with a wall that moves, it goes along from there
+//!               its movement ends there, and goes on along the wall, or with it if it moves
 //!     for each that is a bullet: the same against all other bodies
 //! ```
 //!
 //! The velocity stays. So the next step finds the body at the wall, with the speed of the blow, and its contact does the rest:
 //! bounce, friction, and what it does to others. The body loses the rest of the step's movement, and nothing else.
 //!
-//! A body that is deep in a wall is not stopped: it has to get out. But its centre passes through no wall without thickness, chains
+//! A body that is deep in a wall is not stopped, because it has to get out. But its centre passes through no wall without thickness, chains
 //! above all: the contact would let it go on to the other side. (A triangle that spins in the corner of a chain sinks in a
 //! little in each step: its contacts stop it as if it moved evenly, and the slack of the cast lets it on. With centres stopped at
 //! thick walls as well, a world of the oracle's tests went bad.)
@@ -72,7 +72,7 @@ pub(crate) struct Surroundings<'a> {
     /// Visits the slots of all bodies that may overlap a box at the start of the step.
     pub near: &'a Near<'a>,
     pub level: Level,
-    /// By how much shapes may overlap, m.
+    /// The overlap that is allowed, m.
     pub depth: f32,
 }
 

@@ -187,7 +187,7 @@ pub(crate) trait Lane:
     fn splat(value: f32) -> Self;
     /// The first `WIDTH` values of `from`.
     fn load(from: &[f32]) -> Self;
-    /// To the first `WIDTH` places of `to`.
+    /// Writes to the first `WIDTH` places of `to`.
     fn store(self, to: &mut [f32]);
 
     fn sqrt(self) -> Self;

@@ -28,12 +28,12 @@
 //!    │ contacts       … colours, blocks, impulses carried over                 contacts.rs
 //!    │ bounds         columns → the solver's rows                              solver/mirror.rs
 //!    │ narrowphase    blocks updated in place: normals, separations            contacts/update.rs
-//!    │ islands        sleeping bodies that are touched wake                     world/sleep.rs
+//!    │ islands        sleeping bodies that are touched wake                    world/sleep.rs
 //!    │ contacts       begin and end events                                     contacts.rs
 //!    │ solver         substeps × passes over tiles of space                    solver.rs
 //!    │ links          passes over links between these, if there are any        solver/verlet.rs
-//!    │ solver         fast bodies end at walls; the columns are written          continuous.rs
-//!    │ islands        what has come to rest falls asleep                       world/sleep.rs
+//!    │ solver         fast bodies end at walls; the columns are written         continuous.rs
+//!    │ islands        what has come to rest falls asleep                      world/sleep.rs
 //!    ▼
 //!  bodies (columns)
 //! ```

@@ -1,12 +1,12 @@
 //! Sleep: islands of bodies that have come to rest together, and what is kept of them until they wake.
 //!
-//! A body that sleeps is to every stage of the step a body that nothing moves (`body/sleep.rs`): it has no pairs with others of its
+//! Every stage of the step treats a sleeping body as a body that nothing moves (`body/sleep.rs`): it has no pairs with others of its
 //! kind, no candidates, no contacts, no joints and no rows that change. When all bodies sleep, a step does nothing at all
 //! (`World::is_quiet`). What the solver knew of them (contacts with their impulses, joints) is kept here, by island.
 //!
 //! The islands of awake bodies are not kept up as contacts come and go. They are found anew, from all contacts that touch, when enough
 //! bodies have been at rest for long enough: at most every eighth step, and less often the longer no island could sleep (`world/sleep.rs`). So
-//! nothing is paid for in a world that moves, and no island has to be split.
+//! a world that moves pays nothing, and no island has to be split.
 
 mod islands;
 
@@ -40,22 +40,21 @@ crate::base::codec::stored!(Island { members, contacts, joints, hulls, supports 
 pub(crate) struct Sleep {
     islands: Vec<Island>,
     free: Vec<u32>,
-    /// The islands that rest on a body, by the index of the body's handle.
+    /// Pairs of a body, by the index of its handle, and an island that rests on it.
     supported: BTreeSet<(u32, u32)>,
-    /// The bodies that nothing moves, and that were added or put elsewhere since the last step: they may have come to touch a
-    /// sleeping body.
+    /// The bodies that nothing moves and that were added or put elsewhere since the last step. They may touch sleeping bodies now.
     pub(crate) placed: Vec<BodyHandle>,
-    /// Those of this step, in order: hulls are looked at later in the step.
+    /// The placed bodies of this step, in order: hulls are looked at later in the step.
     pub(crate) stirred: Vec<BodyHandle>,
-    /// As of the end of the last step.
+    /// Who was at rest at the end of the last step.
     pub(crate) rest: Rest,
-    /// The steps that are left until islands are looked for again, and how often that was in vain.
+    /// The steps that are left until the next search for islands, and how many searches in a row were in vain.
     pub(crate) wait: u32,
     pub(crate) tries: u32,
     /// The bodies that fell asleep, or woke, since the end of the last step.
     fell: Vec<BodyHandle>,
     woke: Vec<BodyHandle>,
-    /// Those of the last step.
+    /// The bodies that fell asleep, or woke, in the last step.
     pub(crate) fell_asleep: Vec<BodyHandle>,
     pub(crate) woken: Vec<BodyHandle>,
 
@@ -131,12 +130,12 @@ impl Sleep {
         self.islands.len()
     }
 
-    /// The sleeping islands, with their numbers.
     /// The contacts of hulls in all islands.
     pub(crate) fn hulls_mut(&mut self) -> impl Iterator<Item = &mut ParkedHulls> {
         self.islands.iter_mut().map(|island| &mut island.hulls)
     }
 
+    /// The sleeping islands, with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Island)> {
         (0u32..).zip(&self.islands).filter(|(_, island)| !island.members.is_empty())
     }
@@ -186,7 +185,7 @@ impl Sleep {
         self.woke.push(body);
     }
 
-    /// Takes an island that wakes out. [`Sleep::give_back`] takes its memory.
+    /// Takes out an island that wakes. [`Sleep::give_back`] takes back its memory.
     pub(crate) fn take(&mut self, number: u32) -> Island {
         let island = std::mem::take(&mut self.islands[number as usize]);
         for &body in &island.supports {

@@ -379,7 +379,7 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Of bytes without marks.
+    /// A reader of bytes without marks.
     pub(crate) fn plain(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, at: 0 }
     }

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 #[derive(Default)]
 pub(crate) struct Apart {
     pairs: HashMap<u64, u32, BuildHasherDefault<Mix>>,
-    /// By handle index: in how many of the pairs the body is.
+    /// The number of the pairs that each body is in, by its handle index.
     counts: Vec<u32>,
 }
 

@@ -70,7 +70,7 @@ impl Part {
 pub(crate) struct Placed {
     /// The part. The filter of a sensor is [`Filter::NOTHING`].
     pub part: Part,
-    /// Of a sensor: the filter that it was given.
+    /// The filter that a sensor was given; `None` for a part that is no sensor.
     pub sensor_filter: Option<Filter>,
     /// The number of its outline in the world's outlines.
     pub outline: u32,

@@ -1,6 +1,6 @@
 //! What few bodies have: a mass by hand, locks, largest speeds, a target, a tag, or that they are not enabled.
 //!
-//! It is kept by handle index, outside of the columns, so that a body without it costs nothing.
+//! These values are kept by handle index, outside of the columns, so that a body without them costs nothing.
 
 use super::{Bodies, BodyState, BodyType, MAX_COORDINATE, Motion};
 use crate::base::codec::{Read, require};

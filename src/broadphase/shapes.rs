@@ -110,7 +110,7 @@ pub(crate) struct Boxes {
     pub(super) role: Vec<Role>,
 }
 
-/// By how much the box around the parts of a compound is enlarged, so that rounding makes it no smaller than they are.
+/// How much the box around the parts of a compound is enlarged, so that rounding never makes it smaller than they are.
 const SLACK: f32 = 1.0e-4;
 
 impl Boxes {
@@ -530,7 +530,7 @@ struct BodyPair {
     fixed: [bool; 2],
     /// Normal and offset of those that are half-spaces.
     planes: [Option<(Vec2, f32)>; 2],
-    /// Of a pair of which either may be A: whether it is the second one.
+    /// Whether the second shape is A, in a pair where either may be.
     swap: bool,
     largest_gap: f32,
 }

@@ -456,7 +456,7 @@ impl Levels {
 }
 
 impl Broadphase {
-    /// By how far bodies that are not strays may be out of their bounds in the list, m. May be infinite.
+    /// How far bodies that are not strays may be out of their bounds in the list, m. May be infinite.
     pub(crate) fn excess(&self) -> f32 {
         self.bounds.large_growth + self.strays.excess()
     }

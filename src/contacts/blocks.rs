@@ -56,7 +56,7 @@ pub(crate) struct BounceBlock {
     /// its energy in 1,000 steps).
     pub normal_impulse: [[f32; BLOCK]; 2],
     pub tangent_impulse: [f32; BLOCK],
-    /// By how much the arms of a contact with a manifold were shifted in this step, along the tangent and the normal,
+    /// How far the arms of a contact with a manifold were shifted in this step, along the tangent and the normal,
     /// m: see `solver/manifold/impact.rs`.
     pub shift: [[f32; BLOCK]; 2],
 }

@@ -11,7 +11,7 @@ use crate::isa::Level;
 use crate::lane::with_lanes;
 use glam::Vec2;
 
-/// A body that overlaps a wall by so many times what it may, and as much again, is deep in it.
+/// A body is deep in a wall if it overlaps the wall by more than it may, and by more than this many times the allowed depth beyond that.
 const DEEP: f32 = 4.0;
 
 /// What a body first hits.
@@ -23,9 +23,9 @@ pub(super) struct FirstHit {
     pub obstacle: Obstacle,
     /// From the obstacle to the body, in the obstacle's axes.
     pub axis: Vec2,
-    /// By how much the two overlap more than they may.
+    /// The overlap beyond what is allowed, m.
     pub excess: f32,
-    /// The centre of the part hits.
+    /// The cast was that of the part's centre alone.
     pub is_core: bool,
 }
 
@@ -52,26 +52,27 @@ impl FirstHit {
 pub(super) struct Casts<'a> {
     pub bodies: &'a Bodies,
     level: Level,
-    /// By how much shapes may overlap.
+    /// The overlap that is allowed, m.
     pub depth: f32,
     block: CastBlock,
     /// The body of the group that a lane belongs to, its part, and the obstacle.
     lanes: [(usize, u8, Obstacle); CASTS],
     /// The slot of that body.
     slots: [usize; CASTS],
-    /// Of a lane whose body is a centre alone, its movement as seen from the obstacle, at the start.
+    /// For a lane that casts a centre alone: the centre's movement as seen from the obstacle, at the start.
     approach: [Option<Vec2>; CASTS],
     count: usize,
-    /// By body of the group. With `gaps_wanted`, `time` is the gap.
+    /// The first hit of each body of the group. With `gaps_wanted`, `time` is the gap, m.
     pub hits: [FirstHit; GROUP],
     pub gaps_wanted: bool,
     /// The casts are of centres alone, against walls without thickness.
     pub cores: bool,
-    /// The bodies of the group that are inside an obstacle already, as bits. Only their centres are stopped: the contact drives them
-    /// out, and what stops them on their way keeps them inside. (Bodies between such obstacles were jammed for good, and struck in
-    /// every step, up to four times as fast in each.)
+    /// The bodies of the group that are deep inside an obstacle already, as bits. Only their centres are stopped. The contact drives
+    /// such a body out, and a cast that stopped it on its way would keep it inside. (With casts, bodies between such obstacles were
+    /// jammed for good and struck in every step, each time up to four times as fast.)
     pub inside: u32,
-    /// These, and those that are so far in a wall without thickness that the cast may miss it. Their centres are cast as well.
+    /// The bodies of `inside`, and those that are so far in a wall without thickness that the cast may miss it. Their centres are cast
+    /// as well.
     pub sunk: u32,
 }
 
@@ -81,9 +82,9 @@ pub(super) struct Moving<'a> {
     pub part: u8,
     pub shape: &'a ShapeAt,
     pub sweep: &'a Sweep,
-    /// The body has hit this before, and slides along it.
+    /// The obstacle that the body has hit before, and slides along.
     pub along: &'a Obstacle,
-    /// The part of the step that is over.
+    /// The part of the step that is over, in 0..=1.
     pub time: f32,
 }
 
@@ -145,7 +146,7 @@ impl<'a> Casts<'a> {
     }
 
     pub fn put(&mut self, number: usize, of: &Moving<'_>, shape: &ShapeAt, obstacle: Obstacle) {
-        // What a bullet strikes may have been pressed into it from behind.
+        // Another body may have pressed a bullet's obstacle into the bullet from behind.
         let moves = self.bodies.columns.inv_mass[obstacle.slot] > 0.0;
         let deepest = if of.shape.is_core {
             f32::MAX
@@ -214,12 +215,12 @@ impl<'a> Casts<'a> {
             if let Some(approach) = self.approach[lane].filter(|_| time == 0.0)
                 && Vec2::from_angle(obstacle.sweep.angle).rotate(axis).dot(approach) >= 0.0
             {
-                // A centre next to a wall that comes no nearer.
+                // The centre is next to a wall and comes no nearer.
                 continue;
             }
             let passes = || !self.gaps_wanted && self.passes(self.slots[lane], &obstacle, time, axis);
             let first = &self.hits[number];
-            // Of what is hit at once, the order does not depend on how walls were listed.
+            // Among obstacles that are hit at the same time, handles decide: the order in which walls are listed does not matter.
             let rank = |obstacle: &Obstacle, part: u8| {
                 (self.bodies.handle(obstacle.slot).index(), obstacle.part, part)
             };

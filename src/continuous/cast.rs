@@ -11,8 +11,8 @@
 //!         if t ≥ 1: no hit
 //! ```
 //!
-//! The gap along any fixed axis is no more than the largest one. So no step of t goes past a hit. All is seen from the obstacle, so
-//! that it stands still. A vertex has a speed u along the axis now, and its acceleration is no more than A, which is 0 if neither
+//! The gap along any fixed axis is no more than the largest one. So no step of t goes past a hit. Everything is measured from the
+//! obstacle, which therefore stands still. A vertex has a speed u along the axis now, and its acceleration is no more than A, which is 0 if neither
 //! body turns: so it needs at least the time τ for which u·τ + A·τ²/2 is the room that it has. A ball that flies along a wall needs one
 //! round. (With the largest speed of any vertex in place of u and A, turning frames took three times as long.)
 //!
@@ -30,9 +30,9 @@ pub(crate) const CASTS: usize = 16;
 pub(crate) const MISS: f32 = 2.0;
 /// The time of a cast whose shapes overlap too much to begin with.
 pub(crate) const INSIDE: f32 = 3.0;
-/// After so many rounds a body that turns fast is stopped where it is then, which is before the hit.
+/// The most rounds of a cast. A fast turning body that needs more is stopped where it is then, which is before the hit.
 const ROUNDS: usize = 96;
-/// Less than the gap of any two shapes.
+/// A number below the gap of any two shapes.
 const NO_GAP: f32 = -1.0e30;
 
 /// A number for each cast.
@@ -56,12 +56,12 @@ pub(crate) struct CastBlock {
     pub reach: Casts,
     /// The radii of both roundings together.
     pub radius: Casts,
-    /// By how much the two may overlap; if they overlap by more to begin with, by how much more than then. What is as near to that as
-    /// `near` is a hit.
+    /// The overlap that is allowed, m. If the two overlap by more at the start, `slack` is how much deeper they may still get. A gap
+    /// within `near` of the limit is a hit.
     pub allowed: Casts,
     pub slack: Casts,
     pub near: Casts,
-    /// What overlaps by more than this to begin with is [`INSIDE`].
+    /// Shapes that overlap by more than this at the start are [`INSIDE`].
     pub deepest: Casts,
     /// 1 for a half-space, which is a single vertex with a single normal.
     pub is_plane: Casts,
@@ -79,7 +79,7 @@ pub(crate) struct CastBlock {
 }
 
 impl Default for CastBlock {
-    /// Casts of a point far away from another.
+    /// A block whose casts hit nothing: each is of a point far away from another.
     fn default() -> Self {
         let zero = [0.0; CASTS];
         let corners = [[zero; 2]; MAX_VERTICES];
@@ -217,7 +217,7 @@ impl<L: Lane> CastOutlines<L> {
     }
 }
 
-/// The soonest time at which a vertex can have come `room` nearer along the axis than the nearest one is now; at most [`MISS`].
+/// The earliest time at which any vertex can be nearer along the axis than the nearest one is now, by `room`; at most [`MISS`].
 #[inline(always)]
 fn soonest<L: Lane>(
     body: &CastOutlines<L>,
@@ -261,7 +261,7 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
     let is_plane = load!(is_plane).gt(L::splat(0.5));
     let body = CastOutlines::<L>::load(&block.body, &block.body_normal, i);
     let obstacle = CastOutlines::<L>::load(&block.obstacle, &block.obstacle_normal, i);
-    // The most by which a vertex is accelerated, as seen from the obstacle: by the body's turn against it, by the turn of its axes.
+    // The largest acceleration of a vertex as seen from the obstacle: from the body's turn against it, and from the turn of its axes.
     let end = way.add(moved);
     let distance = way.dot(way).max(end.dot(end)).sqrt();
     let axes_turn = turned.abs();

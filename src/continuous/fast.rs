@@ -1,4 +1,4 @@
-//! Which bodies move so far in a step that they could pass through a thin wall.
+//! The search for fast bodies: those that move so far in a step that they could pass through a thin wall.
 
 use super::shape::{Sweep, TurnedBox};
 use super::walls::{PlaneAt, WallIndex, Walls};
@@ -9,8 +9,8 @@ use glam::Vec2;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// A body is fast if a point of it moves further in a step than this part of its thickness. What moves less has its centre on the
-/// side of the wall from which it came, where the next step's contact pushes it back.
+/// A body is fast if a point of it moves further in a step than this part of its thickness. The centre of a slower body stays on its
+/// side of the wall, where the next step's contact pushes the body back.
 pub(super) const FAST: f32 = 0.5;
 
 /// What the search reads, and where it notes what it finds.
@@ -20,16 +20,16 @@ pub(super) struct FastSearch<'a> {
     pub found: &'a Mutex<FastBodies>,
     /// The rows of the last vector of the widest lanes: columns are padded, and rows are not.
     pub last: [Row; MAX_WIDTH],
-    /// Every fast body is noted, near a wall or not: there are bullets.
+    /// There are bullets, so every fast body is noted, near a wall or not.
     pub all: bool,
 }
 
-/// The slots of bodies, in order.
+/// The fast bodies of a step, by slot, in order.
 #[derive(Default)]
 pub(super) struct FastBodies {
-    /// Those that may pass through a wall.
+    /// The bodies that may pass through a wall.
     pub near: Vec<u32>,
-    /// All that are fast, if there are bullets.
+    /// All fast bodies, if there are bullets.
     pub fast: Vec<u32>,
 }
 
@@ -94,18 +94,19 @@ impl<L: Lane> Bodily<L> {
     /// The lanes that do not move so far that they could pass through something that stands still.
     #[inline(always)]
     fn slow(&self) -> L::Mask {
-        // The most that is sure to be slow: √(x² + y²) + arm·|turned| is below the limit.
+        // A body is slow for sure if √(x² + y²) + arm·|turned| is below the limit.
         let limit = L::splat(FAST) * self.thickness - self.arm * self.turned.abs();
         limit.gt(L::splat(0.0)).and(self.moved.dot(self.moved).le(limit * limit))
     }
 
-    /// How far any point moves, at most.
+    /// An upper bound of how far any point moves.
     #[inline(always)]
     fn way(&self) -> L {
         self.moved.dot(self.moved).sqrt() + self.turned.abs() * self.arm
     }
 
-    /// How far any point moves against what moves as `sweep` does, at most. As `Sweep::way_against`.
+    /// An upper bound of how far any point moves against an obstacle that moves as `sweep` does: in lanes what `Sweep::way_against` is for one
+    /// body. (The two round differently, so neither stands for the other.)
     #[inline(always)]
     fn way_against(&self, sweep: &Sweep) -> L {
         let arm = self.from.sub(V::splat(sweep.from.x, sweep.from.y));
@@ -161,7 +162,7 @@ impl<L: Lane> Bodily<L> {
         overlaps(self.from.x, lower.x, upper.x).and(overlaps(self.from.y, lower.y, upper.y)).bits()
     }
 
-    /// The box in which the points of some lanes are that are no further than `near` from the centre.
+    /// The box around the circles of radius `near` about the centres of some lanes.
     #[inline(always)]
     fn around(&self, lanes: u32, near: L) -> [Vec2; 2] {
         let (x, y, near) = (values(self.from.x), values(self.from.y), values(near));
@@ -191,7 +192,7 @@ fn find_lanes<L: Lane>(search: &FastSearch<'_>, rows: &[Row], slot: usize, lanes
         return [0, 0];
     }
     let near = body.way() + body.reach;
-    // What is not finite is quarantined when it takes its place.
+    // Movements that are not finite are left to the quarantine, at the end of the step.
     let placed = near.le(L::splat(f32::MAX)).bits() & pushed;
     let mut found = 0;
     let wanted = fast & placed;
@@ -223,7 +224,7 @@ fn find_lanes<L: Lane>(search: &FastSearch<'_>, rows: &[Row], slot: usize, lanes
     [found, fast]
 }
 
-/// Notes lanes.
+/// Notes the slots of these lanes.
 #[inline(never)]
 fn note(search: &FastSearch<'_>, first: usize, near: u32, fast: u32) {
     let slots = |lanes: u32| {

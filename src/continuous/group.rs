@@ -7,7 +7,7 @@ use super::walls::Walls;
 use super::{GROUP, Movements, Surroundings};
 use glam::Vec2;
 
-/// In place of the number of hits: only the centres of the body's shapes are cast.
+/// A mark in place of the number of hits: only the centres of the body's shapes are cast.
 const CORE: u8 = 8;
 
 /// A body's movement, up to the first hit or on from there.
@@ -15,7 +15,7 @@ const CORE: u8 = 8;
 struct Course {
     /// The movement that is cast.
     sweep: Sweep,
-    /// What came before it: how far the body had moved and turned, when, and what it hit then.
+    /// The course before it: how far the body has moved and turned, at which time it ends, and what the body hit then.
     moved: Vec2,
     turned: f32,
     time: f32,
@@ -30,7 +30,7 @@ pub(super) struct Group<'a> {
     courses: [Course; GROUP],
     batch: Casts<'a>,
     walls: &'a Walls,
-    /// The movements, as they are, pass through no wall.
+    /// No movement passes through a wall as it is, so the walls are not looked at again.
     pub clear: bool,
 }
 
@@ -51,8 +51,8 @@ impl<'a> Group<'a> {
         Group { slots, courses, batch, walls, clear: false }
     }
 
-    /// Ends the movements of these bodies where they hit a wall, or something that `visit` adds. It is given each of their shapes, with
-    /// the box of its movement.
+    /// Ends the movements of these bodies where they hit a wall, or an obstacle that `visit` adds. `visit` gets each shape of each body,
+    /// with the box of its movement.
     pub fn stop(
         &mut self,
         moved: &Movements<'_>,
@@ -72,7 +72,7 @@ impl<'a> Group<'a> {
         self.cast(1, moved, &visit);
         self.cast_cores(moved);
         if self.carry() {
-            // Between what carries it and a wall, a body stays on its side of the wall.
+            // A body between a wall and the obstacle that carries it stays on its side of the wall.
             self.cast(2, moved, &|_, _, _, _| {});
             self.cast_cores(moved);
             self.carry();
@@ -104,7 +104,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Lets bodies that have hit something once more go with it. Returns true if one of these things moves.
+    /// Lets bodies that have hit an obstacle once more go with the obstacle. Returns true if one of these obstacles moves.
     fn carry(&mut self) -> bool {
         let mut moves = false;
         for (course, hit) in self.courses.iter_mut().zip(&mut self.batch.hits) {
@@ -122,7 +122,7 @@ impl<'a> Group<'a> {
         moves
     }
 
-    /// Casts the bodies that have hit so many things.
+    /// Casts the bodies that have hit exactly `hits` obstacles.
     fn cast(
         &mut self,
         hits: u8,
@@ -149,8 +149,8 @@ impl<'a> Group<'a> {
         self.batch.cast();
     }
 
-    /// Lets bodies that have hit something go on along it: as far as they would have gone along its surface, and with it if it moves.
-    /// But whoever would come off it by that stays where it hit: the blow is still to come.
+    /// Lets bodies that have hit an obstacle go on along it: as far as they would have gone along its surface, and with it if it moves.
+    /// A body that would come off the obstacle by this stays where it hit: its contact has yet to stop it.
     fn slide(&mut self) {
         let bodies = self.batch.bodies;
         let hits = std::mem::replace(&mut self.batch.hits, [FirstHit::NONE; GROUP]);
@@ -170,7 +170,7 @@ impl<'a> Group<'a> {
             let shape = ShapeAt::new(bodies, self.slots[number] as usize, hit.part);
             let normal = Vec2::from_angle(other.angle).rotate(hit.axis);
             course.sweep = course.sweep.along(&other, normal, shape.reach == 0.0);
-            // Where a wall turns away from under a body that slides far in a step, each step would press it in a little deeper.
+            // Without this, a body that slides far along a wall that turns would be pressed in a little deeper in each step.
             course.sweep.moved += hit.excess * normal;
             let (sweep, obstacle) = (course.sweep.end(), Obstacle { sweep: other.end(), ..hit.obstacle });
             let of = Moving {
@@ -195,7 +195,7 @@ impl<'a> Group<'a> {
 }
 
 impl Course {
-    /// Takes a part of the movement as done.
+    /// Moves along the first part of the sweep: `time` in 0..=1.
     fn advance(&mut self, time: f32) {
         self.moved += time * self.sweep.moved;
         self.turned += time * self.sweep.turned;

@@ -20,7 +20,7 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Of nothing.
+    /// The sweep of a place that stands still at the origin.
     pub(super) const NONE: Sweep = Sweep { from: Vec2::ZERO, moved: Vec2::ZERO, angle: 0.0, turned: 0.0 };
 
     /// The movement of a body, given its row of the solver's movements.
@@ -47,7 +47,8 @@ impl Sweep {
         Sweep { moved: Vec2::ZERO, turned: 0.0, ..self.after(1.0) }
     }
 
-    /// The movement to where `other` carries a place that is `by` away from this one, without turning against it.
+    /// The movement of a body that `other` carries along: to where `other` takes the place that is `by` away from this one, with the turn of
+    /// `other`.
     pub(super) fn carried(&self, other: &Sweep, by: Vec2) -> Sweep {
         let way = self.from - other.from;
         let mut moved = other.moved + by;
@@ -57,8 +58,8 @@ impl Sweep {
         Sweep { moved, turned: other.turned, ..*self }
     }
 
-    /// The movement along the surface of what moves as `other` does, with the unit normal `normal`, after a hit. A round body turns as
-    /// it did, another one with the surface.
+    /// The movement after a hit, along the surface of an obstacle that moves as `other` does; `normal` is its unit normal. A round body goes
+    /// on turning as before, any other body turns with the surface.
     pub(super) fn along(&self, other: &Sweep, normal: Vec2, round: bool) -> Sweep {
         let way = self.from - other.from;
         let by = self.moved - other.moved - other.turned * way.perp();
@@ -72,7 +73,7 @@ impl Sweep {
         Sweep { from: bodies.position(slot), moved: Vec2::ZERO, angle, turned: 0.0 }
     }
 
-    /// An upper bound of the way of any point within `reach` of the centre, against what moves as `other` does.
+    /// An upper bound of how far any point within `reach` of the centre moves against an obstacle that moves as `other` does.
     pub(super) fn way_against(&self, other: &Sweep, reach: f32) -> f32 {
         let carried = other.moved + other.turned * (self.from - other.from).perp();
         // A turn bends the way: by less than the square of the angle times the distance.
@@ -99,11 +100,11 @@ pub(crate) struct ShapeAt {
     half: Vec2,
     /// How far the surface of a half-space is from the origin, along its normal.
     offset: f32,
-    /// This is the centre alone of a shape.
+    /// This stands for the centre of a shape alone.
     pub is_core: bool,
 }
 
-/// A box that is turned to an axis.
+/// A box along an axis.
 #[derive(Clone, Copy)]
 pub(super) struct TurnedBox {
     pub centre: Vec2,
@@ -225,7 +226,7 @@ impl ShapeAt {
                 (lower, upper) = (lower.min(vertex), upper.max(vertex));
             }
         }
-        // A vertex that turns leaves the straight line between its two ends by no more than this.
+        // The path of a turning vertex bends away from the straight line between its two ends by no more than this.
         let bulge = self.reach * (0.125 * sweep.turned * sweep.turned).min(2.0);
         // Coordinates are rounded.
         let rounding = 4.0 * f32::EPSILON * lower.abs().max(upper.abs()).max_element();
@@ -276,8 +277,8 @@ impl ShapeAt {
 }
 
 impl CastBlock {
-    /// Puts a cast into a lane. `depth` is by how much shapes may overlap, `deepest` by how much more they overlap if the body is in
-    /// the obstacle already.
+    /// Puts a cast into a lane. `depth` is the overlap that is allowed. A body that overlaps the obstacle by `deepest` more than that counts as
+    /// inside it.
     pub(super) fn set(
         &mut self,
         lane: usize,
@@ -332,8 +333,8 @@ impl CastBlock {
             }
         }
     }
-    /// Limits how far a body of a thickness may be in an obstacle without one. A body that lies along it overlaps it by no more than
-    /// that while its centre passes through: a cast that waits for more misses it.
+    /// Limits how far a body of this thickness may be in an obstacle that has none. A body that lies along such an obstacle overlaps it by no
+    /// more than its thickness while its centre passes through, so a cast that waited for a deeper overlap would miss it.
     pub(super) fn limit(&mut self, lane: usize, thickness: f32) {
         let (allowed, deepest) = (self.allowed[lane], &mut self.deepest[lane]);
         if allowed > 0.0 {

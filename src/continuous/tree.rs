@@ -10,10 +10,10 @@ use glam::Vec2;
 use std::ops::Range;
 
 const CHILDREN: usize = MAX_WIDTH;
-/// So many levels hold 2^28 boxes, more than there are rows.
+/// The most levels: they hold 2^28 boxes, more than there are rows.
 const MAX_HEIGHT: usize = 7;
 
-/// Boxes of children: least and largest x, then y. What is missing overlaps nothing.
+/// The boxes of a node's children: least and largest x, then y. The box of a missing child overlaps nothing.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct TreeNode([[f32; CHILDREN]; 4]);
@@ -160,7 +160,7 @@ impl BoxSearch<'_> {
         self.depth += usize::from(found != 0);
     }
 
-    /// The number of the next box that overlaps the one that is looked for.
+    /// The number of the next box that overlaps the wanted one.
     #[inline(always)]
     pub(super) fn next<L: Lane>(&mut self) -> Option<usize> {
         while self.depth > 0 {

@@ -1,10 +1,10 @@
 //! Walls: the shapes of bodies that nothing pushes, ordered by place.
 //!
 //! The pair list can't answer what a fast body meets: a body that was struck within the step is where the list did not expect it.
-//! And most lists hold a thousand bodies for each wall. So walls have an index of their own. That of bodies that may move is made in
-//! each step, that of static bodies is kept. Those that are edited are struck out of it, and have a small index beside it, until there
-//! are so many that all are put in order anew. (With all of them put in order after each edit, ten steps in each of which one of 1,500
-//! pegs is replaced took 114 million instructions in place of 94: case `pegs` of `cargo bench -p granule-instructions`.)
+//! And most lists hold a thousand bodies for each wall. So walls have an index of their own. The index of walls that may move is made
+//! in each step. The index of static walls is kept: an edited body is struck out of it and gets a place in a small index beside it, until so
+//! many were edited that one index of all is made anew. (With a new index after each edit, ten steps in each of which one of 1,500 pegs is
+//! replaced took 114 million instructions instead of 94: case `pegs` of `cargo bench -p granule-instructions`.)
 
 use super::shape::{ShapeAt, Sweep, TurnedBox};
 use super::tree::BoxTree;
@@ -26,7 +26,7 @@ pub(super) struct WallAt {
     pub wall: Wall,
     pub sweep: Sweep,
     pub turned_box: TurnedBox,
-    /// Not so if its body was edited since.
+    /// False if its body was edited since.
     pub holds: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct PlaneAt {
     pub offset: f32,
 }
 
-/// Shapes with the boxes in which they are at some time of the step.
+/// Walls, each with a box that holds it throughout the step.
 #[derive(Default)]
 pub(super) struct WallIndex {
     pub walls: Vec<WallAt>,
@@ -86,7 +86,7 @@ impl WallIndex {
 /// All walls of a world.
 #[derive(Default)]
 pub(crate) struct Walls {
-    /// All have to be listed anew.
+    /// All walls have to be listed anew.
     pub(crate) stale: bool,
     pub(super) planes: Vec<PlaneAt>,
     /// Static bodies, as they were when all were listed, and those that were edited since.
@@ -102,14 +102,14 @@ pub(crate) struct Walls {
 }
 
 impl Walls {
-    /// Notes that a body that nothing pushes was added, removed or changed, or was one before it changed.
+    /// Notes that a wall was added, removed or changed, or that a body was a wall before it changed.
     pub(crate) fn note(&mut self, body: u32) {
         if self.stale {
             return;
         }
         self.changed = true;
         if let Err(place) = self.edited.binary_search(&body) {
-            // The index of so many takes as long in all the steps in which it grows as a list of all.
+            // So many edits have taken as long, in all the steps in which their index grew, as a new index of all walls.
             self.stale = self.edited.len() >= 32 + 2 * self.fixed.walls.len().isqrt();
             self.edited.insert(place, body);
         }

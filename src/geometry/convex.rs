@@ -26,7 +26,7 @@ pub(crate) struct Convex {
     vertices: [DVec2; MOST],
     count: usize,
     pub radius: f64,
-    /// By how much the ends of a segment may be out of place, m. Two segments of a chain do not end in quite the same point.
+    /// How far the ends of a segment may be out of place, m. Two segments of a chain do not end in exactly the same point.
     slack: f64,
 }
 

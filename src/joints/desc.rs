@@ -172,7 +172,7 @@ pub enum JointKind {
     /// Couples the free motions of two revolute or prismatic joints: first + ratio · second stays what it is when the gear is added, or
     /// when its ratio is changed.
     Gear {
-        /// How far the first moves, in the opposite direction, while the second moves by 1. In m or rad of each. Not 0.
+        /// How far the first motion goes back while the second goes forward by 1, each in its own unit, m or rad. Not 0.
         ratio: f32,
     },
     /// Keeps two bodies from touching, and nothing else.

@@ -26,11 +26,11 @@ pub(crate) struct Joint {
     pub desc: JointDesc,
     /// `None` for a joint that is not solved: a filter, one that is not enabled, or one whose bodies sleep.
     pub place: Option<Place>,
-    /// Whole turns between the bodies that do not count, so that the angle was within ±π when the joint was added.
+    /// The whole turns between the bodies that do not count: without them the angle was within ±π when the joint was added.
     pub turns: i32,
-    /// Of a joint whose bodies sleep: the force and the torque on B when they fell asleep.
+    /// The force and the torque on B when the joint's bodies fell asleep; `None` while they are awake.
     pub asleep: Option<(Vec2, f32)>,
-    /// Of a gear: first + ratio · second when it was added, or got its ratio.
+    /// What a gear keeps: first + ratio · second when it was added, or got its ratio. 0 for other joints.
     pub constant: f64,
 }
 
@@ -231,7 +231,7 @@ impl Joints {
                 at_members += 1;
             }
         }
-        // Each end in a list is one of that list's owner, and all ends are in lists: so each is in the right one.
+        // Each end in a list belongs to the list's owner, and every end is in a list. So each is in the right one.
         let desc_of = |end: u32| self.at(end / 2).map(|(_, joint)| &joint.desc);
         let body_of = |end| desc_of(end).and_then(|desc| bodies_of(desc)[end as usize % 2]);
         let listed = self.of_bodies.validate(|end| body_of(end).map(|body| body.index))?;

@@ -185,7 +185,7 @@ impl LinkHandle {
 #[derive(Default)]
 pub(crate) struct Links {
     table: Table<LinkDesc>,
-    /// By handle index: true if the body ever had a link.
+    /// True if the body ever had a link, by its handle index.
     linked: Vec<bool>,
     /// True if links were added or removed, or linked bodies changed, since the solver's blocks were made.
     pub(crate) changed: bool,

@@ -17,7 +17,7 @@ struct DisjointSets {
 }
 
 impl DisjointSets {
-    /// Makes a set of each of the first numbers.
+    /// Makes a set of each number below `len`.
     fn reset(&mut self, len: usize) {
         self.parent.clear();
         self.parent.extend(0..len as u32);
@@ -53,7 +53,7 @@ pub(crate) struct Bonds<'a> {
 }
 
 impl Bonds<'_> {
-    /// Visits the slots of each two bodies that are bound to each other, in a fixed order.
+    /// Visits all pairs of bodies that are bound to each other, as slots, in a fixed order.
     pub(crate) fn visit(&self, mut visit: impl FnMut(usize, usize)) {
         self.contacts.visit_touching(false, &mut visit);
         let slot = |body: u32| self.bodies.slot_at(body);
@@ -88,12 +88,12 @@ impl Bonds<'_> {
 pub(crate) struct Islands {
     sets: DisjointSets,
     restless: Vec<bool>,
-    /// The slots of awake bodies in islands that may sleep, with the least slot of the island; in order.
+    /// The bodies of the islands that may sleep: the least slot of the island, then the body's own; in order.
     calm: Vec<[u32; 2]>,
 }
 
 impl Islands {
-    /// Finds the islands. With `may_sleep`, which tells this of a slot, only those that may sleep.
+    /// Finds the islands. With `may_sleep`, which says whether the body in a slot may sleep, finds only those whose bodies all may.
     pub(crate) fn find(&mut self, bonds: &Bonds<'_>, may_sleep: Option<&dyn Fn(usize) -> bool>) {
         let bodies = bonds.bodies;
         let c = &bodies.columns;
@@ -105,7 +105,7 @@ impl Islands {
         resize(restless, bodies.len);
         bonds.visit(|a, b| match (awake(a), awake(b)) {
             (true, true) => sets.unite(a as u32, b as u32),
-            // What a body pushes that moves by itself does not come to rest, even if it is held where it is.
+            // A body that a driven body pushes does not come to rest, even if something holds it where it is.
             (true, false) => restless[a] |= driven(b),
             (false, true) => restless[b] |= driven(a),
             (false, false) => {}
@@ -130,7 +130,7 @@ impl Islands {
         self.calm.len()
     }
 
-    /// The islands that were found, as slots with the least slot of the island, by that slot.
+    /// The islands that were found, in the order of their least slots. Each body is the least slot of its island, then its own slot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[[u32; 2]]> {
         self.calm.chunk_by(|one, other| one[0] == other[0])
     }

@@ -167,7 +167,7 @@ struct Shift {
     row: u32,
     /// The point's motion along the normal for a unit turn of the row.
     arm: f32,
-    /// By how much a unit push moves the row, and turns it.
+    /// How far a unit push moves the row, and turns it.
     moves: f32,
     turns: f32,
     /// The least value for its inverse mass.

@@ -56,9 +56,9 @@ pub(crate) struct JointSolver {
     lines: Store<LineBlock>,
     gears: Store<GearBlock>,
     welds: Store<WeldBlock>,
-    /// By handle index of the body: the colours of its joints.
+    /// The colours of each body's joints, as bits, by the body's handle index.
     taken: Vec<u64>,
-    /// The bodies (handle indices, or [`WORLD`]) that stand-ins are for; and the numbers that are free.
+    /// The bodies for which there are stand-ins (handle indices, or [`WORLD`]), by number; and the free numbers.
     stand_ins: Vec<u32>,
     free_stand_ins: Vec<u32>,
     /// The slots of these bodies, or [`WORLD`].
@@ -76,7 +76,7 @@ pub(crate) struct JointSolver {
 /// The number of the store of gears: see [`with_store`].
 const GEARS: u8 = 4;
 
-/// The number of the store of a kind.
+/// The number of the store that holds joints of a kind. `None` for a kind that is not solved.
 fn store_of(kind: &JointKind) -> Option<u8> {
     match kind {
         JointKind::Revolute(_) | JointKind::Motor { .. } | JointKind::Target { .. } => Some(0),
@@ -184,7 +184,8 @@ impl JointSolver {
         self.write(index, joints);
     }
 
-    /// Gives the bodies that a joint moves a colour that none of them has; [`SERIAL`], and nothing to the bodies, if there is none.
+    /// Takes a colour that no body of a joint has, and notes it with the bodies that the joint moves. Returns [`SERIAL`], and notes nothing, if
+    /// all colours are taken.
     fn pick_colour(&mut self, ends: &[Option<u32>; 4], bodies: &Bodies) -> u8 {
         let moved = ends.iter().flatten().filter(|&&body| is_moved(body, bodies)).map(|&body| body as usize);
         if let Some(most) = moved.clone().max().filter(|&most| self.taken.len() <= most) {
@@ -267,8 +268,8 @@ impl JointSolver {
         self.slots_moved = true;
     }
 
-    /// Takes a joint out and in again, with other parameters or because a body of it has another mass now. It keeps its impulses, if
-    /// it is of the same kind.
+    /// Takes a joint out and in again, because its parameters or the mass of one of its bodies have changed. It keeps its impulses if it is of
+    /// the same kind.
     pub(crate) fn change(
         &mut self,
         index: u32,

@@ -12,10 +12,10 @@ use glam::Vec2;
 /// The order of the bodies in columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By handle index, bodies that were removed left out: the order in which bodies were added, while no index was used again. It does not change as
-    /// bodies move.
+    /// The order of handle indices, without removed bodies. While no index was used again, this is the order in which bodies were added. It does
+    /// not change as bodies move.
     Added,
-    /// The order of storage, bodies that were removed left out. It changes as bodies move, and is the fastest to read.
+    /// The order of storage, without removed bodies. It changes as bodies move, and is the fastest to read.
     Stored,
 }
 

@@ -53,7 +53,7 @@ impl Features {
 crate::base::codec::stored!(Features { 0 });
 crate::base::codec::stored!(Edits { removed, moved, parted, vacant, done, grown, made_for });
 
-/// The most slots that one of the lists of edits holds.
+/// The largest number of slots in any one of the lists of edits.
 pub(super) fn most_edits(bodies: usize) -> usize {
     2 * edits_per_list(bodies) + 1
 }
@@ -148,8 +148,8 @@ impl World {
         }
     }
 
-    /// Notes that a joint keeps two bodies apart now, or does not any more. Their pairs, if they are in the list, are dropped; or the
-    /// body that is cheaper to pair anew is.
+    /// Notes that a joint now keeps two bodies apart, or no longer does. In the first case their pairs are dropped from the list. In the second
+    /// the body that is cheaper to pair anew is paired anew.
     pub(super) fn note_pair(&mut self, one: usize, other: usize, apart: bool) {
         if one.max(other) >= self.broadphase.built {
             return;

@@ -1,4 +1,4 @@
-//! Events that a host has to ask for: hits, moved bodies, and joints that bear much.
+//! Events that a host has to ask for: hits, moved bodies, and joints under a large force.
 //!
 //! ```text
 //! after the narrowphase:   contacts that are struck are noted         (contacts/strikes.rs)
@@ -138,7 +138,7 @@ impl Watch {
         self.struck
     }
 
-    /// Returns true if nothing is asked for, and nothing is left of what was.
+    /// Returns true if nothing is asked for, and no event is left from earlier.
     fn is_idle(&self) -> bool {
         let asked = !self.hits.is_empty() || self.wants_moves() || !self.forces.is_empty() || self.noted;
         !asked && self.hit_events.is_empty() && self.moved == 0 && self.force_events.is_empty()
@@ -221,7 +221,7 @@ impl World {
         Ok(())
     }
 
-    /// The bodies whose position or angle is another one than at the start of the last step, as far as you asked for them
+    /// The bodies whose position or angle differs from that at the start of the last step, as far as you asked for them
     /// ([`World::set_move_events`], [`World::set_body_move_events`]). If you asked for all, they are in the order of storage, which is that of
     /// [`World::columns`], else in the order of their handles.
     ///

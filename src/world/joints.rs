@@ -39,7 +39,7 @@ pub(crate) struct ColumnMemory {
     columns: [Vec<f32>; 6],
 }
 
-/// Which ends of a joint are where, as its kind sees them.
+/// The places of a joint's ends relative to each other, and how they move.
 struct Pose {
     /// From the point of A to that of B.
     gap: Vec2,
@@ -81,7 +81,7 @@ impl World {
         Ok(joints.iter().map(|joint| self.insert_joint(joint)).collect())
     }
 
-    /// Checks a joint; only a new one must have a dynamic body, as the types of bodies may have changed since.
+    /// Checks a joint. A new joint must have a dynamic body. An old one need not, because the types of its bodies may have changed since.
     fn check_joint(&self, joint: &JointDesc, new: bool) -> Result<(), Error> {
         joint.validate()?;
         match joint.ends {
@@ -151,7 +151,7 @@ impl World {
         value(first) + f64::from(ratio) * value(second)
     }
 
-    /// Keeps the bodies of a joint apart, or does not any more.
+    /// Begins or ceases to keep the bodies of a joint apart.
     fn part(&mut self, desc: &JointDesc, apart: bool) {
         let JointEnds::Bodies(a, b) = desc.ends else { return };
         if desc.collide_connected {
@@ -244,7 +244,7 @@ impl World {
                 events.push(JointEvent { joint, tag: desc.tag, reason: JointEnd::Broken { force, torque } });
             }
         });
-        // The order in which joints are found is that of their lanes, which says nothing to the host.
+        // Joints are found in the order of their lanes, which means nothing to the host.
         events[lost..].sort_unstable_by_key(|event| event.joint.index);
         // A gear that broke is taken out before a joint that it couples: so it is not lost, too.
         let mut gears_first = |gears: bool| {
@@ -404,7 +404,7 @@ impl World {
         Ok(())
     }
 
-    /// Enables a joint, or not: then it holds nothing.
+    /// Enables a joint, or disables it: a disabled joint holds nothing.
     ///
     /// # Errors
     ///
@@ -528,7 +528,7 @@ impl World {
     }
 }
 
-/// By how much a joint is off: a distance and an angle.
+/// The errors of a joint: a distance, m, and an angle, rad.
 fn errors(desc: &JointDesc, pose: &Pose, angle: f64) -> (f64, f64) {
     let beyond = |value: f64, limit: Option<[f32; 2]>| {
         limit.map_or(0.0, |[lower, upper]| (f64::from(lower) - value).max(value - f64::from(upper)).max(0.0))

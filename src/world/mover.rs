@@ -101,7 +101,7 @@ struct Move<'a> {
 }
 
 impl Move<'_> {
-    /// What the shape first meets on a way, of what it moves towards. What it overlaps and leaves does not count.
+    /// The first obstacle on a way, among those that the shape moves towards. An obstacle that it overlaps and leaves does not count.
     fn cast(&self, way: Vec2) -> Result<Option<Hit>, Error> {
         let (cast, mut first): (_, Option<Hit>) = (ShapeCast { probe: self.mover.probe, way }, None);
         self.world.cast_shape_visit(&cast, self.filter, |hit| {

@@ -212,7 +212,7 @@ impl World {
             && self.fault.is_none()
     }
 
-    /// Takes a step in which nothing moves. Its events are those of what the host did.
+    /// Takes a step in which nothing moves. Its events are those that the host's own edits cause.
     pub(super) fn rest_on(&mut self) {
         self.contacts.begin.clear();
         self.contacts.end.clear();
@@ -265,7 +265,7 @@ impl World {
         }
     }
 
-    /// Wakes the islands that a joint, or the joints of a gear, hold.
+    /// Wakes the islands of the bodies that a joint, or the joints of a gear, join.
     pub(super) fn wake_joint(&mut self, desc: &JointDesc) {
         if self.bodies.asleep_count > 0 {
             self.wake_bodies(self.joints.bodies_of_any(desc).into_iter().flatten());
@@ -297,12 +297,12 @@ impl World {
         }
         self.sleep.give_back(number, island);
         self.list = ListState::Void;
-        // Bodies are awake that the last step did not count.
+        // The last step did not count these bodies as awake.
         self.sleep.rest.awake += 1;
     }
 
-    /// Runs at the start of the step. Wakes what bodies touch that contacts do not move: those that the host has placed, and those that
-    /// move by themselves.
+    /// Runs at the start of the step. Wakes what is touched by bodies that contacts do not move: those that the host has placed, and those
+    /// that move by themselves.
     pub(super) fn wake_in_time(&mut self, _: &Crew<'_>) {
         self.aim();
         self.woken_contacts.clear();
@@ -332,7 +332,7 @@ impl World {
         self.sleep.placed = placed;
     }
 
-    /// Wakes these islands within a step, whose list gets their contacts. Gives the memory of `islands` back.
+    /// Wakes these islands within a step. The step's list takes over their contacts. Keeps the memory of `islands`.
     fn wake_islands(&mut self, mut islands: Vec<u32>) {
         islands.sort_unstable();
         islands.dedup();

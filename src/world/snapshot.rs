@@ -28,7 +28,7 @@ use std::collections::HashMap;
 
 /// The first bytes of a snapshot.
 const NAME: [u8; 8] = *b"granule\x01";
-/// Changes with each change of what is written.
+/// The version of the format: a new number for each change of what is written.
 const VERSION: u32 = 1;
 /// Bytes before the state.
 pub(super) const HEADER: usize = 32;
@@ -191,7 +191,7 @@ impl World {
         to.mark();
     }
 
-    /// Reads the state and checks all of it. If it returns an error, the world is of no use but as memory.
+    /// Reads the state and checks all of it. After an error the world's state is unusable, and only its memory may be used again.
     fn read_state(&mut self, from: &mut Reader<'_>) -> Read {
         self.settings.read(from)?;
         self.settings.validate().map_err(|error| Flaw(error.to_string()))?;
@@ -326,7 +326,7 @@ impl World {
         self.continuous.walls.stale = true;
     }
 
-    /// Makes what hosts read of the last step, and what is not in a snapshot, from where the bodies are.
+    /// Makes what hosts read of the last step and a snapshot does not hold, from where the bodies are.
     fn show_restored(&mut self) {
         let tiles = self.contacts.tiles().len();
         let built = self.broadphase.built;
@@ -362,7 +362,7 @@ fn write_names(names: &HashMap<BodyHandle, String>, to: &mut Writer<'_>) {
     }
 }
 
-/// Writes the header of bytes that are complete but for it.
+/// Writes the header of bytes that lack nothing else.
 pub(super) fn seal(bytes: &mut [u8], name: [u8; 8], version: u32) {
     let (header, body) = bytes.split_at_mut(HEADER);
     header[..8].copy_from_slice(&name);

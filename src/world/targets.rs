@@ -69,7 +69,7 @@ impl World {
         let limits = std::mem::take(&mut self.solver.mirror.limits);
         for (slot, limits) in &limits {
             let slot = *slot as usize;
-            // In the rows, spin was a surface speed.
+            // The rows hold surface speeds instead of spins.
             let own = self.bodies.own.limits(self.bodies.handle(slot).index);
             debug_assert!(own.lock_x == limits.lock_x);
             self.limit_velocity(slot, &own);

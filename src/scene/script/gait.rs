@@ -25,7 +25,7 @@ const SPEED: f32 = 0.29;
 const SUPPORT_KNEE: f32 = 0.1;
 /// Knees are counted from this angle, rad.
 const KNEE_ZERO: f32 = -1.0;
-/// By how much the bearing knee stretches in a step of 1/60 s.
+/// How much the bearing knee stretches in a step of 1/60 s.
 const STRETCH: f32 = 0.025;
 /// A figure whose torso is lower than this above the floor has fallen, m.
 const FALLEN: f32 = 1.2;

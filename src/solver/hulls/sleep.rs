@@ -349,7 +349,7 @@ fn closing(slots: &[u32], direction: Vec2, bodies: &Bodies, settings: &Settings)
 }
 
 impl Hull {
-    /// By how much the thickest of its discs is thicker than the thinnest.
+    /// The difference between the radii of its thickest and its thinnest disc.
     fn thickest(&self) -> f32 {
         self.more[..self.count].iter().copied().fold(0.0, f32::max)
     }

@@ -16,9 +16,9 @@ use crate::lane::{Row, RowOffset};
 /// The rows of a step: where those of the joints begin, and how many there are.
 #[derive(Clone, Copy)]
 struct RowMap {
-    /// Those of the bodies; the next is the padding of the first tile, which stands still: the world's.
+    /// The number of rows of bodies. The next row is the padding of the first tile. It stands still, and serves as the world's row.
     bodies: usize,
-    /// Those of the bodies and of the tiles' padding.
+    /// The number of rows of bodies and of the tiles' padding.
     base: usize,
 }
 
@@ -57,8 +57,8 @@ impl Ends {
 }
 
 impl JointSolver {
-    /// Brings everything up to date at the start of a step, whose substeps and those of the step before have these lengths. `vel` and
-    /// `accum` are the rows of all bodies, followed by padding, and by the rows that the joints asked for.
+    /// Brings everything up to date at the start of a step. `substeps` are the lengths of the last step's substeps and of this one's, s. `vel`
+    /// and `accum` are the rows of all bodies, then padding, then the rows that the joints asked for.
     pub(crate) fn begin_step(
         &mut self,
         joints: &Joints,

@@ -7,7 +7,7 @@ use crate::lane::Lane;
 use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
-/// What joints of a block have, as bits. What none of the block has is skipped.
+/// What joints of a block have, as bits. A block skips what none of its joints has.
 pub(super) mod feature {
     pub const SPRING: u32 = 1;
     pub const MOTOR: u32 = 2;
@@ -30,7 +30,7 @@ pub(super) mod feature {
 
 /// One motion of two bodies relative to each other, by which joints act on them.
 pub(super) trait Coordinate<L: Lane> {
-    /// Its speed.
+    /// The speed of the motion.
     fn speed(&self, vel: &Velocities<L>) -> L;
     /// The change of that speed by a unit impulse.
     fn inv_mass(&self, vel: &Velocities<L>) -> L;
@@ -41,7 +41,7 @@ pub(super) trait Coordinate<L: Lane> {
 /// The motion of B's point along a direction, as A sees it.
 pub(super) struct Along<L> {
     pub direction: [L; 2],
-    /// By how much a unit impulse turns A and B: see `contacts/update/manifold.rs`.
+    /// How much a unit impulse turns A and B: see `contacts/update/manifold.rs`.
     pub arms: [L; 2],
 }
 
@@ -96,7 +96,7 @@ pub(super) fn inverse<L: Lane>(value: L) -> L {
     L::select(value.gt(zero), L::splat(1.0) / value, zero)
 }
 
-/// The softness of what a joint holds. A spring gives way in all passes. What is rigid gives way only while positions are corrected.
+/// The softness of a joint's constraints. A spring gives way in all passes. A rigid constraint gives way only while positions are corrected.
 ///
 /// The factor on the mass is 1 minus the one on the impulse: see [`Softness`](crate::formula::Softness).
 #[repr(C)]
@@ -178,7 +178,7 @@ impl Motor {
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Drive {
-    /// Where the motion is now.
+    /// The value of the motion now: an angle, a way or a length.
     pub value: Column,
     pub target: Column,
     pub soft: Soft,

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 /// One number of each joint of a block.
 pub(super) type Column = [f32; BLOCK];
 
-/// A name in place of a body's: the world, which nothing moves.
+/// A number in place of a body's handle index: the world, which nothing moves.
 pub(super) const WORLD: u32 = u32::MAX;
 /// A mark in place of a stand-in's number: the body's own row is used.
 pub(super) const OWN_ROW: u32 = u32::MAX;
@@ -34,8 +34,8 @@ pub(super) struct Ends {
     pub bodies: [[u32; BLOCK]; 2],
     /// The numbers of the stand-ins, or [`OWN_ROW`].
     pub stand_ins: [[u32; BLOCK]; 2],
-    /// Of joints that may break: the largest impulse and angular impulse at the end of a substep of this step, but for the last one. −1
-    /// before the first substep.
+    /// The largest impulse and angular impulse at the end of any substep of this step but the last. −1 before the first substep. Only for
+    /// joints that may break.
     pub peaks: [Column; 2],
 }
 
@@ -43,9 +43,9 @@ pub(super) struct Ends {
 pub(super) struct Geometry<L> {
     /// From A's point to B's.
     pub gap: [L; 2],
-    /// By how much B has turned more than A since the start of the step.
+    /// The turn of B minus the turn of A since the start of the step.
     pub angle: L,
-    /// Cosine and sine of A's turn: since the start of the step, or, at the start, against the world.
+    /// Cosine and sine of A's turn since the start of the step. At the start itself: of A's angle in the world.
     pub turn_a: [L; 2],
     /// One over the lengths in which spins are measured.
     pub inv_spin: [L; 2],
@@ -117,7 +117,7 @@ impl Ends {
         store2(&mut self.peaks, i, [L::splat(-1.0); 2]);
     }
 
-    /// Notes what joints that may break bore in the substep before. What they bore in the last step counts no more.
+    /// Notes what joints that may break bore in the substep before. In the first substep there is nothing to note: that was the last step.
     #[inline(always)]
     pub(super) fn note_peaks<L: Lane>(&mut self, i: usize, [x, y]: [L; 2], torque: L) {
         let zero = L::splat(0.0);

@@ -30,7 +30,7 @@ pub(super) struct Member {
     pub jacobian: [[Column; 3]; 2],
     /// The way along the axis now. 0 for an angle.
     pub way: Column,
-    /// By how much more the gear's impulse does to each end since the bodies have moved.
+    /// The change of what the gear's impulse does to each end, since the bodies have moved.
     pub shift: [[Column; 3]; 2],
 }
 
@@ -46,7 +46,7 @@ pub(super) struct GearBlock {
     pub soft: Soft,
 }
 
-/// The rows of four bodies, or what is to be done to them.
+/// Four rows, one for each end: velocities, or changes of them.
 type Four<L> = [[[L; 4]; 2]; 2];
 
 /// What an impulse of a gear does to the four ends.
@@ -79,8 +79,7 @@ fn load3<L: Lane>(columns: &[Column; 3], i: usize) -> [L; 3] {
 }
 
 impl GearBlock {
-    /// What a unit impulse does to the four ends: what it does to an end of the second motion that is a body of the first is added
-    /// there.
+    /// What a unit impulse does to the four ends. If an end of the second motion is a body of the first, its share is added to that body's.
     #[inline(always)]
     fn jacobian<L: Lane>(&self, i: usize) -> Jacobian<L> {
         let mut ends = pair!(m => pair!(e => load3::<L>(&self.members[m].jacobian[e], i)));

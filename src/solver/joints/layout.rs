@@ -21,19 +21,19 @@ fn spring(spring: Spring, h: f32) -> Give {
 /// The lengths of substeps for which joints are written, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Substep {
-    /// That of this step.
+    /// The length in this step.
     pub length: f32,
-    /// The one that limits the stiffness.
+    /// The length that limits the stiffness.
     pub limit: f32,
 }
 
 crate::base::codec::stored!(Substep { length, limit });
 
-/// A step that is longer than the one before has the stiffness of that one, if it is no more than this many times as long.
+/// A step that is at most this many times as long as the one before keeps that one's stiffness.
 const LONGEST: f32 = 4.0;
 
 impl Substep {
-    /// That of a step after one with substeps of length `before`.
+    /// The lengths for a step that follows one with substeps of length `before`.
     ///
     /// A joint that is softer for one step gives way in it and springs back. (A chain of 20 links at rest moved at 0.14 m/s after one step of twice
     /// the length, for a second.)
@@ -42,7 +42,7 @@ impl Substep {
     }
 }
 
-/// The constants of what is rigid, up to the joint's stiffness. As for contacts, a stiffness that is too fast for the substeps is
+/// The constants of a rigid constraint, up to the joint's stiffness. As for contacts, a stiffness that is too fast for the substeps is
 /// reduced.
 fn rigid(stiffness: Spring, Substep { length, limit }: Substep) -> Give {
     if stiffness.hertz == 0.0 {
@@ -52,7 +52,7 @@ fn rigid(stiffness: Spring, Substep { length, limit }: Substep) -> Give {
     Give { spring: false, ..spring(Spring { hertz, ..stiffness }, length) }
 }
 
-/// Those of a spring, or of what is rigid without one.
+/// The constants of a spring, or of a rigid constraint if there is no spring.
 fn spring_or_rigid(given: Option<Spring>, stiffness: Spring, step: Substep) -> Give {
     given.map_or_else(|| rigid(stiffness, step), |given| spring(given, step.length))
 }

@@ -16,11 +16,11 @@ const LEAST_LENGTH: f32 = 1.0e-6;
 pub(super) struct LineBlock {
     /// From A's point to B's, of length 1.
     pub axis: [Column; 2],
-    /// By how much a unit impulse along the axis turns A and B.
+    /// How much a unit impulse along the axis turns A and B.
     pub along: [Column; 2],
     /// The stiffness of the limits.
     pub soft: Soft,
-    /// By how much more the impulses push, and turn A and B, since the bodies have moved.
+    /// The change of what the impulses do to A and B, since the bodies have moved.
     pub shift: [[Column; 2]; 2],
     pub ends: Ends,
     /// The length, and what drives it.

@@ -10,17 +10,17 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Held {
-    /// By how much unit impulses along x and y turn A and B.
+    /// How much unit impulses along x and y turn A and B.
     turns: [[Column; 2]; 2],
     /// From A's point to B's.
     pub error: [Column; 2],
     pub impulse: [Column; 2],
-    /// By how much more the impulses turn A and B since the bodies have moved.
+    /// The change of how much the impulses turn A and B, since the bodies have moved.
     shift: [Column; 2],
 }
 
 impl Held {
-    /// By how much unit impulses along x and y turn A and B.
+    /// How much unit impulses along x and y turn A and B.
     #[inline(always)]
     pub(super) fn turns<L: Lane>(&self, i: usize) -> [[L; 2]; 2] {
         [load2(&self.turns[0], i), load2(&self.turns[1], i)]
@@ -50,7 +50,7 @@ impl Held {
         (x * x + y * y).gt(L::splat(threshold * threshold))
     }
 
-    /// Sets the impulses of some lanes back to what they were. Returns by how much they had changed.
+    /// Sets the impulses of some lanes back to what they were. Returns the change that this undoes.
     #[inline(always)]
     pub(super) fn take_back<L: Lane>(&mut self, i: usize, lanes: L::Mask, before: [L; 2]) -> [L; 2] {
         let now: [L; 2] = load2(&self.impulse, i);
@@ -72,7 +72,7 @@ impl Held {
         Wrench { force: [L::splat(0.0); 2], turn: self.turn(i) }
     }
 
-    /// By how much that has changed since the bodies have moved.
+    /// The change of that part since the bodies have moved.
     #[inline(always)]
     pub(super) fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>) {
         store2(&mut self.shift, i, shift.turn);
@@ -83,7 +83,7 @@ impl Held {
         Wrench { force: [L::splat(0.0); 2], turn: load2(&self.shift, i) }
     }
 
-    /// By how much the impulses turn A and B.
+    /// How much the impulses turn A and B.
     #[inline(always)]
     pub(super) fn turn<L: Lane>(&self, i: usize) -> [L; 2] {
         let [a, b] = self.turns::<L>(i);

@@ -16,7 +16,7 @@ use bytemuck::{Pod, Zeroable};
 pub(super) struct SlideBlock {
     /// The axis now.
     pub axis: [Column; 2],
-    /// By how much unit impulses along the axis, and across it, turn A and B.
+    /// How much unit impulses along the axis, and across it, turn A and B.
     pub along: [Column; 2],
     pub across: [Column; 2],
     /// How far B's point is off the axis, and B's angle off A's.
@@ -26,7 +26,7 @@ pub(super) struct SlideBlock {
     pub across_impulse: Column,
     pub turn_impulse: Column,
     pub soft: Soft,
-    /// By how much more the impulses push, and turn A and B, since the bodies have moved.
+    /// The change of what the impulses do to A and B, since the bodies have moved.
     pub shift: [[Column; 2]; 2],
     pub ends: Ends,
     /// The axis in A's own axes, and in the world's at the start of the step.
@@ -38,7 +38,7 @@ pub(super) struct SlideBlock {
     pub drive: Drive,
 }
 
-/// By how much a unit impulse on B's point in this direction turns A and B.
+/// How much a unit impulse on B's point in this direction turns A and B.
 #[inline(always)]
 fn arms<L: Lane>(far: [L; 2], direction: [L; 2], at: &Geometry<L>) -> [L; 2] {
     [cross(far, direction) * at.inv_spin[0], cross(at.arm[1], direction) * at.inv_spin[1]]

@@ -207,7 +207,7 @@ fn columns<B: Block>(block: &B) -> &[[u32; BLOCK]] {
     bytemuck::cast_slice(std::slice::from_ref(block))
 }
 
-/// The same, to be written.
+/// A block as columns of four bytes a lane, to be written.
 fn columns_mut<B: Block>(block: &mut B) -> &mut [[u32; BLOCK]] {
     bytemuck::cast_slice_mut(std::slice::from_mut(block))
 }
@@ -227,7 +227,7 @@ impl<B> Default for Store<B> {
 
 /// The number of colours.
 pub(super) const COLOURS: usize = 63;
-/// In place of a colour: the joint has none.
+/// A number in place of a colour: the joint has none.
 pub(crate) const SERIAL: u8 = COLOURS as u8;
 
 impl<B: Block> Store<B> {
@@ -251,7 +251,7 @@ impl<B: Block> Store<B> {
         self.colours.iter_mut().chain([&mut self.serial]).filter(|colour| colour.used > 0)
     }
 
-    /// The same, to be read, with their numbers.
+    /// All colours that are in use, to be read, with their numbers; the one without colour last.
     pub(super) fn all(&self) -> impl Iterator<Item = (u8, &Colour<B>)> {
         let coloured = self.colours.iter().enumerate().map(|(number, colour)| (number as u8, colour));
         coloured.chain([(SERIAL, &self.serial)]).filter(|(_, colour)| colour.used > 0)

@@ -8,16 +8,16 @@
 //! Strike  a blow is passed on
 //! ```
 //!
-//! The warm start of a later substep repeats what the velocities gained in the one before (`solver.rs`). For a contact that is right
-//! as it is: its normal and arms keep for a step. Those of a joint turn with its bodies. So `Turn` notes the difference, (J' − J)ᵀ·λ, and
-//! the next `Solve` adds it before it does anything else: as if each joint were warm started on its own, which would be one more pass
+//! The warm start of a later substep repeats what the velocities gained in the one before (`solver.rs`). That is exact for a contact,
+//! whose normal and arms stay the same for a step. The axes and arms of a joint turn with its bodies. So `Turn` notes the difference,
+//! (J' − J)ᵀ·λ, and the next `Solve` adds it first. The result is that of a warm start of each joint on its own, without the further pass
 //! in each substep. (`Turn` could take it out of `accum` at once, but would have to gather and scatter those rows, too.)
 
 //!
 //! # Blows
 //!
-//! A contact that bounces has stopped its body, and the body's joint is then struck by the body behind it. A joint that stops this motion as it
-//! stops any other takes energy: of two joined bodies of equal mass that flew into a wall with a restitution of 1, one behind the
+//! A contact that bounces stops its body, and the body behind it then strikes the joint between them. A joint that stopped this motion like any
+//! other would take energy: of two joined bodies of equal mass that flew into a wall with a restitution of 1, one behind the
 //! other, 1 % of the energy was left. So joints whose points meet faster than the threshold of restitution wait until the contacts
 //! have bounced. Then joints and contacts take turns (`BLOWS` in `solver.rs`), as in a row of balls that touch: joints turn that speed round,
 //! which costs no energy, and contacts that are struck again bounce again. At last the joints stop what is left. Nothing in this gains energy. A row
@@ -84,13 +84,13 @@ pub(super) struct Constants<'a> {
     pub first: bool,
     /// The factor on what stops the points of a joint that is struck: 0 to wait, 2 to turn their speed round, 1 to stop it.
     pub strike: f32,
-    /// The speed of the points from which on a joint is struck, m/s.
+    /// The least speed between its points at which a joint is struck, m/s.
     pub threshold: f32,
     /// Set if a joint is struck.
     pub struck: &'a AtomicBool,
 }
 
-/// What joints do that are struck.
+/// The blow of joints that are struck.
 pub(super) struct Blow<L: Lane> {
     /// The lanes that are struck.
     pub struck: L::Mask,
@@ -127,7 +127,7 @@ impl<L: Lane> Blow<L> {
     }
 }
 
-/// What a joint does to its bodies: an impulse on B, and by how much it turns A and B.
+/// What a joint does to its bodies: an impulse on B, and how much it turns A and B.
 pub(super) struct Wrench<L> {
     pub force: [L; 2],
     pub turn: [L; 2],
@@ -203,9 +203,9 @@ pub(super) trait TwoBodies: Pod {
     fn scale<L: Lane>(&mut self, i: usize, features: u32, ratio: L);
     /// What all impulses together do, where the ends are now.
     fn wrench<L: Lane>(&self, i: usize, features: u32) -> Wrench<L>;
-    /// The part of it that changes as the bodies turn.
+    /// The part of the wrench that changes as the bodies turn.
     fn changing<L: Lane>(&self, i: usize) -> Wrench<L>;
-    /// By how much that has changed in the last `Turn`.
+    /// Notes how much that part has changed in the last `Turn`.
     fn set_shift<L: Lane>(&mut self, i: usize, shift: Wrench<L>);
     fn shift<L: Lane>(&self, i: usize) -> Wrench<L>;
     /// Notes a blow.
@@ -414,7 +414,7 @@ unsafe fn sweep_lanes<L: Lane, B: Block, const PASS: usize>(
     for (index, (block, &features)) in blocks.iter_mut().zip(features).enumerate() {
         let count = used.saturating_sub(index * BLOCK).min(BLOCK);
         for vector in 0..count.div_ceil(L::WIDTH) {
-            // No more than that already; so the compiler knows that no load reaches beyond the block.
+            // The mask changes nothing, but tells the compiler that no load reaches beyond the block.
             let i = (vector * L::WIDTH) & (BLOCK - L::WIDTH);
             // SAFETY: the caller guarantees that the rows exist, that no other thread has those of the ends, and that lanes share none of
             // them.

@@ -16,8 +16,8 @@
 //!
 //! # Hubs
 //!
-//! The joints of a hub are solved one after the other, and each takes the hub for its own. Of several arms that are heavier than the hub,
-//! each gives the hub nearly its own speed, and together their springs are as many times too stiff for it: they fly apart. Two things
+//! The joints of a hub are solved one after the other, and each of them reckons with the whole hub. If the arms are heavier than the hub,
+//! each gives the hub nearly its own speed. Together their springs are then many times too stiff for the hub, and all fly apart. Two things
 //! help together, and neither is enough alone:
 //!
 //! - an effective mass counts a body's inverse mass once for each of its joints beyond two ("mass splitting": R. Tonge and others, "Mass
@@ -45,7 +45,7 @@ use crate::lane::{Lane, pair};
 use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
-/// Bodies with so many joints are hubs.
+/// A body with at least so many joints is a hub.
 const HUB: u32 = 3;
 
 /// Sixteen welds.

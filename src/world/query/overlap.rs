@@ -366,7 +366,7 @@ impl Probe {
 }
 
 impl World {
-    /// Of the shapes that overlap a shape, the one that overlaps it most: by how much, and the direction of the shortest way out. A
+    /// The shape that overlaps a shape most: the depth, and the direction of the shortest way out. A
     /// chain's segment pushes to the side on which it is not solid, and only what has its centre there.
     pub(crate) fn deepest(
         &self,

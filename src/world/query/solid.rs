@@ -78,7 +78,7 @@ impl Solid {
         }
     }
 
-    /// By how much this shape and a convex one are apart; negative where they overlap.
+    /// The distance between this shape and a convex one; negative where they overlap.
     pub(super) fn distance(&self, other: &Convex) -> f64 {
         match self {
             Solid::Plane { normal, offset } => other.least(*normal) - offset,
@@ -86,7 +86,7 @@ impl Solid {
         }
     }
 
-    /// By how much two shapes overlap; negative when they are apart. Two half-spaces count as apart.
+    /// The depth to which two shapes overlap; negative when they are apart. Two half-spaces count as apart.
     pub(in crate::world) fn depth(&self, other: &Solid) -> f64 {
         match (self, other) {
             (Solid::Plane { .. }, Solid::Plane { .. }) => f64::NEG_INFINITY,
