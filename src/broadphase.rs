@@ -424,17 +424,6 @@ impl Broadphase {
         }
     }
 
-    /// Forgets the loose bodies of the last list, and makes room for those of the next.
-    fn clear_loose(&mut self) {
-        let per_list = self.bounds.allowance.per_list;
-        self.loose.clear();
-        self.loose.reserve(per_list);
-        self.loose_boxes.clear();
-        self.loose_boxes.reserve(per_list);
-        self.near_loose.clear();
-        self.near_loose.reserve(crowd::MOST_PARTNERS);
-    }
-
     /// Returns true if the list was made for bodies that turn.
     pub(crate) fn is_turning(&self) -> bool {
         self.boxes.turned

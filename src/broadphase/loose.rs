@@ -63,6 +63,17 @@ pub(crate) fn edits_per_list(bodies: usize) -> usize {
 }
 
 impl Broadphase {
+    /// Forgets the loose bodies of the last list, and makes room for those of the next.
+    pub(super) fn clear_loose(&mut self) {
+        let per_list = self.bounds.allowance.per_list;
+        self.loose.clear();
+        self.loose.reserve(per_list);
+        self.loose_boxes.clear();
+        self.loose_boxes.reserve(per_list);
+        self.near_loose.clear();
+        self.near_loose.reserve(MOST_PARTNERS);
+    }
+
     /// Forgets a body that was removed: its slot never leaves its margin.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.bounds.leeway[slot as usize] = f32::INFINITY;

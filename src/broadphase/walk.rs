@@ -98,9 +98,9 @@ struct TrackPart {
     middle: [f32; 2],
     /// Half the way.
     way: [f32; 2],
-    /// Of the box that the track fills.
+    /// The reach of the box that the track fills.
     reach: [f32; 2],
-    /// Of the track, across its way, times the way's length.
+    /// The reach of the track across its way, times the way's length.
     across: f32,
 }
 

@@ -11,7 +11,7 @@ use crate::isa::Level;
 use crate::lane::with_lanes;
 use glam::Vec2;
 
-/// A body is deep in a wall if it overlaps the wall by more than it may, and by more than this many times the allowed depth beyond that.
+/// A body is deep in a wall if it overlaps the wall by more than it may, plus this many times the depth of the step's casts.
 const DEEP: f32 = 4.0;
 
 /// What a body first hits.

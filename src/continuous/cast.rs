@@ -36,35 +36,35 @@ const ROUNDS: usize = 96;
 const NO_GAP: f32 = -1.0e30;
 
 /// A number for each cast.
-type Casts = [f32; CASTS];
+type CastColumn = [f32; CASTS];
 /// Vertices or normals.
-type Corners = [[Casts; 2]; MAX_VERTICES];
+type Corners = [[CastColumn; 2]; MAX_VERTICES];
 
 /// Sixteen casts of a body against an obstacle, each in the axes of its two bodies at the start of the step.
 #[repr(align(64))]
 pub(crate) struct CastBlock {
     /// From the obstacle's centre to the body's, and how that changes in the step, in the world's axes.
-    pub way: [Casts; 2],
-    pub moved: [Casts; 2],
+    pub way: [CastColumn; 2],
+    pub moved: [CastColumn; 2],
     /// The obstacle's angle, and how far it turns.
-    pub angle: Casts,
-    pub turned: Casts,
+    pub angle: CastColumn,
+    pub turned: CastColumn,
     /// The body's angle against the obstacle's, and how that changes.
-    pub relative_angle: Casts,
-    pub relative_turned: Casts,
+    pub relative_angle: CastColumn,
+    pub relative_turned: CastColumn,
     /// Distance from the body's centre to its furthest vertex.
-    pub reach: Casts,
+    pub reach: CastColumn,
     /// The radii of both roundings together.
-    pub radius: Casts,
+    pub radius: CastColumn,
     /// The overlap that is allowed, m. If the two overlap by more at the start, `slack` is how much deeper they may still get. A gap
     /// within `near` of the limit is a hit.
-    pub allowed: Casts,
-    pub slack: Casts,
-    pub near: Casts,
+    pub allowed: CastColumn,
+    pub slack: CastColumn,
+    pub near: CastColumn,
     /// Shapes that overlap by more than this at the start are [`INSIDE`].
-    pub deepest: Casts,
+    pub deepest: CastColumn,
     /// 1 for a half-space, which is a single vertex with a single normal.
-    pub is_plane: Casts,
+    pub is_plane: CastColumn,
     /// Vertices, and normals of the edges that begin there. Places behind the last vertex repeat the first. A vertex without an edge
     /// has the normal 0.
     pub body: Corners,
@@ -72,10 +72,10 @@ pub(crate) struct CastBlock {
     pub obstacle: Corners,
     pub obstacle_normal: Corners,
     /// The answer: when each cast hits, as a part of the step; [`MISS`] if it does not; or [`INSIDE`].
-    pub time: Casts,
+    pub time: CastColumn,
     /// The gap at the hit, or when it was looked at last, and its axis from the obstacle to the body, in the obstacle's axes.
-    pub gap: Casts,
-    pub axis: [Casts; 2],
+    pub gap: CastColumn,
+    pub axis: [CastColumn; 2],
 }
 
 impl Default for CastBlock {

@@ -181,8 +181,8 @@ impl Move<'_> {
         Ok(())
     }
 
-    /// Goes up by the height of a step, along the rest of the way, and down again. Stays where it is, and returns false, if there is no
-    /// ground then, or if that leads no further.
+    /// Goes up by the height of a step, along the rest of the way, and down again. Stays where it is, and returns false, if it
+    /// finds no ground there or gets no further by it.
     fn step_over(&mut self, way: Vec2) -> Result<bool, Error> {
         let along = way - way.dot(self.up) * self.up;
         if self.mover.step_height == 0.0 || along.length() < LEAST {

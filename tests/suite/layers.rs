@@ -117,6 +117,17 @@ fn no_module_uses_one_above_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Contract: no file of the engine has more than 600 lines.
+#[test]
+fn files_are_short() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let lines = |file: &PathBuf| std::fs::read_to_string(file).expect("text").lines().count();
+    let long: Vec<_> =
+        files.iter().map(|file| (lines(file), file)).filter(|(lines, _)| *lines > 600).collect();
+    assert!(files.len() > 80 && long.is_empty(), "{long:#?}");
+}
+
 /// Contract: the reader of `use` lines finds each name of a group, and ignores comments.
 #[test]
 fn paths_are_read_as_they_are_written() {

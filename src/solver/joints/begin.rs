@@ -57,8 +57,8 @@ impl Ends {
 }
 
 impl JointSolver {
-    /// Brings everything up to date at the start of a step. `substeps` are the lengths of the last step's substeps and of this one's, s. `vel`
-    /// and `accum` are the rows of all bodies, then padding, then the rows that the joints asked for.
+    /// Brings everything up to date at the start of a step. The two lengths are those of the last step's substeps and of this step's,
+    /// s. `vel` and `accum` are the rows of all bodies, then padding, then the rows that the joints asked for.
     pub(crate) fn begin_step(
         &mut self,
         joints: &Joints,
