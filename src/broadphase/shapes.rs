@@ -454,8 +454,8 @@ impl Broadphase {
     /// Emits the pairs of shapes of two bodies that may touch each other before the list is stale.
     ///
     /// Tried and dropped: tests of the parts by lanes, over the parts of one partner, or over the shapes of all partners in chunks of
-    /// sixteen. With two parts a body, the test of circles that comes first costs less than filling the lanes (the scene `compounds` of
-    /// `benches/peers`, 3,000 bodies: 2,264 M instructions in 260 steps, by lanes 2,583 M, 2,255 M and 2,288 M).
+    /// sixteen. With two parts a body, they were no faster than these (`peers --scenes compounds`, in turns): the test of circles that comes
+    /// first costs less than filling the lanes.
     #[inline(never)]
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;

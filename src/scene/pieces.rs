@@ -5,7 +5,7 @@ use super::random::Random;
 use crate::{Assembly, BodyDesc, JointDesc, LinkDesc, Material, Part, Shape};
 use glam::Vec2;
 
-/// The parts of a built-in scene, as in [`Scene`].
+/// The parts of a built-in scene, as in [`Scene`](super::Scene).
 #[derive(Default)]
 pub(super) struct Pieces {
     pub bodies: Vec<BodyDesc>,

@@ -74,10 +74,15 @@ const fn even(bar: [f64; 2]) -> Option<Bars> {
 
 /// What turns and is in motion.
 const TURNING: Option<Bars> = bars([3.0, 5.0], [2.5, 5.0], [2.0, 4.0]);
-const RESTING_PILE: Option<Bars> = bars([6.0, 12.0], [6.0, 12.0], [3.0, 6.0]);
 const SIZES: Option<Bars> = bars([4.0, 8.0], [4.0, 8.0], [3.0, 6.0]);
 const PYRAMIDS: Option<Bars> = bars([3.2, 5.0], [3.2, 5.0], [2.5, 4.0]);
 const CHURN: Option<Bars> = bars([6.0, 12.0], [6.0, 12.0], [4.0, 8.0]);
+/// What comes to rest: the same bar on each figure, without an aim.
+const fn resting(at_least: f64) -> Option<Bars> {
+    let bar = Bar { at_least, aim: None };
+    Some(Bars { median: bar, mean: bar, p99: bar })
+}
+
 const SMALL: Option<Bars> =
     Some(Bars { median: bar([2.5, 5.0]), mean: bar([2.5, 5.0]), p99: Bar { at_least: 2.0, aim: None } });
 
@@ -142,16 +147,14 @@ pub const CASES: [Case; 31] = [
     small("small-1000", 1_000, 20),
 ];
 
-/// What comes to rest, from its first step on, with sleep and continuous collision.
+/// What comes to rest, with sleep and continuous collision, from its first step on until all sleep (`smash`: until the pieces fly).
 ///
-/// A step of an engine that sleeps is no measure of it: of a pile it is the mean over the whole course, which is its sum.
+/// The mean counts: it is the whole course's time. Where most steps are those of a sleeping world, the median is some hundred nanoseconds in
+/// each engine.
 pub const RESTING: [Case; 3] = [
-    Case { steps: 360, ..case("smash", "smash", 9_601, 0, bars([3.0, 5.0], [3.0, 5.0], [3.0, 5.0])) },
-    Case { steps: 1_500, ..case("packed-20k-to-sleep", "packed", 20_000, 0, RESTING_PILE) },
-    Case {
-        steps: 1_200,
-        ..case("many-pyramids-to-sleep", "many_pyramids", 22_000, 0, bars([3.0, 5.0], [3.0, 5.0], [3.0, 5.0]))
-    },
+    Case { steps: 360, ..case("smash-from-the-start", "smash", 9_601, 0, resting(3.0)) },
+    Case { steps: 1_500, ..case("packed-20k-to-sleep", "packed", 20_000, 0, resting(6.0)) },
+    Case { steps: 1_200, ..case("many-pyramids-to-sleep", "many_pyramids", 22_000, 0, resting(3.0)) },
 ];
 
 /// The settled pile, which the table of solver settings uses as well.

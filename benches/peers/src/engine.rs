@@ -82,8 +82,8 @@ pub struct Stepping {
     pub damping_ratio: Option<f32>,
     /// Whether bodies at rest fall asleep.
     pub sleep: bool,
-    /// Whether fast bodies are kept from passing through walls within a step. Rapier does so only for bodies that ask for it, and
-    /// none does here.
+    /// Whether fast bodies are kept from passing through static shapes within a step. (Bullets, which moving bodies stop as well, are not
+    /// compared.)
     pub continuous: bool,
 }
 

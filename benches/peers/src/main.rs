@@ -243,7 +243,9 @@ impl Cli {
     }
 
     fn cases(&self) -> Result<Vec<Case>, String> {
-        let all: &[Case] = if self.defaults { &RESTING } else { &CASES };
+        // Any case can be run with the defaults; by itself, what comes to rest is.
+        let all: Vec<Case> =
+            if self.defaults { RESTING.into_iter().chain(CASES).collect() } else { CASES.to_vec() };
         let chosen = |case: &Case, name: &String| case.name == name || case.scene == name;
         for name in &self.scenes {
             if !all.iter().any(|case| chosen(case, name)) {
@@ -251,8 +253,11 @@ impl Cli {
                 return Err(format!("no case or scene `{name}`; there are {}", names.join(", ")));
             }
         }
-        let wanted =
-            |case: &&Case| self.scenes.is_empty() || self.scenes.iter().any(|name| chosen(case, name));
-        Ok(all.iter().filter(wanted).map(|&case| self.adjusted(case)).collect())
+        let unnamed = |case: &Case| !self.defaults || RESTING.iter().any(|resting| resting.name == case.name);
+        let wanted = |case: &Case| match &self.scenes[..] {
+            [] => unnamed(case),
+            names => names.iter().any(|name| chosen(case, name)),
+        };
+        Ok(all.into_iter().filter(wanted).map(|case| self.adjusted(case)).collect())
     }
 }

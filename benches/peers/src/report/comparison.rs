@@ -216,7 +216,7 @@ fn details(runs: &[Run]) -> String {
 /// What the tables of runs have in common.
 pub fn legend(runs: &[Run]) -> String {
     let rest =
-        if runs.iter().any(|run| run.sleep) { "as the engines have them by default (on)" } else { "off" };
+        if runs.iter().any(|run| run.sleep) { "on, as the engines have them by default" } else { "off" };
     format!(
         "All engines: the same bodies, steps of 1/60 s with 4 substeps unless stated, sleeping and continuous \
          collision {rest}, friction by geometric mean, restitution by max. Times are per step: of each step the least over \
