@@ -33,6 +33,7 @@ pub(crate) mod bands;
 pub(crate) mod crowd;
 mod fleeting;
 mod frames;
+mod growth;
 mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
@@ -44,17 +45,17 @@ pub(crate) mod sweep;
 pub(crate) mod walk;
 
 use crate::base::room::resize;
-use crate::body::{Bodies, Kind, Motion};
+use crate::body::{Bodies, Kind};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, padded, with_lanes};
 use crate::settings::Settings;
 use bands::Bands;
 use fleeting::Motions;
 use frames::Frames;
-use glam::Vec2;
+use growth::{Growing, grow};
 pub(crate) use horizon::LastList;
 use horizon::{HORIZON_STEPS, Horizon, ONE_STEP};
 use levels::Levels;
@@ -133,18 +134,12 @@ impl Present {
     }
 }
 
-/// Reach of a body at rest, as a fraction of its smaller half extent.
-const BASE_FRACTION: f32 = 0.1;
 /// Bands are as high as the most grown body, so leeway is limited. Where there are no pairs to find, bands may be high.
 /// (`peers --scenes joint-grid`, 1 thread: a median step of 0.7 to 1.0 ms instead of 1.8 to 2.7.)
 const MOST_REACH: f32 = 2.0;
 const MOST_REACH_WITHOUT_PAIRS: f32 = 20.0;
 /// Frames are looked for if bodies move at least this part of the largest base leeway within the horizon.
 const FRAME_REACH: f32 = 0.5;
-/// A body may be hit and take another's speed. So its own speed counts as no less than this part of the root mean
-/// square around it, and no less than the difference between its frame and the next. (Otherwise most lists ended after
-/// one step where a falling pile meets the resting one.)
-const LEAST_SPEED: f32 = 0.7;
 
 impl Margins {
     pub(crate) fn new(settings: &Settings) -> Self {
@@ -156,47 +151,6 @@ impl Margins {
             most: MOST_REACH,
             fastest: None,
         }
-    }
-}
-
-/// The margin of one body.
-#[derive(Clone, Copy, Default)]
-struct Growth {
-    leeway: f32,
-    /// How far around the body's shape others count as partners.
-    growth: f32,
-    /// How much its bounds are grown, m.
-    bounds: f32,
-    frame: Vec2,
-}
-
-impl Growth {
-    #[inline]
-    fn of(bodies: &Bodies, slot: usize, margins: &Margins, frames: &Frames) -> Growth {
-        let c = &bodies.columns;
-        if !c.kind[slot].is_collidable() || c.kind[slot].shape() == ShapeKind::HalfSpace {
-            return Growth::default();
-        }
-        let (frame, spread, rms) = frames.at(bodies.position(slot));
-        let fixed = matches!(c.kind[slot].motion(), Motion::Static | Motion::Asleep);
-        let half = least(c.ext_x[slot], c.ext_y[slot]);
-        let base = if fixed { 0.0 } else { least(BASE_FRACTION * half, margins.base) };
-        let turning = c.omega[slot].abs() * c.furthest[slot];
-        let relative = (bodies.velocity(slot) - frame).length() + turning;
-        let around = most(LEAST_SPEED * rms, 2.0 * spread);
-        let speed = if fixed { relative } else { most(relative, around) };
-        let limit = most(margins.most * half, margins.time_step * speed);
-        let leeway = base + least(margins.horizon * speed, limit);
-        let speculative = if fixed { 0.0 } else { margins.speculative };
-        let growth = leeway + speculative + margins.horizon * spread;
-        let grown = Growth { leeway, growth, bounds: growth, frame };
-        margins.fastest.map_or(grown, |fastest| grown.fleeting(c.inv_mass[slot] > 0.0, fastest, margins))
-    }
-
-    /// Returns the margin of a large body, which is in no cell: its frame is at rest.
-    #[inline]
-    fn of_large(bodies: &Bodies, slot: usize, margins: &Margins) -> Growth {
-        Growth::of(bodies, slot, margins, &Frames::default())
     }
 }
 
@@ -366,9 +320,9 @@ impl Broadphase {
         crew: &Crew<'_>,
     ) {
         bodies.prepare_outlines(crew);
-        let turning = is_mostly_turning(bodies);
+        let motion = Motions::of(bodies, margins, level);
+        let turning = 2 * motion.turning > bodies.len;
         self.bounds.allowance = Allowance::of(bodies.len, turning);
-        let motion = Motions::of(bodies, margins);
         let margins = &self.adapt_horizon(margins, last, turning, &motion);
         let extent = self.bands.choose_axis(bodies);
         // A list of one step uses no frames.
@@ -381,7 +335,7 @@ impl Broadphase {
             self.margins.fastest = motion.fastest(&self.margins);
         }
         let margins = self.margins;
-        self.bands.plan(bodies, &margins, &self.frames, crew);
+        self.bands.plan(bodies, &margins, &self.frames, level, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order);
@@ -468,7 +422,7 @@ impl Broadphase {
             () => f32::INFINITY,
         };
         bounds.large_growth = if enabled { margins.horizon * self.frames.fastest } else { 0.0 };
-        self.grow_bounds(bodies, margins, crew);
+        self.grow_bounds(bodies, margins, level, crew);
         if bodies.any_manifold {
             resize(&mut self.bounds.built_angle, padded(bodies.len) + MAX_WIDTH);
             self.bounds.built_angle[..bodies.len].copy_from_slice(&bodies.columns.angle[..bodies.len]);
@@ -481,48 +435,26 @@ impl Broadphase {
     }
 
     /// Grows the bounds of each slot by its margin, and writes its shape row.
-    fn grow_bounds(&mut self, bodies: &Bodies, margins: &Margins, crew: &Crew<'_>) {
+    fn grow_bounds(&mut self, bodies: &Bodies, margins: &Margins, level: Level, crew: &Crew<'_>) {
         let len = bodies.len;
         let wanted = padded(len) + MAX_WIDTH;
-        let (banded, along_x, bands) = (self.bands.banded, self.bands.along_x, &self.bands);
-        let bounds = &mut self.bounds;
-        let large_growth = bounds.large_growth;
-        let mut columns = bounds.columns_mut();
-        for column in &mut columns {
+        let Broadphase { bands, bounds, .. } = self;
+        for column in bounds.columns_mut() {
             resize(column, wanted);
             column[len..].fill(f32::INFINITY);
         }
         resize(&mut self.shape, wanted);
-        let columns = columns.map(|column| SharedSlice::new(column));
+        let (large_growth, rest) = (bounds.large_growth, &Frames::default());
+        let columns = bounds.columns_mut().map(|column| SharedSlice::new(column));
         let shape = SharedSlice::new(&mut self.shape);
-        let c = &bodies.columns;
         crew.chunks(len, CHUNK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: each task takes a chunk of its own, and chunks are disjoint.
             let (shape, columns) = unsafe {
                 (shape.range(range.clone()), columns.each_ref().map(|column| column.range(range.clone())))
             };
-            let [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway] = columns;
-            for (i, slot) in range.enumerate() {
-                let half = [c.ext_x[slot], c.ext_y[slot]];
-                let pos = [c.pos_x[slot], c.pos_y[slot]];
-                let mut grown = if slot < banded {
-                    bands.grown[bands.order[slot] as usize]
-                } else {
-                    Growth::of_large(bodies, slot, margins)
-                };
-                if slot >= banded {
-                    grown.growth += large_growth;
-                    grown.bounds += large_growth;
-                }
-                (growth[i], leeway[i]) = (grown.growth, grown.leeway);
-                [frame_x[i], frame_y[i]] = grown.frame.into();
-                [built_x[i], built_y[i]] = pos;
-                shape[i] = shape_row(c.kind[slot], pos, half, c.ext_z[slot]);
-                let (s, b) = if along_x { (1, 0) } else { (0, 1) };
-                [min_s[i], max_s[i]] = interval(pos[s], half[s], grown.bounds);
-                [min_b[i], max_b[i]] = interval(pos[b], half[b], grown.bounds);
-            }
+            let mut growing = Growing { bodies, bands, margins, rest, large_growth, columns, shape };
+            with_lanes!(level, L => grow::<L>(range, &mut growing));
         });
     }
 
@@ -556,26 +488,14 @@ impl Broadphase {
     }
 }
 
-/// Returns whether most bodies have shapes that turn.
-fn is_mostly_turning(bodies: &Bodies) -> bool {
-    let turns = |kind: &&Kind| kind.needs_manifold() && kind.is_collidable();
-    bodies.any_manifold && 2 * bodies.columns.kind[..bodies.len].iter().filter(turns).count() > bodies.len
-}
-
-/// The smaller of two numbers. (`f32::min` takes four instructions more, for NaN; these numbers are finite.)
-#[inline(always)]
-fn least(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
-}
-
-/// The larger of two numbers.
+/// The larger of two numbers. (`f32::max` takes four instructions more, for NaN; these numbers are finite.)
 #[inline(always)]
 fn most(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-#[inline]
-fn interval(centre: f32, half: f32, growth: f32) -> [f32; 2] {
+#[inline(always)]
+fn interval<L: Lane>(centre: L, half: L, growth: L) -> [L; 2] {
     [centre - (half + growth), centre + (half + growth)]
 }
 

@@ -4,12 +4,15 @@
 //! for a counting sort (a body far away from the rest), band and key are sorted as one number instead.
 
 use super::frames::Frames;
-use super::{Growth, Margins, TileBands, interval};
+use super::growth::{Grown, mobilities};
+use super::{Margins, TileBands, interval};
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
+use crate::isa::Level;
+use crate::lane::{Lane, Mask, for_lanes, lane_entry, values, with_lanes};
 use glam::Vec2;
 use std::ops::Range;
 
@@ -37,12 +40,11 @@ pub(crate) struct Bands {
     pub large_end: usize,
     /// Band of each old slot, or one of the marks below.
     band_of: Vec<i32>,
-    /// Lower bound along the axis that is cut into bands, by old slot; and `key_bits`: order-preserving bits of the
-    /// lower bound along the other axis.
+    /// Lower bounds by old slot: along the axis that is cut into bands, and along the other one.
     lower: Vec<f32>,
-    key_bits: Vec<u32>,
-    /// Margins of the bodies in bands, by old slot.
-    pub(super) grown: Vec<Growth>,
+    key: Vec<f32>,
+    /// Margins by old slot.
+    pub(super) grown: Grown<Vec<f32>>,
     /// The key bits, then the old slot.
     keys: Vec<u64>,
     /// The band, then the key: for the sparse case.
@@ -83,11 +85,19 @@ const AXIS_HYSTERESIS: f32 = 1.25;
 impl Bands {
     /// Chooses the height of the bands and finds every body's band. Fills `list` and, unsorted within each band,
     /// `keys`.
-    pub(crate) fn plan(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames, crew: &Crew<'_>) {
-        let cutoff = self.large_cutoff(bodies, margins, frames);
+    pub(crate) fn plan(
+        &mut self,
+        bodies: &Bodies,
+        margins: &Margins,
+        frames: &Frames,
+        level: Level,
+        crew: &Crew<'_>,
+    ) {
         let len = bodies.len;
         self.make_room(len);
-        self.find_lower_bounds(bodies, margins, frames, cutoff, crew);
+        self.grown.fill(bodies, margins, frames, level, crew);
+        let cutoff = self.large_cutoff(bodies);
+        self.find_lower_bounds(bodies, cutoff, level, crew);
         // A little more than the highest body, so that rounding can't make it reach into a third band.
         let height = self.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
         self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
@@ -111,58 +121,35 @@ impl Bands {
         self.order.reserve(len.saturating_sub(self.order.len()));
         resize(&mut self.band_of, len);
         resize(&mut self.lower, len);
-        resize(&mut self.key_bits, len);
-        resize(&mut self.grown, len);
+        resize(&mut self.key, len);
         resize(&mut self.chunks, len.div_ceil(CHUNK).max(1));
         self.chunks.fill(Extremes::default());
     }
 
-    /// Finds the grown bounds of the bodies in bands, and each chunk's highest body. Marks those that go in no band.
-    fn find_lower_bounds(
-        &mut self,
-        bodies: &Bodies,
-        margins: &Margins,
-        frames: &Frames,
-        cutoff: f32,
-        crew: &Crew<'_>,
-    ) {
-        let c = &bodies.columns;
-        let axis = if self.along_x { (&c.pos_x, &c.ext_x) } else { (&c.pos_y, &c.ext_y) };
-        let key_axis = if self.along_x { (&c.pos_y, &c.ext_y) } else { (&c.pos_x, &c.ext_x) };
+    /// Finds the lower bounds of the bodies in bands, and each chunk's highest body. Marks those that go in no band.
+    fn find_lower_bounds(&mut self, bodies: &Bodies, cutoff: f32, level: Level, crew: &Crew<'_>) {
+        let along_x = self.along_x;
+        let bounds = &self.grown.bounds;
         let band_of = SharedSlice::new(&mut self.band_of);
         let lower = SharedSlice::new(&mut self.lower);
-        let key_bits = SharedSlice::new(&mut self.key_bits);
-        let grown = SharedSlice::new(&mut self.grown);
+        let key = SharedSlice::new(&mut self.key);
         let chunks = SharedSlice::new(&mut self.chunks);
         #[allow(unsafe_code)]
         crew.chunks(bodies.len, CHUNK, |range| {
             let index = range.start / CHUNK;
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
-            let (band_of, lower, key_bits, grown, chunk) = unsafe {
+            let (band_of, lower, key, chunk) = unsafe {
                 (
                     band_of.range(range.clone()),
                     lower.range(range.clone()),
-                    key_bits.range(range.clone()),
-                    grown.range(range.clone()),
+                    key.range(range.clone()),
                     &mut chunks.range(index..index + 1)[0],
                 )
             };
-            for (i, slot) in range.enumerate() {
-                band_of[i] = mark(c.kind[slot]);
-                if band_of[i] == 0 {
-                    grown[i] = Growth::of(bodies, slot, margins, frames);
-                    let growth = grown[i].bounds;
-                    if c.ext_x[slot].max(c.ext_y[slot]) + growth > cutoff {
-                        band_of[i] = LARGE;
-                    } else {
-                        let [least, most] = interval(axis.0[slot], axis.1[slot], growth);
-                        chunk.height = chunk.height.max(most - least);
-                        lower[i] = least;
-                        let [least, _] = interval(key_axis.0[slot], key_axis.1[slot], growth);
-                        key_bits[i] = ordered_bits(least);
-                    }
-                }
-            }
+            let bounds = &bounds[range.clone()];
+            let mut placing = Placing { bodies, along_x, cutoff, bounds, band_of, lower, key, height: 0.0 };
+            with_lanes!(level, L => place::<L>(range, &mut placing));
+            chunk.height = placing.height;
         });
     }
 
@@ -216,7 +203,7 @@ impl Bands {
         for (slot, &band) in self.band_of[..len].iter().enumerate() {
             if band < DEAD {
                 let place = &mut self.counts[(band - least) as usize];
-                self.keys[*place as usize] = u64::from(self.key_bits[slot]) << 32 | slot as u64;
+                self.keys[*place as usize] = u64::from(ordered_bits(self.key[slot])) << 32 | slot as u64;
                 *place += 1;
             }
         }
@@ -228,7 +215,7 @@ impl Bands {
         self.sparse.reserve(len);
         let in_bands = self.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
         self.sparse.extend(in_bands.map(|(slot, &band)| {
-            let key = u64::from(self.key_bits[slot]) << 32 | slot as u64;
+            let key = u64::from(ordered_bits(self.key[slot])) << 32 | slot as u64;
             u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key)
         }));
         self.sparse.sort_unstable();
@@ -247,6 +234,10 @@ impl Bands {
     /// Appends the slots after the bands to `order`: large bodies, then quarantined ones. Dead slots are dropped.
     fn append_rest(&mut self, len: usize) {
         resize(&mut self.order, self.banded);
+        self.large_end = self.banded;
+        if self.banded == len {
+            return;
+        }
         for mark in [LARGE, QUARANTINED] {
             for (slot, &band) in self.band_of[..len].iter().enumerate() {
                 if band == mark {
@@ -314,8 +305,8 @@ impl Bands {
     }
 
     /// Returns the grown half extent above which a body is large.
-    fn large_cutoff(&mut self, bodies: &Bodies, margins: &Margins, frames: &Frames) -> f32 {
-        let c = &bodies.columns;
+    fn large_cutoff(&mut self, bodies: &Bodies) -> f32 {
+        let (c, grown) = (&bodies.columns, &self.grown.bounds);
         let stride = (bodies.len / SAMPLE).max(1);
         let mut sizes = |wanted: fn(Motion) -> bool| {
             self.sample.clear();
@@ -325,10 +316,7 @@ impl Bands {
                     .filter(|&slot| {
                         wanted(c.kind[slot].motion()) && c.kind[slot].shape() != ShapeKind::HalfSpace
                     })
-                    .map(|slot| {
-                        let growth = Growth::of(bodies, slot, margins, frames).bounds;
-                        c.ext_x[slot].max(c.ext_y[slot]) + growth
-                    }),
+                    .map(|slot| c.ext_x[slot].max(c.ext_y[slot]) + grown[slot]),
             );
             let n = self.sample.len();
             (n > 0).then(|| {
@@ -342,6 +330,58 @@ impl Bands {
     }
 }
 
+/// What is to be found of a chunk of bodies: their marks and lower bounds, and the height of the highest.
+struct Placing<'a> {
+    bodies: &'a Bodies,
+    along_x: bool,
+    cutoff: f32,
+    /// By how much their bounds are grown.
+    bounds: &'a [f32],
+    band_of: &'a mut [i32],
+    lower: &'a mut [f32],
+    key: &'a mut [f32],
+    height: f32,
+}
+
+lane_entry! {
+    /// Places the bodies of a chunk.
+    fn place[][](range: Range<usize>, placing: &mut Placing<'_>) = place_range;
+}
+
+#[inline(always)]
+fn place_range<L: Lane>(range: Range<usize>, placing: &mut Placing<'_>) {
+    for_lanes!(range.len(), L, place_lanes(range.start, placing; i));
+}
+
+#[inline(always)]
+fn place_lanes<L: Lane>(first: usize, placing: &mut Placing<'_>, i: usize) {
+    let c = &placing.bodies.columns;
+    let slot = first + i;
+    let (x, y) = (L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]));
+    let (ext_x, ext_y) = (L::load(&c.ext_x[slot..]), L::load(&c.ext_y[slot..]));
+    let growth = L::load(&placing.bounds[i..]);
+    let counts = mobilities::<L>(&c.kind[slot..]).abs().gt(L::splat(0.0));
+    let banded = counts.and((ext_x.max(ext_y) + growth).le(L::splat(placing.cutoff)));
+    let [(across, half), (along, key_half)] =
+        if placing.along_x { [(x, ext_x), (y, ext_y)] } else { [(y, ext_y), (x, ext_x)] };
+    let [least, most] = interval(across, half, growth);
+    least.store(&mut placing.lower[i..]);
+    interval(along, key_half, growth)[0].store(&mut placing.key[i..]);
+    let height = L::select(banded, most - least, L::splat(0.0));
+    for &height in &values(height)[..L::WIDTH] {
+        placing.height = if height > placing.height { height } else { placing.height };
+    }
+    let (banded, counts) = (banded.bits(), counts.bits());
+    let kinds = &c.kind[slot..][..L::WIDTH];
+    for (lane, (mark, &kind)) in placing.band_of[i..].iter_mut().zip(kinds).enumerate() {
+        *mark = match () {
+            () if banded >> lane & 1 == 1 => 0,
+            () if counts >> lane & 1 == 1 => LARGE,
+            () => mark_of(kind),
+        };
+    }
+}
+
 /// Returns the values that would be at two places if the sample were sorted.
 fn two_of_order(sample: &mut [f32], low: usize, high: usize) -> (f32, f32) {
     let (_, &mut least, above) = sample.select_nth_unstable_by(low, f32::total_cmp);
@@ -352,13 +392,13 @@ fn two_of_order(sample: &mut [f32], low: usize, high: usize) -> (f32, f32) {
     (least, most)
 }
 
-/// Returns the mark of a body that goes in no band, and 0 for the others.
-fn mark(kind: Kind) -> i32 {
-    match (kind.motion(), kind.shape()) {
-        (Motion::Dead, _) => DEAD,
-        (Motion::Quarantined | Motion::Disabled, _) => QUARANTINED,
-        (_, ShapeKind::HalfSpace) => LARGE,
-        _ => 0,
+/// Returns the mark of a half-space, or of a body that takes part in no contact.
+#[cold]
+fn mark_of(kind: Kind) -> i32 {
+    match kind.motion() {
+        Motion::Dead => DEAD,
+        Motion::Quarantined | Motion::Disabled => QUARANTINED,
+        _ => LARGE,
     }
 }
 

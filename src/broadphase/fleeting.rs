@@ -10,10 +10,11 @@
 //! ms.
 
 use super::horizon::FIRST_HORIZON;
-use super::{BASE_FRACTION, Growth, Margins};
+use super::Margins;
+use super::growth::{BASE_FRACTION, mobilities};
 use crate::body::Bodies;
-use crate::geometry::shape::ShapeKind;
-use glam::Vec2;
+use crate::isa::Level;
+use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};
 
 /// So many fixed bodies may always have large bounds, and one more for each `SHARE` bodies that move.
 const FEW_FIXED: usize = 64;
@@ -24,11 +25,14 @@ const COMMON: f32 = 4.0;
 const NO_CONTACT: f32 = 4.0;
 
 /// How the bodies of a world move.
+#[derive(Default)]
 pub(super) struct Motions {
     pub moving: usize,
     /// The moving bodies that would leave the margin of a body at rest within `FIRST_HORIZON` steps.
     pub lively: usize,
     fixed: usize,
+    /// The bodies whose contacts need manifolds.
+    pub turning: usize,
     /// The speed of the fastest body.
     speed: f32,
     /// Sums over the moving bodies: of their half extents, and of the squares of their speeds.
@@ -37,23 +41,9 @@ pub(super) struct Motions {
 }
 
 impl Motions {
-    pub(super) fn of(bodies: &Bodies, margins: &Margins) -> Motions {
-        let c = &bodies.columns;
-        let mut motions = Motions { moving: 0, lively: 0, fixed: 0, speed: 0.0, sizes: 0.0, squares: 0.0 };
-        for slot in (0..bodies.len).filter(|&slot| c.kind[slot].is_collidable()) {
-            if c.inv_mass[slot] > 0.0 {
-                let turning = c.omega[slot].abs() * c.furthest[slot];
-                let speed = Vec2::new(c.vel_x[slot], c.vel_y[slot]).length() + turning;
-                let leeway = (BASE_FRACTION * c.ext_x[slot].min(c.ext_y[slot])).min(margins.base);
-                motions.lively += usize::from(speed * (FIRST_HORIZON * margins.time_step) > leeway);
-                motions.speed = motions.speed.max(speed);
-                motions.squares += speed * speed;
-                motions.sizes += c.ext_x[slot].max(c.ext_y[slot]);
-                motions.moving += 1;
-            } else if c.kind[slot].shape() != ShapeKind::HalfSpace {
-                motions.fixed += 1;
-            }
-        }
+    pub(super) fn of(bodies: &Bodies, margins: &Margins, level: Level) -> Motions {
+        let mut motions = Motions::default();
+        with_lanes!(level, L => measure::<L>(bodies, margins, &mut motions));
         motions
     }
 
@@ -70,15 +60,46 @@ impl Motions {
     }
 }
 
-impl Growth {
-    /// Returns the growth of the same body for a list of one step.
-    pub(super) fn fleeting(self, moves: bool, fastest: f32, margins: &Margins) -> Growth {
-        // Both bodies of a pair are grown by this: twice what the pair needs, for rounding far from the origin.
-        let least = margins.speculative;
-        if moves {
-            Growth { leeway: least, bounds: least, ..self }
-        } else {
-            Growth { bounds: self.growth + fastest, ..self }
+lane_entry! {
+    fn measure[][](bodies: &Bodies, margins: &Margins, motions: &mut Motions) = measure_lanes;
+}
+
+#[inline(always)]
+fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Motions) {
+    let c = &bodies.columns;
+    let zero = L::splat(0.0);
+    let (base, horizon) = (L::splat(margins.base), L::splat(FIRST_HORIZON * margins.time_step));
+    let [mut most, mut sizes, mut squares] = [[0.0f32; MAX_WIDTH]; 3];
+    // What is behind the last body has no mobility. As many sums as the widest lane has lanes, so that they are the same at all widths.
+    for first in (0..bodies.len).step_by(MAX_WIDTH) {
+        for lane in (0..MAX_WIDTH).step_by(L::WIDTH) {
+            macro_rules! load {
+                ($column:ident) => {
+                    L::load(&c.$column[first + lane..])
+                };
+            }
+            let mobility = mobilities::<L>(&c.kind[first + lane..]);
+            let counts = mobility.abs().gt(zero);
+            let moves = counts.and(load!(inv_mass).gt(zero));
+            let (x, y) = (load!(vel_x), load!(vel_y));
+            let speed = (x * x + y * y).sqrt() + load!(omega).abs() * load!(furthest);
+            let speed = L::select(moves, speed, zero);
+            let (ext_x, ext_y) = (load!(ext_x), load!(ext_y));
+            let leeway = (L::splat(BASE_FRACTION) * ext_x.min(ext_y)).min(base);
+            let size = L::select(moves, ext_x.max(ext_y), zero);
+            let add = |sums: &mut [f32; MAX_WIDTH], value: L| {
+                (L::load(&sums[lane..]) + value).store(&mut sums[lane..]);
+            };
+            add(&mut squares, speed * speed);
+            add(&mut sizes, size);
+            L::load(&most[lane..]).max(speed).store(&mut most[lane..]);
+            motions.moving += moves.bits().count_ones() as usize;
+            motions.lively += moves.and((speed * horizon).gt(leeway)).bits().count_ones() as usize;
+            motions.fixed += (counts.bits() & !moves.bits()).count_ones() as usize;
+            motions.turning += mobility.abs().gt(L::splat(1.5)).bits().count_ones() as usize;
         }
     }
+    motions.speed = most.iter().fold(0.0, |most, &speed| if speed > most { speed } else { most });
+    motions.sizes = sizes.iter().sum();
+    motions.squares = squares.iter().sum();
 }

@@ -11,6 +11,7 @@
 
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::body::{Bodies, Motion};
+use crate::lane::{Lane, MAX_WIDTH};
 use glam::Vec2;
 
 /// One slot in so many is sampled.
@@ -186,6 +187,22 @@ impl Frames {
         }
         let cell = &self.cells[self.index(position)];
         (cell.velocity, cell.spread, cell.rms)
+    }
+
+    /// Returns the same for the bodies from `slot` on, by lanes.
+    #[inline(always)]
+    pub(super) fn lanes<L: Lane>(&self, bodies: &Bodies, slot: usize) -> ([L; 2], L, L) {
+        let zero = L::splat(0.0);
+        if !self.enabled {
+            return ([zero, zero], zero, L::splat(self.rms));
+        }
+        let [mut x, mut y, mut spread, mut rms] = [[0.0; MAX_WIDTH]; 4];
+        for lane in 0..L::WIDTH {
+            let frame;
+            (frame, spread[lane], rms[lane]) = self.at(bodies.position(slot + lane));
+            [x[lane], y[lane]] = frame.into();
+        }
+        ([L::load(&x), L::load(&y)], L::load(&spread), L::load(&rms))
     }
 
     fn neighbours(&self, index: usize) -> impl Iterator<Item = usize> + use<> {

@@ -9,7 +9,8 @@
 
 use super::crowd::MOST_PARTNERS;
 use super::horizon::HORIZON_STEPS;
-use super::{Broadphase, Growth, Margins, interval, shape_row};
+use super::growth::Growth;
+use super::{Broadphase, Margins, interval, shape_row};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
 use std::ops::Range;
@@ -138,7 +139,8 @@ impl Broadphase {
             bounds.built_angle[slot] = c.angle[slot];
             self.boxes.renew(bodies, slot);
         }
-        let Growth { leeway, growth, frame, .. } = Growth::of(bodies, slot, margins, &self.frames);
+        let Growth { leeway, growth, frame, .. } = Growth::of_one(bodies, slot, margins, &self.frames);
+        let frame = glam::Vec2::from(frame);
         // The body may have moved into another frame. It keeps its own frame, and the margin grows by the difference.
         let own = [bounds.frame_x[slot], bounds.frame_y[slot]];
         let change = margins.horizon * (frame - glam::Vec2::from(own)).length();
