@@ -25,7 +25,7 @@ mod snapshot;
 mod validate;
 
 pub(crate) use columns::{ColumnSet, Kind, Motion};
-use columns::{NOT_BEHIND, Spare};
+use columns::NOT_BEHIND;
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED, check_inertia, check_mass};
 
@@ -56,7 +56,8 @@ pub(crate) struct Bodies {
     /// Free handle indices. The last one is used next.
     free: Vec<u32>,
     materials: Materials,
-    spare: Spare,
+    /// The bodies in the order of the last or the next pair list.
+    other: OtherOrder,
     pub(crate) outlines: Outlines,
     pub(crate) compounds: Vec<Compound>,
     /// Numbers of compounds whose bodies were removed.
@@ -106,6 +107,14 @@ pub(crate) struct Bodies {
     /// What few bodies have.
     pub(crate) own: Own,
     recent: Recent,
+}
+
+/// The same bodies in another order.
+#[derive(Default)]
+struct OtherOrder {
+    columns: ColumnSet,
+    slot: Vec<u32>,
+    len: usize,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -506,6 +515,8 @@ impl Bodies {
     }
 
     /// Puts the slots into this order, drops those that it does not name, and updates the handle table.
+    ///
+    /// The former order stays: [`Bodies::change_order`] goes back to it.
     pub(crate) fn permute(&mut self, order: &[u32]) {
         // Columns that no body uses need no permutation. They are a quarter of the columns in most worlds, and 2 % of the time of a
         // step that makes a list of circles.
@@ -521,10 +532,31 @@ impl Bodies {
         let mut unused = [""; 14];
         let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);
         names.zip(&mut unused).for_each(|(name, place)| *place = name);
-        self.columns.permute(order, padded(order.len()), &unused, &mut self.spare);
+        self.change_order();
+        self.columns.permute(&self.other.columns, order, padded(order.len()), &unused);
         self.len = order.len();
+        self.slot.clone_from(&self.other.slot);
         for (slot, handle) in self.columns.handle[..self.len].iter().enumerate() {
             self.slot[handle.index as usize] = slot as u32;
+        }
+    }
+
+    /// Goes over to the order before the last permutation, and back.
+    pub(crate) fn change_order(&mut self) {
+        let OtherOrder { columns, slot, len } = &mut self.other;
+        std::mem::swap(&mut self.columns, columns);
+        std::mem::swap(&mut self.slot, slot);
+        std::mem::swap(&mut self.len, len);
+    }
+
+    /// Takes forces from the other order, of which this one is `order`. Slots that are new have none.
+    pub(crate) fn take_forces(&mut self, order: &[u32]) {
+        let (c, other) = (&mut self.columns, &self.other.columns);
+        let columns = [&mut c.force_x, &mut c.force_y, &mut c.torque];
+        for (column, other) in columns.into_iter().zip([&other.force_x, &other.force_y, &other.torque]) {
+            for (force, &old) in column.iter_mut().zip(order) {
+                *force = other.get(old as usize).copied().unwrap_or(0.0);
+            }
         }
     }
 

@@ -308,6 +308,14 @@ fn tile_bodies(bodies: usize) -> usize {
 }
 
 impl Broadphase {
+    /// Makes this the broadphase of the list after another one's: the next [`Broadphase::order`] goes on from there.
+    pub(crate) fn follow(&mut self, last: &Broadphase) {
+        self.bands.along_x = last.bands.along_x;
+        self.horizon = last.horizon;
+        (self.bounds.steps, self.tests) = (last.bounds.steps, last.tests);
+        self.levels.follow(&last.levels);
+    }
+
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot. If `expects_bodies`
     /// is true, vacant slots follow the bodies: as many as bodies may be put elsewhere by hand while the list lives.
     pub(crate) fn order(

@@ -83,6 +83,8 @@ pub(crate) const LANDED: f32 = -2.0;
 #[derive(Default)]
 pub(crate) struct Tile {
     pub found: Found,
+    /// What the sweep finds for the next list.
+    ahead: Found,
     pub normal: Vec<NormalBlock>,
     pub friction: Vec<FrictionBlock>,
     pub bounce: Vec<BounceBlock>,
@@ -228,36 +230,50 @@ impl Contacts {
         self.dropped.lose(&mut self.woken, bodies);
     }
 
-    /// Finds the pairs of every tile. `lanes` picks the width.
-    pub(crate) fn find(&mut self, broadphase: &Broadphase, bodies: &Bodies, level: Level, crew: &Crew<'_>) {
+    /// Finds the pairs of every tile of a new list. The present list stays as it is.
+    pub(crate) fn search(
+        &mut self,
+        broadphase: &Broadphase,
+        bodies: &Bodies,
+        level: Level,
+        crew: &Crew<'_>,
+    ) {
         let wanted = broadphase.tiles.len();
         let most = broadphase.most_tiles(bodies.len).max(wanted);
         if self.tiles.len() < most {
             self.tiles.resize_with(most, Tile::default);
         }
-        self.active_tiles = wanted;
         let bands = &broadphase.tiles;
         let tiles = &mut self.tiles[..wanted];
+        crew.for_each(tiles, |i, tile| {
+            with_lanes!(level, L => sweep::<<L as Lane>::Narrow>(broadphase, bodies, &bands[i], &mut tile.ahead));
+        });
+        let far = &mut self.overflow.ahead;
+        far.clear();
+        for tile in tiles.iter() {
+            far.pairs.extend_from_slice(&tile.ahead.overflow);
+        }
+        broadphase.sweep_among_large(bodies, far);
+    }
+
+    /// Takes over the pairs that [`Contacts::search`] found.
+    pub(crate) fn begin_list(&mut self, broadphase: &Broadphase, bodies: &Bodies) {
+        let bands = &broadphase.tiles;
+        let wanted = bands.len();
+        self.active_tiles = wanted;
         let mirror_rows = bodies.len;
-        for (i, tile) in tiles.iter_mut().enumerate() {
+        for (i, tile) in self.tiles[..wanted].iter_mut().enumerate() {
             tile.slots = bands[i].slots.clone();
             tile.next_end = bands.get(i + 1).map_or(tile.slots.end, |next| next.slots.end);
             tile.padding = (mirror_rows + i) as u32;
         }
-        crew.for_each(tiles, |i, tile| {
-            with_lanes!(level, L => sweep::<<L as Lane>::Narrow>(broadphase, bodies, &bands[i], &mut tile.found));
-        });
         let overflow = &mut self.overflow;
         overflow.padding = (mirror_rows + wanted) as u32;
         overflow.slots = 0..0;
         overflow.next_end = 0;
-        overflow.found.clear();
-        for tile in tiles.iter() {
-            overflow.found.pairs.extend_from_slice(&tile.found.overflow);
-        }
-        broadphase.sweep_among_large(bodies, &mut overflow.found);
+        self.all_mut().for_each(|tile| std::mem::swap(&mut tile.found, &mut tile.ahead));
         self.overflow_keys.clear();
-        self.overflow_keys.extend(overflow.found.pairs.iter().map(key).zip(0..));
+        self.overflow_keys.extend(self.overflow.found.pairs.iter().map(key).zip(0..));
         self.overflow_keys.sort_unstable();
         self.gather_crowded();
     }

@@ -1,6 +1,7 @@
 //! The world and its step. `world/bodies.rs` adds, removes and changes single bodies, `world/settings.rs` changes the settings, and
 //! `world/view.rs` has what a host reads.
 
+mod ahead;
 mod bodies;
 mod bulk;
 mod change;
@@ -81,6 +82,7 @@ use crate::solver::joints::JointSolver;
 use crate::solver::verlet::Verlet;
 use crate::solver::{ImpulseSolver, Parts, StepLoad};
 use crate::timing::{Clock, Stage, Timings, Trace};
+use ahead::Ahead;
 use edits::Edits;
 use events::Watch;
 use fault::Fault;
@@ -156,6 +158,8 @@ pub struct World {
     // to interpolate.)
     pub(crate) solver: ImpulseSolver,
     memory: Memory,
+    /// What the last step found for the next list.
+    ahead: Ahead,
 
     // Observers: they have no effect on results, except a fault, which tests plant.
     /// The events that the host has asked for.
@@ -207,7 +211,7 @@ impl StepPart {
 }
 
 /// The parts of the step, in order. The comment of each function says what it reads and what it writes.
-const STEP: [StepPart; 13] = [
+const STEP: [StepPart; 14] = [
     StepPart::of(Stage::Islands, World::wake_in_time),
     StepPart::of(Stage::Broadphase, World::take_in_edits),
     StepPart::of(Stage::Contacts, World::carry_out).when(ListState::Void),
@@ -221,6 +225,7 @@ const STEP: [StepPart; 13] = [
     StepPart::of(Stage::Solver, World::stop_at_walls),
     StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
     StepPart::of(Stage::Islands, World::fall_asleep_at_rest).completes(&[Stage::Islands]),
+    StepPart::of(Stage::Broadphase, World::look_ahead),
 ];
 
 impl World {
@@ -271,6 +276,7 @@ impl World {
             sensing: Sensing::default(),
             solver: ImpulseSolver::default(),
             memory: Memory::default(),
+            ahead: Ahead::default(),
             watch: Watch::default(),
             timings: Timings::default(),
             trace: None,

@@ -177,20 +177,21 @@ macro_rules! columns {
                 $(self.$name.reserve(more);)*
             }
 
-            /// Moves slot `order[i]` to slot `i`, for all `i`, and pads to `len`. Columns named in `unused` hold
-            /// only defaults.
-            pub(super) fn permute(&mut self, order: &[u32], len: usize, unused: &[&str], spare: &mut Spare) {
+            /// Fills the columns with slot `order[i]` of other columns at slot `i`, for all `i`, and pads to `len`. Columns named in
+            /// `unused` hold only defaults there.
+            pub(super) fn permute(&mut self, from: &ColumnSet, order: &[u32], len: usize, unused: &[&str]) {
                 // Checked here once for all columns.
-                let slots = self.kind.len();
+                let slots = from.kind.len();
                 assert!(order.iter().fold(true, |all, &slot| all & ((slot as usize) < slots)), "an order of slots");
                 $(if unused.contains(&stringify!($name)) {
-                    debug_assert!(self.$name.iter().all(|value| *value == <$type>::default()));
+                    debug_assert!(from.$name.iter().all(|value| *value == <$type>::default()));
+                    self.$name.clear();
                     self.$name.resize(len, Default::default());
                 } else {
-                    assert_eq!(self.$name.len(), slots);
+                    assert_eq!(from.$name.len(), slots);
                     #[allow(unsafe_code)]
                     // SAFETY: the order names slots below the length of the column, see above.
-                    unsafe { permute(&mut self.$name, order, len, spare) };
+                    unsafe { permute(&mut self.$name, &from.$name, order, len) };
                 })*
             }
 
@@ -384,63 +385,17 @@ impl Column for Kind {
     }
 }
 
-/// Room for one column while it is permuted. Columns and spares swap places, so nothing is copied twice.
-#[derive(Default)]
-pub(super) struct Spare {
-    f32s: Vec<f32>,
-    u32s: Vec<u32>,
-    i32s: Vec<i32>,
-    handles: Vec<BodyHandle>,
-    kinds: Vec<Kind>,
-}
-
-trait SpareFor: Copy + Default {
-    fn of(spare: &mut Spare) -> &mut Vec<Self>;
-}
-
-impl SpareFor for f32 {
-    fn of(spare: &mut Spare) -> &mut Vec<f32> {
-        &mut spare.f32s
-    }
-}
-
-impl SpareFor for u32 {
-    fn of(spare: &mut Spare) -> &mut Vec<u32> {
-        &mut spare.u32s
-    }
-}
-
-impl SpareFor for i32 {
-    fn of(spare: &mut Spare) -> &mut Vec<i32> {
-        &mut spare.i32s
-    }
-}
-
-impl SpareFor for BodyHandle {
-    fn of(spare: &mut Spare) -> &mut Vec<BodyHandle> {
-        &mut spare.handles
-    }
-}
-
-impl SpareFor for Kind {
-    fn of(spare: &mut Spare) -> &mut Vec<Kind> {
-        &mut spare.kinds
-    }
-}
-
 /// # Safety
 ///
-/// Each place in `order` is below the column's length. (A check of each place took as many instructions as the rest.)
+/// Each place in `order` is below the length of `from`. (A check of each place took as many instructions as the rest.)
 #[allow(unsafe_code)]
-unsafe fn permute<T: SpareFor>(column: &mut Vec<T>, order: &[u32], len: usize, spare: &mut Spare) {
-    let spare = T::of(spare);
-    spare.clear();
-    spare.reserve(column.capacity()); // all columns have the same capacity, so this stops growing
-    spare.extend(order.iter().map(|&old| {
-        debug_assert!((old as usize) < column.len());
+unsafe fn permute<T: Copy + Default>(column: &mut Vec<T>, from: &Vec<T>, order: &[u32], len: usize) {
+    column.clear();
+    column.reserve(from.capacity()); // all columns have the same capacity, so this stops growing
+    column.extend(order.iter().map(|&old| {
+        debug_assert!((old as usize) < from.len());
         // SAFETY: the caller guarantees that each place is below the column's length.
-        unsafe { *column.get_unchecked(old as usize) }
+        unsafe { *from.get_unchecked(old as usize) }
     }));
-    spare.resize(len, T::default());
-    std::mem::swap(column, spare);
+    column.resize(len, T::default());
 }

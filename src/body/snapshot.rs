@@ -50,7 +50,7 @@ impl Bodies {
             generation,
             free,
             materials,
-            spare: _,
+            other: _,
             outlines,
             compounds,
             free_compounds,

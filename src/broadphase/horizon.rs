@@ -40,6 +40,7 @@ pub(crate) struct LastList {
 /// horizon when a list lived less than 0.4, 0.5 or 0.7 of its own: better in some scenes, worse in others. Tried and
 /// dropped: at most 12 steps: means were 5 % lower, but the slowest step of a collapsing pile was 40 % slower than with
 /// 8.
+#[derive(Clone, Copy)]
 pub(super) struct Horizon {
     /// The present horizon; 0 for a list of the present step alone, which has no pairs that must come near before they
     /// count.

@@ -76,6 +76,11 @@ impl Levels {
         self.slot.len()
     }
 
+    /// Begins with the order of another list.
+    pub(super) fn follow(&mut self, last: &Levels) {
+        self.keys.clone_from(&last.keys);
+    }
+
     /// Orders the bodies in `large` by their bounds `[min_s, max_s, min_b, max_b]`. `least` is the height of the bands
     /// of the other bodies. Lengths below it count as `least`: finer bands gain nothing.
     pub(super) fn build(&mut self, bodies: &Bodies, large: Range<usize>, bounds: [&[f32]; 4], least: f32) {

@@ -16,6 +16,7 @@
 use super::{BLOCK, Tile};
 use crate::base::room::at_least;
 use crate::body::Bodies;
+use crate::broadphase::sweep::Found;
 
 /// The lengths of a tile's vectors.
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,18 +117,23 @@ pub(super) fn share(tiles: usize) -> usize {
 impl Tile {
     /// Returns whether the tile has that much room.
     pub(super) fn has(&self, room: &Room) -> bool {
-        self.found.pairs.capacity() >= room.pairs
+        let holds = |found: &Found| {
+            found.pairs.capacity() >= room.pairs && found.holds(room.overflow, room.large)
+        };
+        holds(&self.found)
+            && holds(&self.ahead)
             && self.info.capacity() >= room.blocks
             && self.manifold.capacity() >= room.manifolds
             && self.candidates.capacity() >= room.candidates
             && self.scratch.holds(room.bodies, room.blocks * BLOCK, room.pairs)
-            && self.found.holds(room.overflow, room.large)
     }
 
     /// Gives the tile that much room.
     pub(super) fn reserve(&mut self, room: &Room, bodies: &Bodies) {
-        at_least(&mut self.found.pairs, room.pairs);
-        self.found.reserve(room.overflow, room.large);
+        for found in [&mut self.found, &mut self.ahead] {
+            at_least(&mut found.pairs, room.pairs);
+            found.reserve(room.overflow, room.large);
+        }
         at_least(&mut self.lane_of, room.pairs);
         self.scratch.reserve(room.bodies, room.blocks * BLOCK, room.pairs);
         at_least(&mut self.candidates, room.candidates);

@@ -413,7 +413,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn apply_force(&mut self, body: BodyHandle, force: Vec2) -> Result<(), Error> {
-        self.record(|| Call::ApplyForce(body, force));
+        self.record_aside(|| Call::ApplyForce(body, force));
         let slot = self.pushed_slot(body, "force")?;
         check_vec("force", force, Self::MAX_FORCE)?;
         if force == Vec2::ZERO {
@@ -449,7 +449,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn apply_torque(&mut self, body: BodyHandle, torque: f32) -> Result<(), Error> {
-        self.record(|| Call::ApplyTorque(body, torque));
+        self.record_aside(|| Call::ApplyTorque(body, torque));
         let slot = self.pushed_slot(body, "torque")?;
         check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE)?;
         if torque == 0.0 {

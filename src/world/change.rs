@@ -280,7 +280,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_tag(&mut self, body: BodyHandle, tag: u64) -> Result<(), Error> {
-        self.record(|| Call::SetTag(body, tag));
+        self.record_aside(|| Call::SetTag(body, tag));
         self.bodies.slot_of(body)?;
         self.bodies.own.set_tag(body.index, tag);
         Ok(())
@@ -303,7 +303,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_name(&mut self, body: BodyHandle, name: Option<&str>) -> Result<(), Error> {
-        self.record(|| Call::SetName(body, name.map(str::to_owned)));
+        self.record_aside(|| Call::SetName(body, name.map(str::to_owned)));
         self.bodies.slot_of(body)?;
         match name {
             Some(name) => _ = self.names.insert(body, name.to_owned()),

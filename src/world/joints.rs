@@ -325,7 +325,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a speed that is not finite or out of range; [`Error::Invalid`] for a joint without a motor.
     pub fn set_motor_speed(&mut self, joint: JointHandle, speed: f32) -> Result<(), Error> {
-        self.record(|| Call::SetMotorSpeed(joint, speed));
+        self.record_aside(|| Call::SetMotorSpeed(joint, speed));
         self.check_motor(joint, speed)?;
         self.write_motor_speed(joint.index, speed);
         Ok(())
@@ -349,7 +349,7 @@ impl World {
     /// [`Error::Invalid`] for another number of speeds than there are joints; [`Error::Element`] with the index of the first speed
     /// that is not finite or out of range.
     pub fn set_motor_speeds(&mut self, speeds: &[f32]) -> Result<(), Error> {
-        self.record(|| Call::SetMotorSpeeds(speeds.to_vec()));
+        self.record_aside(|| Call::SetMotorSpeeds(speeds.to_vec()));
         if speeds.len() != self.joints.len() {
             return Err(Error::Invalid { field: "speeds", reason: "there is one for each joint" });
         }
@@ -389,7 +389,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a component that is not finite or out of range; [`Error::Invalid`] for a joint of another kind.
     pub fn set_target(&mut self, joint: JointHandle, to: Vec2) -> Result<(), Error> {
-        self.record(|| Call::SetTarget(joint, to));
+        self.record_aside(|| Call::SetTarget(joint, to));
         let mut desc = self.joints.get(joint)?.desc;
         let JointKind::Target { target, .. } = &mut desc.kind else {
             return Err(Error::Invalid { field: "joint", reason: "not a target joint" });

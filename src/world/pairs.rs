@@ -22,8 +22,9 @@ use super::edits::most_edits;
 use crate::body::Bodies;
 use crate::broadphase::crowd::scatter;
 use crate::broadphase::{Broadphase, LastList, Margins};
-use crate::contacts::List;
+use crate::contacts::{Contacts, List};
 use crate::crew::Crew;
+use crate::isa::Level;
 use crate::settings::Settings;
 
 /// How far the step can rely on the pair list.
@@ -60,6 +61,38 @@ impl ListState {
 /// Returns the pair list of these bodies, with what the contacts need to know of it.
 pub(super) fn list<'a>(broadphase: &'a Broadphase, bodies: &'a Bodies, settings: &Settings) -> List<'a> {
     List { broadphase, bodies, mixing: settings.mixing, speculative: settings.speculative_distance() }
+}
+
+/// What the search for the pairs of a new list has to know of the world.
+pub(super) struct Search {
+    margins: Margins,
+    expects_bodies: bool,
+    last: LastList,
+    level: Level,
+}
+
+impl Search {
+    pub(super) fn of(world: &World) -> Search {
+        let contacts = &world.contacts;
+        Search {
+            margins: Margins::new(&world.settings),
+            expects_bodies: world.expects_bodies(),
+            last: LastList { pairs: contacts.pair_count(), contacts: contacts.contact_count() },
+            level: world.level,
+        }
+    }
+
+    /// Puts the bodies into the order of space and finds their pairs.
+    pub(super) fn run(
+        &self,
+        broadphase: &mut Broadphase,
+        bodies: &mut Bodies,
+        contacts: &mut Contacts,
+        crew: &Crew<'_>,
+    ) {
+        broadphase.order(bodies, &self.margins, &self.last, self.expects_bodies, self.level, crew);
+        contacts.search(broadphase, bodies, self.level, crew);
+    }
 }
 
 impl World {
@@ -113,13 +146,19 @@ impl World {
     }
 
     /// Runs when the list is void. Reads positions, shapes and velocities. Writes the bodies' order, the margins and
-    /// the pairs.
+    /// the pairs, or takes over those that the last step found ahead.
     pub(super) fn find_pairs(&mut self, crew: &Crew<'_>) {
-        let margins = Margins::new(&self.settings);
-        let expects_bodies = self.expects_bodies();
-        let last = LastList { pairs: self.contacts.pair_count(), contacts: self.contacts.contact_count() };
-        self.broadphase.order(&mut self.bodies, &margins, &last, expects_bodies, self.level, crew);
-        self.contacts.find(&self.broadphase, &self.bodies, self.level, crew);
+        if self.take_ahead() {
+            self.bodies.change_order();
+            std::mem::swap(&mut self.broadphase, &mut self.ahead.broadphase);
+            if self.bodies.any_force {
+                self.bodies.take_forces(&self.broadphase.bands.order);
+            }
+        } else {
+            let search = Search::of(self);
+            search.run(&mut self.broadphase, &mut self.bodies, &mut self.contacts, crew);
+        }
+        self.contacts.begin_list(&self.broadphase, &self.bodies);
         scatter(&mut self.bodies, self.contacts.crowded());
         // The rows of parts come after those of the bodies and the padding: see `solver/mirror.rs`.
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);

@@ -201,9 +201,16 @@ impl World {
         self.recorder.take().map(|recorder| recorder.recording)
     }
 
-    /// Records a call, if the world is recording. It does nothing yet.
+    /// Notes a call that is about to change the world, and records it, if the world is recording.
     #[inline]
     pub(super) fn record(&mut self, call: impl FnOnce() -> Call) {
+        self.touch();
+        self.record_aside(call);
+    }
+
+    /// As [`World::record`], for a call that changes nothing that a pair list depends on, unless it wakes a body.
+    #[inline]
+    pub(super) fn record_aside(&mut self, call: impl FnOnce() -> Call) {
         if let Some(recorder) = &mut self.recorder {
             recorder.add(&call());
         }

@@ -159,6 +159,7 @@ impl World {
             sensing,
             solver: _,
             memory: _,
+            ahead: _,
             watch: _,
             timings: _,
             trace: _,
@@ -320,7 +321,7 @@ impl World {
             swap: settings bodies links hulls joints joint_solver broadphase contacts hull_solver verlet list
                 edits left large_moves unchecked last_substep time_left step_count quarantined sleep
                 sleeping_contacts woken_contacts names sensing;
-            keep: level continuous solver memory watch timings trace fault recorder
+            keep: level continuous solver memory ahead watch timings trace fault recorder
         );
         self.settings.isa = isa;
         self.continuous.walls.stale = true;

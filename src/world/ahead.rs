@@ -1,0 +1,83 @@
+//! The pair list of the next step, found at the end of this one.
+//!
+//! A new list has two halves that cost about the same: the order of space with the sweep, and the blocks of contacts. The end of a step
+//! knows whether the next step needs a new list. If so, the first half is done there and then, and the slowest step is as much faster as
+//! this half takes. The next step would find the same bodies at the same places, so no result changes: not one bit.
+//!
+//! The host does not see it. The bodies are put into their new order, the sweep runs, and they are put back
+//! ([`Bodies::change_order`](crate::body::Bodies::change_order)); the new order, its bounds and its pairs wait. Any call that could change them
+//! ([`World::record`]) makes them worthless. A host that makes such a call in each step would pay for this half twice. So pairs are
+//! found ahead only after a step before which there was no such call.
+
+use super::World;
+use super::pairs::{ListState, Search};
+use crate::broadphase::Broadphase;
+use crate::crew::Crew;
+
+/// What the last step found for the next list.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// The other of two broadphases: in turns, one has the present list, and the other the next or the last one.
+    pub broadphase: Broadphase,
+    /// There is something. How many bodies were asleep, and the number of steps.
+    found: Option<(usize, u64)>,
+    /// The host has changed something since the last step.
+    touched: bool,
+    /// The extents of the bodies before the search, which turns them to the present angles.
+    extents: [Vec<f32>; 2],
+}
+
+impl World {
+    /// Notes a call that may change what was found ahead.
+    #[inline]
+    pub(super) fn touch(&mut self) {
+        self.ahead.touched = true;
+    }
+
+    /// Returns true if the last step found the pairs that a new list has now. They can be taken once.
+    pub(super) fn take_ahead(&mut self) -> bool {
+        let found = self.ahead.found.take();
+        !self.ahead.touched && found == Some((self.bodies.asleep_count, self.step_count))
+    }
+
+    /// Reads the state of the list, and the bodies. If the next step needs a new list, finds its pairs.
+    pub(super) fn look_ahead(&mut self, crew: &Crew<'_>) {
+        let touched = std::mem::take(&mut self.ahead.touched);
+        self.ahead.found = None;
+        if touched || self.bodies.len < LEAST || !self.is_list_over() {
+            return;
+        }
+        let turning = self.bodies.any_manifold;
+        let c = &mut self.bodies.columns;
+        if turning {
+            let [x, y] = &mut self.ahead.extents;
+            x.clone_from(&c.ext_x);
+            y.clone_from(&c.ext_y);
+        }
+        let search = Search::of(self);
+        self.ahead.broadphase.follow(&self.broadphase);
+        search.run(&mut self.ahead.broadphase, &mut self.bodies, &mut self.contacts, crew);
+        self.bodies.change_order();
+        if turning {
+            let c = &mut self.bodies.columns;
+            let [x, y] = &mut self.ahead.extents;
+            std::mem::swap(x, &mut c.ext_x);
+            std::mem::swap(y, &mut c.ext_y);
+        }
+        // As of the next step.
+        self.ahead.found = Some((self.bodies.asleep_count, self.step_count + 1));
+    }
+
+    /// Returns true if the next step makes a new list whatever happens until then.
+    fn is_list_over(&mut self) -> bool {
+        let left = self.left.get_mut().expect("no worker panicked");
+        match self.list {
+            ListState::Void | ListState::Expired => true,
+            ListState::Left => !self.broadphase.can_loosen(left, 0),
+            ListState::Found | ListState::New | ListState::Holds => false,
+        }
+    }
+}
+
+/// A list of fewer bodies costs too little to be worth the memory for a second order.
+const LEAST: usize = 64;
