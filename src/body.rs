@@ -16,6 +16,7 @@ pub(crate) mod compound;
 mod desc;
 pub(crate) mod hooks;
 pub(crate) mod mass;
+mod order;
 pub(crate) mod own;
 mod recent;
 pub(crate) mod sensors;
@@ -24,8 +25,8 @@ pub(crate) mod sleep;
 mod snapshot;
 mod validate;
 
-pub(crate) use columns::{ColumnSet, Kind, Motion};
 use columns::NOT_BEHIND;
+pub(crate) use columns::{ColumnSet, Kind, Motion};
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub(crate) use desc::{MAX_BODIES, MAX_COORDINATE, MAX_SPEED, RUNAWAY_SPEED, check_inertia, check_mass};
 
@@ -39,6 +40,7 @@ use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
 use hooks::Hooked;
+use order::OtherOrder;
 use own::{ByHand, MotionLimits, Own};
 use recent::{Facts, Recent};
 use sensors::Sensors;
@@ -107,14 +109,6 @@ pub(crate) struct Bodies {
     /// What few bodies have.
     pub(crate) own: Own,
     recent: Recent,
-}
-
-/// The same bodies in another order.
-#[derive(Default)]
-struct OtherOrder {
-    columns: ColumnSet,
-    slot: Vec<u32>,
-    len: usize,
 }
 
 /// A body whose mass is that of the parts that it gets. Until then its mass is infinite.
@@ -512,52 +506,6 @@ impl Bodies {
     /// The distinct materials, by the numbers in the column `material`.
     pub(crate) fn materials(&self) -> &[Material] {
         self.materials.list()
-    }
-
-    /// Puts the slots into this order, drops those that it does not name, and updates the handle table.
-    ///
-    /// The former order stays: [`Bodies::change_order`] goes back to it.
-    pub(crate) fn permute(&mut self, order: &[u32]) {
-        // Columns that no body uses need no permutation. They are a quarter of the columns in most worlds, and 2 % of the time of a
-        // step that makes a list of circles.
-        let features: [(bool, &[&str]); 7] = [
-            (self.any_force, &["force_x", "force_y", "torque"]),
-            (self.any_damping, &["linear_damping", "angular_damping"]),
-            (self.any_filter, &["group"]),
-            (self.any_manifold, &["furthest", "thickness"]),
-            (self.any_sleep, &["kept_inv_mass", "kept_inv_inertia", "island"]),
-            (self.any_rest, &["rest"]),
-            (self.any_sleep_limit, &["sleep_speed", "sleep_delay"]),
-        ];
-        let mut unused = [""; 14];
-        let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);
-        names.zip(&mut unused).for_each(|(name, place)| *place = name);
-        self.change_order();
-        self.columns.permute(&self.other.columns, order, padded(order.len()), &unused);
-        self.len = order.len();
-        self.slot.clone_from(&self.other.slot);
-        for (slot, handle) in self.columns.handle[..self.len].iter().enumerate() {
-            self.slot[handle.index as usize] = slot as u32;
-        }
-    }
-
-    /// Goes over to the order before the last permutation, and back.
-    pub(crate) fn change_order(&mut self) {
-        let OtherOrder { columns, slot, len } = &mut self.other;
-        std::mem::swap(&mut self.columns, columns);
-        std::mem::swap(&mut self.slot, slot);
-        std::mem::swap(&mut self.len, len);
-    }
-
-    /// Takes forces from the other order, of which this one is `order`. Slots that are new have none.
-    pub(crate) fn take_forces(&mut self, order: &[u32]) {
-        let (c, other) = (&mut self.columns, &self.other.columns);
-        let columns = [&mut c.force_x, &mut c.force_y, &mut c.torque];
-        for (column, other) in columns.into_iter().zip([&other.force_x, &other.force_y, &other.torque]) {
-            for (force, &old) in column.iter_mut().zip(order) {
-                *force = other.get(old as usize).copied().unwrap_or(0.0);
-            }
-        }
     }
 
     /// The number of places in the table of materials, and how many are in use.

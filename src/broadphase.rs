@@ -313,6 +313,8 @@ impl Broadphase {
         self.bands.along_x = last.bands.along_x;
         self.horizon = last.horizon;
         (self.bounds.steps, self.tests) = (last.bounds.steps, last.tests);
+        self.bounds.built_angle.clone_from(&last.bounds.built_angle);
+        self.built = last.built;
         self.levels.follow(&last.levels);
     }
 
@@ -327,7 +329,9 @@ impl Broadphase {
         level: Level,
         crew: &Crew<'_>,
     ) {
-        bodies.prepare_outlines(crew);
+        // Whoever gives a body of the list another shape or angle sees to its extents.
+        let known = &self.bounds.built_angle;
+        bodies.prepare_outlines(&known[..known.len().min(self.built)], crew);
         let motion = Motions::of(bodies, margins, level);
         let turning = 2 * motion.turning > bodies.len;
         self.bounds.allowance = Allowance::of(bodies.len, turning);

@@ -230,14 +230,13 @@ impl Contacts {
         self.dropped.lose(&mut self.woken, bodies);
     }
 
+    /// Forgets the pairs of the present list: the next search takes their memory.
+    pub(crate) fn end_list(&mut self) {
+        self.all_mut().for_each(|tile| std::mem::swap(&mut tile.found, &mut tile.ahead));
+    }
+
     /// Finds the pairs of every tile of a new list. The present list stays as it is.
-    pub(crate) fn search(
-        &mut self,
-        broadphase: &Broadphase,
-        bodies: &Bodies,
-        level: Level,
-        crew: &Crew<'_>,
-    ) {
+    pub(crate) fn search(&mut self, broadphase: &Broadphase, bodies: &Bodies, level: Level, crew: &Crew<'_>) {
         let wanted = broadphase.tiles.len();
         let most = broadphase.most_tiles(bodies.len).max(wanted);
         if self.tiles.len() < most {

@@ -178,14 +178,24 @@ macro_rules! columns {
             }
 
             /// Fills the columns with slot `order[i]` of other columns at slot `i`, for all `i`, and pads to `len`. Columns named in
-            /// `unused` hold only defaults there.
-            pub(super) fn permute(&mut self, from: &ColumnSet, order: &[u32], len: usize, unused: &[&str]) {
+            /// `unused` hold only defaults there, and here unless they are `stale`.
+            pub(super) fn permute(
+                &mut self,
+                from: &ColumnSet,
+                order: &[u32],
+                len: usize,
+                unused: &[&str],
+                stale: bool,
+            ) {
                 // Checked here once for all columns.
                 let slots = from.kind.len();
                 assert!(order.iter().fold(true, |all, &slot| all & ((slot as usize) < slots)), "an order of slots");
                 $(if unused.contains(&stringify!($name)) {
                     debug_assert!(from.$name.iter().all(|value| *value == <$type>::default()));
-                    self.$name.clear();
+                    if stale {
+                        self.$name.clear();
+                    }
+                    debug_assert!(self.$name.iter().all(|value| *value == <$type>::default()));
                     self.$name.resize(len, Default::default());
                 } else {
                     assert_eq!(from.$name.len(), slots);
@@ -391,7 +401,8 @@ impl Column for Kind {
 #[allow(unsafe_code)]
 unsafe fn permute<T: Copy + Default>(column: &mut Vec<T>, from: &Vec<T>, order: &[u32], len: usize) {
     column.clear();
-    column.reserve(from.capacity()); // all columns have the same capacity, so this stops growing
+    // No more than the other order has: each would grow by the other's reserve.
+    column.reserve_exact(from.capacity());
     column.extend(order.iter().map(|&old| {
         debug_assert!((old as usize) < from.len());
         // SAFETY: the caller guarantees that each place is below the column's length.

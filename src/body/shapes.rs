@@ -239,8 +239,9 @@ impl Bodies {
     }
 
     /// Prepares shapes for a new pair list: extents of shapes that turn, at their present angle, and outlines of axis-aligned
-    /// boxes if these may meet outlines that are not boxes.
-    pub(crate) fn prepare_outlines(&mut self, crew: &Crew<'_>) {
+    /// boxes if these may meet outlines that are not boxes. `known` are the angles, by slot, for which the first bodies have their
+    /// extents: static ones that have not turned since need no new ones. (In worlds with much terrain these are most bodies.)
+    pub(crate) fn prepare_outlines(&mut self, known: &[f32], crew: &Crew<'_>) {
         if !self.any_manifold {
             return;
         }
@@ -256,10 +257,14 @@ impl Bodies {
             // SAFETY: `Crew::chunks` gives out disjoint ranges, each once, so no other reference has these elements.
             let (ext_x, ext_y) = unsafe { (ext_x.range(range.clone()), ext_y.range(range.clone())) };
             for (i, slot) in range.enumerate() {
+                let (shape, motion) = (kind[slot].shape(), kind[slot].motion());
+                let is_known =
+                    || known.get(slot).is_some_and(|known| known.to_bits() == angle[slot].to_bits());
+                let stays = motion == Motion::Static && shape != ShapeKind::Compound && is_known();
                 // A removed body has no outline any more.
-                if kind[slot].shape().turns() && kind[slot].motion() != Motion::Dead {
+                if shape.turns() && motion != Motion::Dead && !stays {
                     let turn = sin_cos(angle[slot]);
-                    let half = if kind[slot].shape() == ShapeKind::Compound {
+                    let half = if shape == ShapeKind::Compound {
                         compounds[outline[slot] as usize].bounds(turn)
                     } else {
                         outlines.outline(outline[slot]).bounds(turn, Vec2::ZERO)

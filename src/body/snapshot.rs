@@ -135,6 +135,7 @@ impl Bodies {
         self.own.read(from)?;
         self.own.check()?;
         self.recent = Recent::default();
+        self.other.stale = true;
         self.apart = Apart::default();
         self.count_users(free_materials, free_outlines)?;
         self.count_bodies();

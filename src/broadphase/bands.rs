@@ -393,7 +393,7 @@ fn two_of_order(sample: &mut [f32], low: usize, high: usize) -> (f32, f32) {
 }
 
 /// Returns the mark of a half-space, or of a body that takes part in no contact.
-#[cold]
+#[inline(always)]
 fn mark_of(kind: Kind) -> i32 {
     match kind.motion() {
         Motion::Dead => DEAD,

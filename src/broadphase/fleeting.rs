@@ -9,9 +9,9 @@
 //! compounds that fall in a heap, the 99th percentile of a step went from 7.9 to 4.5 ms, and the mean from 2.9 to 3.1
 //! ms.
 
-use super::horizon::FIRST_HORIZON;
 use super::Margins;
 use super::growth::{BASE_FRACTION, mobilities};
+use super::horizon::FIRST_HORIZON;
 use crate::body::Bodies;
 use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};

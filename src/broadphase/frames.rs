@@ -104,7 +104,7 @@ impl Frames {
     /// count to the cells at the edge. Frames are off if the mean speed is below `threshold`.
     pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32) {
         self.enabled = false;
-        self.fastest = 0.0;
+        (self.fastest, self.spread) = (0.0, 0.0);
         self.lay_out(bodies.len, extent);
         let c = &bodies.columns;
         let moving = || {
@@ -170,7 +170,7 @@ impl Frames {
         self.cells.resize(self.columns * self.rows, Cell::default());
     }
 
-    #[inline]
+    #[inline(always)]
     fn index(&self, position: Vec2) -> usize {
         let cell = (position - self.origin) * self.per_size;
         // `as` saturates, so a position outside counts to a cell at the edge. (The way over `i32` is half as long as that to `usize`.)
@@ -180,7 +180,7 @@ impl Frames {
 
     /// Returns the velocity of the frame at a position, half the largest difference to a neighbouring frame, and the
     /// root mean square of the speeds against the frame in this cell and around it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, position: Vec2) -> (Vec2, f32, f32) {
         if !self.enabled {
             return (Vec2::ZERO, 0.0, self.rms);

@@ -6,8 +6,8 @@ use super::{Margins, interval, shape_row};
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind};
 use crate::crew::{CHUNK, Crew, SharedSlice};
-use crate::isa::Level;
 use crate::geometry::shape::ShapeKind;
+use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Row, for_lanes, lane_entry, store_rows, with_lanes};
 use std::ops::Range;
 
@@ -205,7 +205,8 @@ fn grow_banded<L: Lane>(first: usize, growing: &mut Growing<'_>, i: usize) {
     let order = &growing.bands.order[first + i..][..L::WIDTH];
     for (lane, &old) in order.iter().enumerate() {
         let old = old as usize;
-        (leeway[lane], growth[lane], bounds[lane]) = (grown.leeway[old], grown.growth[old], grown.bounds[old]);
+        (leeway[lane], growth[lane], bounds[lane]) =
+            (grown.leeway[old], grown.growth[old], grown.bounds[old]);
         (x[lane], y[lane]) = (grown.frame[0][old], grown.frame[1][old]);
     }
     let grown = Growth {
@@ -243,8 +244,18 @@ fn write<L: Lane>(growing: &mut Growing<'_>, first: usize, i: usize, grown: Grow
     let (s, b) = if growing.bands.along_x { (1, 0) } else { (0, 1) };
     let [min_s, max_s] = interval(pos[s], half[s], grown.bounds);
     let [min_b, max_b] = interval(pos[b], half[b], grown.bounds);
-    let values =
-        [min_s, max_s, min_b, max_b, grown.growth, pos[0], pos[1], grown.frame[0], grown.frame[1], grown.leeway];
+    let values = [
+        min_s,
+        max_s,
+        min_b,
+        max_b,
+        grown.growth,
+        pos[0],
+        pos[1],
+        grown.frame[0],
+        grown.frame[1],
+        grown.leeway,
+    ];
     for (column, value) in growing.columns.iter_mut().zip(values) {
         value.store(&mut column[i..]);
     }

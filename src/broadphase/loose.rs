@@ -8,8 +8,8 @@
 //! Measured in a gas of 50,000: a new list every fourth step instead of every second.
 
 use super::crowd::MOST_PARTNERS;
-use super::horizon::HORIZON_STEPS;
 use super::growth::Growth;
+use super::horizon::HORIZON_STEPS;
 use super::{Broadphase, Margins, interval, shape_row};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;

@@ -455,7 +455,9 @@ impl Broadphase {
     ///
     /// Tried and dropped: tests of the parts by lanes, over the parts of one partner, or over the shapes of all partners in chunks of
     /// sixteen. With two parts a body, they were no faster than these (`peers --scenes compounds`, in turns): the test of circles that comes
-    /// first costs less than filling the lanes.
+    /// first costs less than filling the lanes. Dropped, too: to look up the parts of a large compound by place, as a drum of many walls
+    /// is near most bodies and few of its walls are. That saved 0.19 G of 2.73 G instructions in the searches of `tumbler` (2,025 boxes,
+    /// 500 steps) and cost 0.53 G, half of it for the order of what was found.
     #[inline(never)]
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;

@@ -117,11 +117,10 @@ pub(super) fn share(tiles: usize) -> usize {
 impl Tile {
     /// Returns whether the tile has that much room.
     pub(super) fn has(&self, room: &Room) -> bool {
-        let holds = |found: &Found| {
-            found.pairs.capacity() >= room.pairs && found.holds(room.overflow, room.large)
-        };
+        let holds =
+            |found: &Found| found.pairs.capacity() >= room.pairs && found.holds(room.overflow, room.large);
         holds(&self.found)
-            && holds(&self.ahead)
+            && (!self.ahead.is_in_use() || holds(&self.ahead))
             && self.info.capacity() >= room.blocks
             && self.manifold.capacity() >= room.manifolds
             && self.candidates.capacity() >= room.candidates
@@ -130,7 +129,8 @@ impl Tile {
 
     /// Gives the tile that much room.
     pub(super) fn reserve(&mut self, room: &Room, bodies: &Bodies) {
-        for found in [&mut self.found, &mut self.ahead] {
+        let ahead = self.ahead.is_in_use().then_some(&mut self.ahead);
+        for found in [&mut self.found].into_iter().chain(ahead) {
             at_least(&mut found.pairs, room.pairs);
             found.reserve(room.overflow, room.large);
         }

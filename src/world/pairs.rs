@@ -156,6 +156,7 @@ impl World {
             }
         } else {
             let search = Search::of(self);
+            self.contacts.end_list();
             search.run(&mut self.broadphase, &mut self.bodies, &mut self.contacts, crew);
         }
         self.contacts.begin_list(&self.broadphase, &self.bodies);

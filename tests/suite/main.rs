@@ -1,6 +1,7 @@
 //! The tests of the engine's contracts, one module per topic. They are one program, so that the engine is built and
 //! linked once for all of them. A test that needs its own allocator is a program of its own (`tests/allocations.rs`).
 
+mod ahead;
 mod api;
 mod broadphase;
 mod common;
