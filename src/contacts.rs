@@ -276,16 +276,18 @@ impl Contacts {
         if !spare.is_empty() && spare.len() < threads {
             spare.resize_with(threads, Default::default);
         }
-        spare.iter_mut().for_each(|kept| kept.reserve(room.blocks * BLOCK, bodies.any_manifold));
-        let lanes: usize = self.tiles().iter().map(|tile| tile.info.len() * BLOCK).sum();
+        let lanes = room.pairs.min(room.blocks * BLOCK);
+        spare.iter_mut().for_each(|kept| kept.reserve(lanes, bodies.any_manifold));
+        let lanes: usize = self.tiles().iter().map(Tile::most_lanes).sum();
         self.carry.reserve(lanes, bodies);
     }
 
     fn make_far_room(&mut self, list: &List<'_>) {
         let bodies = list.bodies;
         // Besides the contacts of large bodies, the overflow tile gets pairs of bodies that become loose before the
-        // next list.
-        let loose_pairs = 2 * list.broadphase.bounds.allowance.per_list;
+        // next list. In a world of one tile, these are bodies that were added or put elsewhere by hand: it gets that room when it needs it.
+        let tiles = self.tiles.len();
+        let loose_pairs = if tiles > 1 { 2 * list.broadphase.bounds.allowance.per_list } else { 0 };
         // Four times as much when it has to grow: the contacts of a load that tumbles in a drum come all at once.
         self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4, bodies.len);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
@@ -321,6 +323,16 @@ impl Contacts {
     }
 }
 
+/// The places of the bits that are set, in order.
+pub(crate) fn set_bits(bits: u64) -> impl Iterator<Item = usize> {
+    let mut left = bits;
+    std::iter::from_fn(move || {
+        let index = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (index < 64).then_some(index)
+    })
+}
+
 /// The key by which pairs are sorted: both slots, then the parts.
 pub(crate) type Key = (u32, u32, [u8; 2]);
 
@@ -329,6 +341,11 @@ fn key(pair: &Pair) -> Key {
 }
 
 impl Tile {
+    /// Returns how many lanes may be in use while the tile's vectors stay where they are: a lane for each pair, and as many as its blocks have.
+    fn most_lanes(&self) -> usize {
+        self.found.pairs.capacity().min(self.info.len() * BLOCK)
+    }
+
     /// Prefetches the blocks.
     pub(crate) fn prefetch(&self) {
         prefetch_all(&self.info);
@@ -367,13 +384,8 @@ impl Tile {
     }
 
     /// The runs that have blocks, with their kinds, in the order in which they are solved.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + use<> {
-        let (runs, mut left) = (self.runs, self.occupied);
-        std::iter::from_fn(move || {
-            let index = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            runs.get(index).map(|&run| (PairKind::ALL[index / 2], run))
-        })
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + '_ {
+        set_bits(self.occupied).map(|index| (PairKind::ALL[index / 2], self.runs[index]))
     }
 
     /// All blocks of a kind.
