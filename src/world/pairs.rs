@@ -68,6 +68,11 @@ impl World {
         self.is_listed() && self.list.holds()
     }
 
+    /// Returns true if the list is up to date, and the host has set no velocities.
+    pub(super) fn has_no_edits(&self) -> bool {
+        self.pairs_hold() && !self.unchecked
+    }
+
     /// Reads what the host did since the last step, and which bodies left their margins. Writes the bodies and the
     /// list, if it can take these in; otherwise the list is void.
     pub(super) fn take_in_edits(&mut self, crew: &Crew<'_>) {

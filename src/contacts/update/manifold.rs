@@ -38,10 +38,10 @@ pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             }
             // SAFETY: the caller guarantees that the step has every row that the blocks name.
             unsafe {
-                if usize::from(tile.info[index].count) <= L::Narrow::WIDTH {
-                    update_any::<L::Narrow>(tile, step, kind, index);
-                } else {
-                    update_any::<L>(tile, step, kind, index);
+                match usize::from(tile.info[index].count) {
+                    0..=1 => update_any::<f32>(tile, step, kind, index),
+                    lanes if lanes <= L::Narrow::WIDTH => update_any::<L::Narrow>(tile, step, kind, index),
+                    _ => update_any::<L>(tile, step, kind, index),
                 }
             }
         }
