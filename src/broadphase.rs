@@ -43,6 +43,7 @@ pub(crate) mod strays;
 pub(crate) mod sweep;
 pub(crate) mod walk;
 
+use crate::base::prefetch::prefetch_all;
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
@@ -242,6 +243,14 @@ impl Bounds {
         let Bounds { min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway, .. } =
             self;
         [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway]
+    }
+
+    /// Prefetches what each step reads.
+    pub(crate) fn prefetch(&self) {
+        let Bounds { built_x, built_y, built_angle, frame_x, frame_y, leeway, .. } = self;
+        [built_x, built_y, built_angle, frame_x, frame_y, leeway]
+            .into_iter()
+            .for_each(|column| prefetch_all(column));
     }
 
     /// Returns whether bodies at these positions and velocities have left, or are about to leave, what their bounds

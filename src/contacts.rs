@@ -346,13 +346,22 @@ impl Tile {
         self.found.pairs.capacity().min(self.info.len() * BLOCK)
     }
 
-    /// Prefetches the blocks.
-    pub(crate) fn prefetch(&self) {
+    /// Prefetches what each step reads besides the blocks.
+    pub(crate) fn prefetch_rest(&self) {
         prefetch_all(&self.info);
-        prefetch_all(&self.normal);
-        prefetch_all(&self.friction);
-        prefetch_all(&self.manifold);
         prefetch_all(&self.candidates);
+    }
+
+    /// Prefetches a block, if it has lanes in use. Returns false if there is no such block.
+    pub(crate) fn prefetch_block(&self, block: usize) -> bool {
+        let Some(info) = self.info.get(block) else { return false };
+        if info.count > 0 {
+            prefetch_all(&self.normal[block..=block]);
+            prefetch_all(&self.friction[block..=block]);
+            let place = info.manifold as usize;
+            prefetch_all(self.manifold.get(place..=place).unwrap_or_default());
+        }
+        true
     }
 
     /// Returns whether any contact is solved in this step.

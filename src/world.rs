@@ -227,7 +227,9 @@ const STEP: [StepPart; 13] = [
     StepPart::of(Stage::Solver, World::solve),
     StepPart::of(Stage::Solver, World::stop_at_walls),
     StepPart::of(Stage::Solver, World::finish).completes(&[Stage::Solver]),
-    StepPart::of(Stage::Islands, World::fall_asleep_at_rest).brief(World::stays_awake).completes(&[Stage::Islands]),
+    StepPart::of(Stage::Islands, World::fall_asleep_at_rest)
+        .brief(World::stays_awake)
+        .completes(&[Stage::Islands]),
 ];
 
 impl World {
@@ -321,6 +323,7 @@ impl World {
         }
         for part in STEP.iter().filter(|_| !quiet) {
             if part.when.is_none_or(|state| state == self.list) {
+                crew.run_errand();
                 if !(part.brief)(self) {
                     clock.enter(part.stage);
                 }

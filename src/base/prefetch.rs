@@ -42,14 +42,35 @@ pub(crate) fn prefetch_all<T>(values: &[T]) {
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         let start = values.as_ptr().cast::<i8>();
-        for offset in (0..size_of_val(values)).step_by(LINE) {
+        // The slice may begin in the midst of a line.
+        let lead = start.addr() % LINE;
+        for offset in (0..lead + size_of_val(values)).step_by(LINE) {
             #[allow(unsafe_code)]
-            // SAFETY: `offset` is less than the size of the slice. A hint reads nothing anyway.
+            // SAFETY: `offset - lead` is less than the size of the slice. A hint reads nothing anyway.
             unsafe {
-                _mm_prefetch::<_MM_HINT_T1>(start.add(offset));
+                _mm_prefetch::<_MM_HINT_T1>(start.add(offset.saturating_sub(lead)));
             }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = values;
+}
+
+/// Prefetches some lines of a value to the second-level cache, as [`prefetch_all`] does.
+#[inline]
+pub(crate) fn prefetch_lines<T>(value: &T, lines: std::ops::Range<usize>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        let start = std::ptr::from_ref(value).cast::<i8>();
+        for line in lines.take_while(|line| line * LINE < size_of::<T>()) {
+            #[allow(unsafe_code)]
+            // SAFETY: the offset is less than the size of the value. A hint reads nothing anyway.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T1>(start.add(line * LINE));
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (value, lines);
 }

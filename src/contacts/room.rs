@@ -89,7 +89,8 @@ impl Room {
         };
         let grown = self.merge(needed, grow);
         // A block is large: a world would hold more spare blocks than blocks.
-        let blocks = |room: usize, need: usize| grow(room, need).min(room.max(times * need + 4 + bodies / 16));
+        let blocks =
+            |room: usize, need: usize| grow(room, need).min(room.max(times * need + 4 + bodies / 16));
         *self = Room {
             blocks: blocks(self.blocks, needed.blocks),
             manifolds: blocks(self.manifolds, needed.manifolds),
