@@ -55,22 +55,3 @@ pub(crate) fn prefetch_all<T>(values: &[T]) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = values;
 }
-
-/// Prefetches some lines of a value to the second-level cache, as [`prefetch_all`] does.
-#[inline]
-pub(crate) fn prefetch_lines<T>(value: &T, lines: std::ops::Range<usize>) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        let start = std::ptr::from_ref(value).cast::<i8>();
-        for line in lines.take_while(|line| line * LINE < size_of::<T>()) {
-            #[allow(unsafe_code)]
-            // SAFETY: the offset is less than the size of the value. A hint reads nothing anyway.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T1>(start.add(line * LINE));
-            }
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (value, lines);
-}

@@ -1,9 +1,10 @@
 //! Steps many worlds at once.
 
 use super::World;
-use crate::base::prefetch::{prefetch_all, prefetch_lines};
+use crate::base::prefetch::prefetch_all;
 use crate::crew::{Crew, with_crew};
 use std::cell::Cell;
+use std::slice::from_ref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bodies from which a world is split among the threads even if there are worlds enough for all of them: it could be the last one
@@ -92,20 +93,45 @@ impl World {
         if self.bodies.len > SMALL {
             return false;
         }
-        let Some(tile) = self.contacts.tiles().first().filter(|_| part >= OWN_PARTS) else {
-            prefetch_lines(self, part * OWN_LINES..(part + 1) * OWN_LINES);
-            return part < OWN_PARTS;
-        };
-        match part - OWN_PARTS {
-            0 => prefetch_all(self.contacts.tiles()),
-            1 => self.bodies.columns.prefetch_state(),
-            2 => self.bodies.columns.prefetch_shape(),
-            3 => self.broadphase.bounds.prefetch(),
-            4 => self.solver.mirror.prefetch(),
-            5 => tile.prefetch_rest(),
-            block => return tile.prefetch_block(block - 6),
+        let tile = self.contacts.tiles().first();
+        match part {
+            0 => prefetch_all(from_ref(&self.contacts)),
+            1 => prefetch_all(from_ref(&self.bodies)),
+            2 => {
+                prefetch_all(from_ref(&self.broadphase));
+                prefetch_all(from_ref(&self.solver));
+            }
+            3 => self.prefetch_small_members(),
+            4 => prefetch_all(self.contacts.tiles()),
+            5 => self.bodies.columns.prefetch_state(),
+            6 => self.bodies.columns.prefetch_shape(),
+            7 => self.broadphase.bounds.prefetch(),
+            8 => self.solver.mirror.prefetch(),
+            block => {
+                let Some(tile) = tile else { return false };
+                if block == 9 {
+                    tile.prefetch_rest();
+                    return true;
+                }
+                return tile.prefetch_block(block - 10);
+            }
         }
         true
+    }
+
+    /// Prefetches the members that each step reads, whatever the world has. Not whole: joints, hulls and walls, which few worlds have.
+    fn prefetch_small_members(&self) {
+        prefetch_all(from_ref(&self.settings));
+        prefetch_all(from_ref(&self.timings));
+        prefetch_all(from_ref(&self.edits));
+        prefetch_all(from_ref(&self.left));
+        prefetch_all(from_ref(&self.links));
+        prefetch_all(from_ref(&self.hulls));
+        prefetch_all(from_ref(&self.joints));
+        prefetch_all(from_ref(&self.sensing));
+        prefetch_all(from_ref(&self.watch));
+        prefetch_all(from_ref(&self.step_count));
+        prefetch_all(from_ref(&self.woken_contacts));
     }
 
     fn step_among_many(&mut self, crew: &Crew<'_>) {
@@ -117,10 +143,6 @@ impl World {
         self.trace = trace;
     }
 }
-
-/// The lines of a cache in one part of the world itself, and the parts that it has.
-const OWN_LINES: usize = 24;
-const OWN_PARTS: usize = size_of::<World>().div_ceil(64 * OWN_LINES);
 
 /// The world that a thread steps next. It is prefetched while the thread steps the one before, a few lines at a time. A thousand worlds do not
 /// fit into a cache, and each has its data in fifty places, which no hardware foresees; a processor has room for a dozen lines that are on

@@ -130,7 +130,8 @@ impl World {
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.memory.loose_pairs.clear();
-        self.memory.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
+        let bodies = self.bodies.len;
+        self.memory.loose_pairs.reserve((16 * self.broadphase.bounds.allowance.per_step).min(4 * bodies));
         self.edits.clear(&self.bodies, self.broadphase.listed);
         let left = self.left.get_mut().expect("no worker panicked");
         left.reserve(self.broadphase.bounds.allowance.per_step + 1 + most_edits(self.bodies.len));
