@@ -222,7 +222,7 @@ impl Contacts {
     /// Takes the impulses out of the old blocks, before slots change.
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
         // The room includes what was added while the list lived.
-        self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
+        self.room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
         let tiles = [&self.tiles[..self.active_tiles], std::slice::from_ref(&self.overflow)];
         self.carry.take(tiles, &mut self.woken, bodies, built, crew);
         self.dropped.lose(&mut self.woken, bodies);
@@ -265,7 +265,7 @@ impl Contacts {
     /// Makes room for what the next lists may need: see `room.rs`.
     fn make_room(&mut self, list: &List<'_>, threads: usize) {
         let bodies = list.bodies;
-        self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
+        self.room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
         let room = self.room;
         let most = self.tiles.len();
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room));
@@ -288,8 +288,7 @@ impl Contacts {
         // next list. In a world of one tile, these are bodies that were added or put elsewhere by hand: it gets that room when it needs it.
         let tiles = self.tiles.len();
         let loose_pairs = if tiles > 1 { 2 * list.broadphase.bounds.allowance.per_list } else { 0 };
-        // Four times as much when it has to grow: the contacts of a load that tumbles in a drum come all at once.
-        self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4, bodies.len);
+        self.overflow_room.fit(std::slice::from_ref(&self.overflow), true, bodies.len);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
         let room = self.overflow_room.max(loose);
         self.overflow.reserve(&room, bodies);

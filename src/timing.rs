@@ -59,7 +59,8 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// The time that each stage of the last step took, in seconds. On wasm32-unknown-unknown, which has no clock, all times are zero.
+/// The time that each stage of the last step took, in seconds. A stage that has next to nothing to do counts for the stage before it: to read the
+/// clock would take longer. On wasm32-unknown-unknown, which has no clock, all times are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
     /// [`Stage::Bounds`]

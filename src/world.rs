@@ -299,6 +299,7 @@ impl World {
     /// - when the whole world has more than ever before: more bodies, or more pairs of neighbours, whose number grows
     ///   with the density and the speed of the bodies;
     /// - in the first step after links or hulls were added or removed;
+    /// - in a world of fewer than 256 bodies, the first time that a body which was added or placed by hand comes near others;
     /// - in a step in which bodies fall asleep or wake;
     /// - when a body goes bad;
     /// - in a world with several tiles of space (256 bodies and more each), when one tile needs twice as much as any

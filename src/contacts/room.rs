@@ -74,10 +74,12 @@ impl Room {
         self.merge(other, usize::max)
     }
 
-    /// Grows each length of which one of these tiles needs more than it holds: to `times` times the need, so that
+    /// Grows each length of which one of these tiles needs more than it holds: to a multiple of the need, so that
     /// growth is rare. `bodies` are those of the world. (A length that no tile needs stays 0: most worlds have no contacts with a manifold, or no large
     /// bodies that move.)
-    pub(super) fn fit(&mut self, tiles: &[Tile], times: usize, bodies: usize) {
+    pub(super) fn fit(&mut self, tiles: &[Tile], overflow: bool, bodies: usize) {
+        // The contacts of a load that tumbles in a drum come to the overflow tile all at once.
+        let times = if overflow { 4 } else { 2 };
         let most = tiles.iter().fold(Room::default(), |most, tile| most.max(Room::of(tile)));
         let sum = tiles.iter().fold(Room::default(), |sum, tile| sum.merge(Room::of(tile), |a, b| a + b));
         let fair = sum.merge(sum, |sum, _| 4 * sum / tiles.len().max(1));
@@ -96,8 +98,8 @@ impl Room {
             manifolds: blocks(self.manifolds, needed.manifolds),
             ..grown
         };
-        // Pairs are small, and a few pairs soon become many.
-        let pairs = (4 * bodies).min(MIN_PAIRS);
+        // Pairs are small, and a few pairs soon become many. The overflow tile has none in most worlds.
+        let pairs = if overflow && bodies <= FEW_BODIES { 0 } else { (4 * bodies).min(MIN_PAIRS) };
         self.pairs = self.pairs.max(pairs);
         self.candidates = self.candidates.max(pairs / BLOCK);
         self.large = self.large.max(pairs);
