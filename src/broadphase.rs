@@ -44,7 +44,8 @@ pub(crate) mod strays;
 pub(crate) mod sweep;
 pub(crate) mod walk;
 
-use crate::base::room::resize;
+use crate::base::prefetch::prefetch_all;
+use crate::base::room::{like, resize};
 use crate::body::{Bodies, Kind};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
@@ -198,6 +199,14 @@ impl Bounds {
         [min_s, max_s, min_b, max_b, growth, built_x, built_y, frame_x, frame_y, leeway]
     }
 
+    /// Prefetches what each step reads.
+    pub(crate) fn prefetch(&self) {
+        let Bounds { built_x, built_y, built_angle, frame_x, frame_y, leeway, .. } = self;
+        [built_x, built_y, built_angle, frame_x, frame_y, leeway]
+            .into_iter()
+            .for_each(|column| prefetch_all(column));
+    }
+
     /// Returns whether bodies at these positions and velocities have left, or are about to leave, what their bounds
     /// allow. The positions are as of `age`. A step's movement may use up the speculative distance, by which the bounds
     /// were grown as well. `turned` is angle, angular velocity and the distance of the furthest point from the centre,
@@ -301,6 +310,12 @@ pub(crate) struct TileBands {
     pub slots: Range<usize>,
 }
 
+/// Returns whether the pairs of so many bodies may be found ahead, a step before they count (`world/ahead.rs`). A list of fewer bodies costs too
+/// little to be worth the memory for a second order.
+pub(crate) fn looks_ahead(bodies: usize) -> bool {
+    bodies >= 64
+}
+
 /// Returns the number of bodies per tile: small enough for the solver rows of two tiles and the contacts of one to stay
 /// in a second-level cache, large enough for full blocks, with enough tiles to share among threads.
 fn tile_bodies(bodies: usize) -> usize {
@@ -313,9 +328,24 @@ impl Broadphase {
         self.bands.along_x = last.bands.along_x;
         self.horizon = last.horizon;
         (self.bounds.steps, self.tests) = (last.bounds.steps, last.tests);
+        self.make_room_like(last);
         self.bounds.built_angle.clone_from(&last.bounds.built_angle);
         self.built = last.built;
         self.levels.follow(&last.levels);
+    }
+
+    /// Makes room for as much as another broadphase has room for, so that both grow in the same step.
+    pub(crate) fn make_room_like(&mut self, other: &Broadphase) {
+        let (bounds, like_bounds) = (&mut self.bounds, &other.bounds);
+        like!(bounds, like_bounds; min_s, max_s, min_b, max_b, front, growth, limit);
+        like!(bounds, like_bounds; built_x, built_y, frame_x, frame_y, built_angle, leeway);
+        like!(self, other; shape, tiles, loners, loose, loose_boxes, near_loose);
+        self.bands.make_room_like(&other.bands);
+        self.levels.make_room_like(&other.levels);
+        self.frames.make_room_like(&other.frames);
+        self.boxes.make_room_like(&other.boxes);
+        self.parts.make_room_like(&other.parts);
+        self.strays.make_room_like(&other.strays);
     }
 
     /// Puts the bodies into the order of space. Afterwards `bands.order[new slot]` is the old slot. If `expects_bodies`

@@ -224,7 +224,7 @@ impl Contacts {
     /// Takes the impulses out of the old blocks, before slots change.
     pub(crate) fn carry_out(&mut self, bodies: &Bodies, built: usize, crew: &Crew<'_>) {
         // The room includes what was added while the list lived.
-        self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
+        self.room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
         let tiles = [&self.tiles[..self.active_tiles], std::slice::from_ref(&self.overflow)];
         self.carry.take(tiles, &mut self.woken, bodies, built, crew);
         self.dropped.lose(&mut self.woken, bodies);
@@ -280,10 +280,10 @@ impl Contacts {
     /// Makes room for what the next lists may need: see `room.rs`.
     fn make_room(&mut self, list: &List<'_>, threads: usize) {
         let bodies = list.bodies;
-        self.room.fit(&self.tiles[..self.active_tiles], 2, bodies.len);
+        self.room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
         let room = self.room;
         let most = self.tiles.len();
-        let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room));
+        let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room, bodies));
         lacking.take(room::share(most)).for_each(|tile| tile.reserve(&room, bodies));
         self.make_far_room(list);
         // One for each thread, as soon as the first was needed.
@@ -291,18 +291,19 @@ impl Contacts {
         if !spare.is_empty() && spare.len() < threads {
             spare.resize_with(threads, Default::default);
         }
-        spare.iter_mut().for_each(|kept| kept.reserve(room.blocks * BLOCK, bodies.any_manifold));
-        let lanes: usize = self.tiles().iter().map(|tile| tile.info.len() * BLOCK).sum();
+        let lanes = room.pairs.min(room.blocks * BLOCK);
+        spare.iter_mut().for_each(|kept| kept.reserve(lanes, bodies.any_manifold));
+        let lanes: usize = self.tiles().iter().map(Tile::most_lanes).sum();
         self.carry.reserve(lanes, bodies);
     }
 
     fn make_far_room(&mut self, list: &List<'_>) {
         let bodies = list.bodies;
         // Besides the contacts of large bodies, the overflow tile gets pairs of bodies that become loose before the
-        // next list.
-        let loose_pairs = 2 * list.broadphase.bounds.allowance.per_list;
-        // Four times as much when it has to grow: the contacts of a load that tumbles in a drum come all at once.
-        self.overflow_room.fit(std::slice::from_ref(&self.overflow), 4, bodies.len);
+        // next list. In a world of one tile, these are bodies that were added or put elsewhere by hand: it gets that room when it needs it.
+        let tiles = self.tiles.len();
+        let loose_pairs = if tiles > 1 { 2 * list.broadphase.bounds.allowance.per_list } else { 0 };
+        self.overflow_room.fit(std::slice::from_ref(&self.overflow), true, bodies.len);
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
         let room = self.overflow_room.max(loose);
         self.overflow.reserve(&room, bodies);
@@ -336,6 +337,16 @@ impl Contacts {
     }
 }
 
+/// The places of the bits that are set, in order.
+pub(crate) fn set_bits(bits: u64) -> impl Iterator<Item = usize> {
+    let mut left = bits;
+    std::iter::from_fn(move || {
+        let index = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (index < 64).then_some(index)
+    })
+}
+
 /// The key by which pairs are sorted: both slots, then the parts.
 pub(crate) type Key = (u32, u32, [u8; 2]);
 
@@ -344,13 +355,27 @@ fn key(pair: &Pair) -> Key {
 }
 
 impl Tile {
-    /// Prefetches the blocks.
-    pub(crate) fn prefetch(&self) {
+    /// Returns how many lanes may be in use while the tile's vectors stay where they are: a lane for each pair, and as many as its blocks have.
+    fn most_lanes(&self) -> usize {
+        self.found.pairs.capacity().min(self.info.len() * BLOCK)
+    }
+
+    /// Prefetches what each step reads besides the blocks.
+    pub(crate) fn prefetch_rest(&self) {
         prefetch_all(&self.info);
-        prefetch_all(&self.normal);
-        prefetch_all(&self.friction);
-        prefetch_all(&self.manifold);
         prefetch_all(&self.candidates);
+    }
+
+    /// Prefetches a block, if it has lanes in use. Returns false if there is no such block.
+    pub(crate) fn prefetch_block(&self, block: usize) -> bool {
+        let Some(info) = self.info.get(block) else { return false };
+        if info.count > 0 {
+            prefetch_all(&self.normal[block..=block]);
+            prefetch_all(&self.friction[block..=block]);
+            let place = info.manifold as usize;
+            prefetch_all(self.manifold.get(place..=place).unwrap_or_default());
+        }
+        true
     }
 
     /// Returns whether any contact is solved in this step.
@@ -382,13 +407,8 @@ impl Tile {
     }
 
     /// The runs that have blocks, with their kinds, in the order in which they are solved.
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + use<> {
-        let (runs, mut left) = (self.runs, self.occupied);
-        std::iter::from_fn(move || {
-            let index = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            runs.get(index).map(|&run| (PairKind::ALL[index / 2], run))
-        })
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + '_ {
+        set_bits(self.occupied).map(|index| (PairKind::ALL[index / 2], self.runs[index]))
     }
 
     /// All blocks of a kind.

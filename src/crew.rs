@@ -174,12 +174,26 @@ impl<'a> Shared<'a> {
 pub(crate) struct Crew<'a> {
     shared: Option<&'a Shared<'a>>,
     epoch: Cell<u64>,
+    errand: Option<&'a dyn Fn()>,
 }
 
-impl Crew<'_> {
+impl<'a> Crew<'a> {
     /// A crew of the calling thread alone.
     pub(crate) fn alone() -> Self {
-        Crew { shared: None, epoch: Cell::new(0) }
+        Crew { shared: None, epoch: Cell::new(0), errand: None }
+    }
+
+    /// A crew of the calling thread alone, which calls `errand` now and then.
+    pub(crate) fn with_errand(errand: &'a dyn Fn()) -> Self {
+        Crew { errand: Some(errand), ..Crew::alone() }
+    }
+
+    /// Does a bit of what this thread has to do besides the step. A step calls this before each of its parts, and before each pass.
+    #[inline]
+    pub(crate) fn run_errand(&self) {
+        if let Some(errand) = self.errand {
+            errand();
+        }
     }
 
     /// The number of threads that may take part.
@@ -274,7 +288,7 @@ pub(crate) fn with_crew<R: Send>(trace: Option<&Trace>, lead: impl FnOnce(&Crew<
     rayon::join(
         || {
             let _stop = Stop(&shared);
-            lead(&Crew { shared: Some(&shared), epoch: Cell::new(0) })
+            lead(&Crew { shared: Some(&shared), ..Crew::alone() })
         },
         || recruit(&shared, threads - 1),
     )

@@ -142,6 +142,9 @@ impl FromStr for Isa {
     }
 }
 
+/// As many values as the widest vector has lanes.
+const FEW: usize = 16;
+
 /// An instruction set that this processor has: never [`Isa::Auto`]. A value of this type is the proof on which the
 /// kernels of the set may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,6 +190,15 @@ impl Level {
     #[cfg(test)]
     pub(crate) fn available() -> impl Iterator<Item = Level> {
         Isa::available().map(Level)
+    }
+
+    /// The level of kernels that go over so many values: the portable one, whose vectors are narrow, if no vector of the widest level would be
+    /// full. What is left over after the last whole vector is done one by one, and a wide load waits for the narrow stores before it. (A step of
+    /// ten boxes with three walls, AVX-512: 2.5 µs instead of 2.9, a part of it by fewer readings of the clock.)
+    #[inline(always)]
+    pub(crate) fn for_few(self, values: usize) -> Level {
+        let wide = !matches!(self.0, Isa::Scalar | Isa::Portable);
+        if wide && values < FEW { Level(Isa::Portable) } else { self }
     }
 
     /// The set: one of [`Isa::available`].

@@ -329,6 +329,7 @@ unsafe fn integrate(level: Level, rows: &Rows<'_>, slots: Range<usize>, what: In
         if what.moves() && !rows.limits.is_empty() {
             rows::limit(rows, slots.clone());
         }
+        let level = level.for_few(slots.len());
         with_lanes!(level, L => rows::integrate::<L>(rows, slots.clone(), what));
         if matches!(what, Integrate::FirstVelocities | Integrate::Velocities) && !rows.limits.is_empty() {
             rows::limit(rows, slots);

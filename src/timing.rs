@@ -59,7 +59,8 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// The time that each stage of the last step took, in seconds. On wasm32-unknown-unknown, which has no clock, all times are zero.
+/// The time that each stage of the last step took, in seconds. A stage that has next to nothing to do counts for the stage before it: to read the
+/// clock would take longer. On wasm32-unknown-unknown, which has no clock, all times are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timings {
     /// [`Stage::Bounds`]
@@ -174,38 +175,41 @@ pub(crate) struct Clock<'a> {
     start: Instant,
     /// The start of the present stage.
     since: Instant,
-    stage: Stage,
+    /// The present stage; none until the first one begins.
+    stage: Option<Stage>,
     timings: Timings,
     trace: Option<&'a Trace>,
 }
 
 impl<'a> Clock<'a> {
-    /// Starts the clock of a step. `stage` is the step's first stage.
-    pub(crate) fn start(stage: Stage, trace: Option<&'a Trace>) -> Self {
+    /// Starts the clock of a step.
+    pub(crate) fn start(trace: Option<&'a Trace>) -> Self {
         let now = Instant::now();
-        Clock { start: now, since: now, stage, timings: Timings::default(), trace }
+        Clock { start: now, since: now, stage: None, timings: Timings::default(), trace }
     }
 
-    /// Ends the present stage and begins this one.
+    /// Ends the present stage and begins this one. The first stage begins with the step.
     pub(crate) fn enter(&mut self, stage: Stage) {
-        if stage != self.stage {
-            self.lap();
-            self.stage = stage;
+        match self.stage {
+            Some(present) if present == stage => return,
+            Some(present) => self.lap(present),
+            None => {}
         }
+        self.stage = Some(stage);
     }
 
-    fn lap(&mut self) {
+    fn lap(&mut self, stage: Stage) {
         let now = Instant::now();
         if let Some(trace) = self.trace {
-            trace.stage_ends(self.stage, now);
+            trace.stage_ends(stage, now);
         }
-        *self.timings.of_mut(self.stage) += now.duration_since(self.since).as_secs_f64();
+        *self.timings.of_mut(stage) += now.duration_since(self.since).as_secs_f64();
         self.since = now;
     }
 
     /// Ends the step. Returns when it began, and the times that its stages took.
     pub(crate) fn stop(mut self) -> (Instant, Timings) {
-        self.lap();
+        self.lap(self.stage.unwrap_or(Stage::Islands));
         self.timings.total = self.since.duration_since(self.start).as_secs_f64();
         (self.start, self.timings)
     }

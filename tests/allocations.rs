@@ -204,7 +204,7 @@ fn small_world() -> World {
     world
 }
 
-/// Many worlds that are stepped at once allocate nothing, and a world of ten boxes holds at most 128 KiB.
+/// Many worlds that are stepped at once allocate nothing, and a world of ten boxes holds at most 64 KiB.
 fn many_worlds_allocate_nothing() {
     let before = LIVE.load(Ordering::Relaxed);
     let mut worlds: Vec<World> = (0..200).map(|_| small_world()).collect();
@@ -218,7 +218,7 @@ fn many_worlds_allocate_nothing() {
         });
     }
     let held = (LIVE.load(Ordering::Relaxed) - before) / 200;
-    assert!(held <= 128 << 10, "a world of ten boxes holds {held} bytes");
+    assert!(held <= 64 << 10, "a world of ten boxes holds {held} bytes");
 }
 
 /// A heap of hulls in one place holds memory for a limited number of pairs of each: 32 MB when this was written, and some 200 without the

@@ -42,11 +42,13 @@ pub(crate) fn prefetch_all<T>(values: &[T]) {
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         let start = values.as_ptr().cast::<i8>();
-        for offset in (0..size_of_val(values)).step_by(LINE) {
+        // The slice may begin in the midst of a line.
+        let lead = start.addr() % LINE;
+        for offset in (0..lead + size_of_val(values)).step_by(LINE) {
             #[allow(unsafe_code)]
-            // SAFETY: `offset` is less than the size of the slice. A hint reads nothing anyway.
+            // SAFETY: `offset - lead` is less than the size of the slice. A hint reads nothing anyway.
             unsafe {
-                _mm_prefetch::<_MM_HINT_T1>(start.add(offset));
+                _mm_prefetch::<_MM_HINT_T1>(start.add(offset.saturating_sub(lead)));
             }
         }
     }

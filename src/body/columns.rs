@@ -6,6 +6,24 @@ use crate::base::prefetch::prefetch_all;
 use crate::geometry::shape::ShapeKind;
 use crate::lane::padded;
 
+impl ColumnSet {
+    /// Prefetches the columns that each step writes.
+    pub(crate) fn prefetch_state(&self) {
+        let ColumnSet { pos_x, pos_y, angle, vel_x, vel_y, omega, .. } = self;
+        [pos_x, pos_y, angle, vel_x, vel_y, omega].into_iter().for_each(|column| prefetch_all(column));
+    }
+
+    /// Prefetches the columns that each step only reads.
+    pub(crate) fn prefetch_shape(&self) {
+        let ColumnSet { inv_mass, ext_x, ext_y, radius, furthest, gravity_scale, .. } = self;
+        [inv_mass, ext_x, ext_y, radius, furthest, gravity_scale]
+            .into_iter()
+            .for_each(|column| prefetch_all(column));
+        prefetch_all(&self.outline);
+        prefetch_all(&self.kind);
+    }
+}
+
 /// The value in the column `follows` for a body that is not a particle, or that only its own velocity moves. See
 /// `solver/midpoint.rs`.
 pub(super) const NOT_BEHIND: f32 = -1.0;
@@ -196,6 +214,8 @@ macro_rules! columns {
                         self.$name.clear();
                     }
                     debug_assert!(self.$name.iter().all(|value| *value == <$type>::default()));
+                    let room = from.$name.capacity().max(len);
+                    self.$name.reserve_exact(room.saturating_sub(self.$name.len()));
                     self.$name.resize(len, Default::default());
                 } else {
                     assert_eq!(from.$name.len(), slots);
@@ -203,11 +223,6 @@ macro_rules! columns {
                     // SAFETY: the order names slots below the length of the column, see above.
                     unsafe { permute(&mut self.$name, &from.$name, order, len) };
                 })*
-            }
-
-            /// Prefetches all columns.
-            pub(crate) fn prefetch(&self) {
-                $(prefetch_all(&self.$name);)*
             }
 
             /// Puts defaults into a slot.

@@ -6,7 +6,7 @@
 use super::frames::Frames;
 use super::growth::{Grown, mobilities};
 use super::{Margins, TileBands, interval};
-use crate::base::room::resize;
+use crate::base::room::{like, resize};
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
@@ -83,6 +83,12 @@ const LARGE_MOST: f32 = 2.0;
 const AXIS_HYSTERESIS: f32 = 1.25;
 
 impl Bands {
+    /// Makes room for as much as another one has room for.
+    pub(super) fn make_room_like(&mut self, other: &Self) {
+        like!(self, other; list, order, band_of, lower, key, keys, sparse, counts, chunks, sample);
+        self.grown.make_room_like(&other.grown);
+    }
+
     /// Chooses the height of the bands and finds every body's band. Fills `list` and, unsorted within each band,
     /// `keys`.
     pub(crate) fn plan(

@@ -10,6 +10,7 @@
 //! for 114,000 contacts. Where frames explain little of the motion (a gas, a pile at rest), they are off.
 
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
+use crate::base::room::like;
 use crate::body::{Bodies, Motion};
 use crate::lane::{Lane, MAX_WIDTH};
 use glam::Vec2;
@@ -100,6 +101,11 @@ impl Stored for Frames {
 }
 
 impl Frames {
+    /// Makes room for as much as another one has room for.
+    pub(super) fn make_room_like(&mut self, other: &Self) {
+        like!(self, other; cells, rms_of_cells);
+    }
+
     /// Chooses the frames of a new pair list. `extent` is where most bodies are, as (lower, upper); bodies outside
     /// count to the cells at the edge. Frames are off if the mean speed is below `threshold`.
     pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32) {

@@ -20,6 +20,7 @@
 use super::Broadphase;
 use super::bands::{Band, LIMIT, floor, ordered_bits, sort_coherent};
 use super::resize;
+use crate::base::room::like;
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
 use crate::lane::MAX_WIDTH;
@@ -72,6 +73,11 @@ const BAND_BITS: u32 = 64;
 const LEVEL_BITS: u32 = 96;
 
 impl Levels {
+    /// Makes room for as much as another one has room for.
+    pub(super) fn make_room_like(&mut self, other: &Self) {
+        like!(self, other; planes, list, bands, slot, min_s, max_s, min_b, max_b, front, keys);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.slot.len()
     }

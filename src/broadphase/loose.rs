@@ -72,7 +72,7 @@ impl Broadphase {
         self.loose_boxes.clear();
         self.loose_boxes.reserve(per_list);
         self.near_loose.clear();
-        self.near_loose.reserve(MOST_PARTNERS);
+        self.near_loose.reserve(MOST_PARTNERS.min(self.listed));
     }
 
     /// Forgets a body that was removed: its slot never leaves its margin.

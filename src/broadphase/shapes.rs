@@ -6,7 +6,7 @@
 
 use super::probe::NearOne;
 use super::{Broadphase, Present, most};
-use crate::base::room::resize;
+use crate::base::room::{like, resize};
 use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
@@ -114,6 +114,11 @@ pub(crate) struct Boxes {
 const SLACK: f32 = 1.0e-4;
 
 impl Boxes {
+    /// Makes room for as much as another one has room for.
+    pub(super) fn make_room_like(&mut self, other: &Self) {
+        like!(self, other; axis_x, axis_y, half_x, half_y, rounding, role);
+    }
+
     /// Returns how a slot is turned, and its box.
     #[inline]
     fn of(&self, slot: usize) -> Turned {
@@ -329,6 +334,11 @@ pub(super) struct PlacedParts {
 crate::base::codec::stored!(PlacedParts { list, first });
 
 impl PlacedParts {
+    /// Makes room for as much as another one has room for.
+    pub(super) fn make_room_like(&mut self, other: &Self) {
+        like!(self, other; list, first);
+    }
+
     /// Returns true if all parts of the bodies in the first slots are there: those of the list.
     pub(super) fn fits(&self, bodies: &Bodies, slots: usize) -> bool {
         let ordered = self.first.windows(2).all(|two| two[0] <= two[1]);

@@ -6,6 +6,7 @@
 //! The few bodies that are far out (struck, thrown, put elsewhere by hand) are tested one by one.
 
 use super::Bounds;
+use crate::base::room::like;
 use crate::lane::{MAX_WIDTH, Values};
 
 /// So many bodies may be far out, and one more for each `SHARE` bodies of the world.
@@ -29,6 +30,11 @@ pub(crate) struct Strays {
 crate::base::codec::stored!(Strays { slots, excess, near, most, room });
 
 impl Strays {
+    /// Makes room for as much as another one has room for.
+    pub(super) fn make_room_like(&mut self, other: &Self) {
+        like!(self, other; slots);
+    }
+
     /// Returns true if the strays are in order and below so many slots.
     pub(super) fn fits(&self, slots: usize) -> bool {
         self.slots.windows(2).all(|two| two[0] < two[1])

@@ -65,11 +65,6 @@ impl Found {
         self.overflow.capacity() >= overflow && self.large.capacity() >= large
     }
 
-    /// Returns true if a tile ever used this.
-    pub(crate) fn is_in_use(&self) -> bool {
-        self.pairs.capacity() > 0
-    }
-
     /// Makes room in `overflow` and `large` for so many.
     pub(crate) fn reserve(&mut self, overflow: usize, large: usize) {
         self.overflow.reserve_exact(overflow.saturating_sub(self.overflow.len()));

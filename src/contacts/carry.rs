@@ -141,7 +141,7 @@ impl Kept {
 
     /// Takes the values out of a tile's blocks.
     pub(super) fn take(&mut self, tile: &Tile) {
-        self.reserve(tile.info.len() * BLOCK, !tile.manifold.is_empty());
+        self.reserve(tile.most_lanes(), !tile.manifold.is_empty());
         self.carried.clear();
         self.manifold.clear();
         for (pair, &lane) in tile.lane_of.iter().enumerate().filter(|&(_, &lane)| lane != NO_LANE) {
@@ -273,10 +273,10 @@ fn has_parts(bodies: &Bodies, body: BodyHandle) -> bool {
     bodies.slot_of(body).is_ok_and(|slot| kind(slot) == ShapeKind::Compound)
 }
 
-/// Makes room for so many values, and for half as many more where the vector has to grow.
+/// Makes room for so many values, and for half as many and up to 16 more where the vector has to grow.
 fn room_for<T>(vec: &mut Vec<T>, len: usize) {
     if vec.capacity() < len {
-        at_least(vec, len + len / 2 + 16);
+        at_least(vec, len + len / 2 + (len / 4).min(16));
     }
 }
 

@@ -35,7 +35,9 @@ impl Changed {
 impl Contacts {
     /// Finds the pairs that begin and cease to touch, from the flags that the narrowphase left.
     pub(crate) fn find_events(&mut self, bodies: &Bodies) {
-        let room = (16 * bodies.len).min(1024) + self.pair_count() / 4;
+        // No more pairs can begin to touch than the list has, and no more can cease to than it and the last one had.
+        let pairs = self.pair_count();
+        let room = ((16 * bodies.len).min(1024) + pairs / 4).min(2 * pairs + 8);
         for events in [&mut self.begin, &mut self.end] {
             events.clear();
             if events.capacity() < room {

@@ -4,7 +4,8 @@
 //! of the world says much, as all have about the same number of bodies. So when a list is made, each tile gets room for
 //! twice the most that any tile has needed so far. A tile then allocates only when it needs that much more than any
 //! before, which is rare unless the whole world has more pairs than before. The most counts only up to four times the
-//! mean, so that the other tiles do not pay for one heap.
+//! mean, so that the other tiles do not pay for one heap. A world of few bodies gets a quarter more than it needs: it has one tile, and there
+//! may be thousands of such worlds.
 //!
 //! At first, tiles had room for a quarter more than the *mean*: 1,000 bodies of `pile` allocated 1.3 to 2.9 times a
 //! step while they fell.
@@ -14,8 +15,9 @@
 //! time. (Room for a dense pile in all tiles from the first list on took 24 ms at once.)
 
 use super::{BLOCK, Tile};
-use crate::base::room::at_least;
+use crate::base::room::{at_least, quarter_more};
 use crate::body::Bodies;
+use crate::broadphase::looks_ahead;
 use crate::broadphase::sweep::Found;
 
 /// The lengths of a tile's vectors.
@@ -74,27 +76,35 @@ impl Room {
         self.merge(other, usize::max)
     }
 
-    /// Grows each length of which one of these tiles needs more than it holds: to `times` times the need, so that
+    /// Grows each length of which one of these tiles needs more than it holds: to a multiple of the need, so that
     /// growth is rare. `bodies` are those of the world. (A length that no tile needs stays 0: most worlds have no contacts with a manifold, or no large
     /// bodies that move.)
-    pub(super) fn fit(&mut self, tiles: &[Tile], times: usize, bodies: usize) {
+    pub(super) fn fit(&mut self, tiles: &[Tile], overflow: bool, bodies: usize) {
+        // The contacts of a load that tumbles in a drum come to the overflow tile all at once.
+        let times = if overflow { 4 } else { 2 };
         let most = tiles.iter().fold(Room::default(), |most, tile| most.max(Room::of(tile)));
         let sum = tiles.iter().fold(Room::default(), |sum, tile| sum.merge(Room::of(tile), |a, b| a + b));
         let fair = sum.merge(sum, |sum, _| 4 * sum / tiles.len().max(1));
         let needed = most.merge(fair, usize::min);
-        let grown = self.merge(needed, |room, need| if need > room { times * need + BLOCK } else { room });
-        // A block is large: a small world would hold more spare blocks than blocks.
-        let spare = (4 + bodies / 16).min(BLOCK);
-        let blocks = |room: usize, need: usize| if need > room { times * need + spare } else { room };
+        let grow = |room: usize, need: usize| match need > room {
+            true if bodies <= FEW_BODIES => quarter_more(need),
+            true => times * need + BLOCK,
+            false => room,
+        };
+        let grown = self.merge(needed, grow);
+        // A block is large: a world would hold more spare blocks than blocks.
+        let blocks =
+            |room: usize, need: usize| grow(room, need).min(room.max(times * need + 4 + bodies / 16));
         *self = Room {
             blocks: blocks(self.blocks, needed.blocks),
             manifolds: blocks(self.manifolds, needed.manifolds),
             ..grown
         };
-        // Pairs are small, and a few pairs soon become many.
-        self.pairs = self.pairs.max(MIN_PAIRS);
-        self.candidates = self.candidates.max(MIN_PAIRS / BLOCK);
-        self.large = self.large.max(MIN_PAIRS);
+        // Pairs are small, and a few pairs soon become many. The overflow tile has none in most worlds.
+        let pairs = if overflow && bodies <= FEW_BODIES { 0 } else { (4 * bodies).min(MIN_PAIRS) };
+        self.pairs = self.pairs.max(pairs);
+        self.candidates = self.candidates.max(pairs / BLOCK);
+        self.large = self.large.max(pairs);
         if tiles.len() <= FEW {
             // All candidates may come near.
             self.blocks = self.blocks.max(self.pairs / BLOCK);
@@ -104,6 +114,8 @@ impl Room {
 }
 
 const MIN_PAIRS: usize = 8 * BLOCK;
+/// Up to so many bodies, a world gets room for what it needs and little more.
+const FEW_BODIES: usize = 64;
 /// Up to so many tiles (some 10,000 bodies), memory is cheap, and the needs of tiles differ much.
 const FEW: usize = 32;
 
@@ -116,11 +128,11 @@ pub(super) fn share(tiles: usize) -> usize {
 
 impl Tile {
     /// Returns whether the tile has that much room.
-    pub(super) fn has(&self, room: &Room) -> bool {
+    pub(super) fn has(&self, room: &Room, bodies: &Bodies) -> bool {
         let holds =
             |found: &Found| found.pairs.capacity() >= room.pairs && found.holds(room.overflow, room.large);
         holds(&self.found)
-            && (!self.ahead.is_in_use() || holds(&self.ahead))
+            && (!looks_ahead(bodies.len) || holds(&self.ahead))
             && self.info.capacity() >= room.blocks
             && self.manifold.capacity() >= room.manifolds
             && self.candidates.capacity() >= room.candidates
@@ -129,7 +141,7 @@ impl Tile {
 
     /// Gives the tile that much room.
     pub(super) fn reserve(&mut self, room: &Room, bodies: &Bodies) {
-        let ahead = self.ahead.is_in_use().then_some(&mut self.ahead);
+        let ahead = looks_ahead(bodies.len).then_some(&mut self.ahead);
         for found in [&mut self.found].into_iter().chain(ahead) {
             at_least(&mut found.pairs, room.pairs);
             found.reserve(room.overflow, room.large);

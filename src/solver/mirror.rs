@@ -88,6 +88,7 @@ impl Mirror {
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
+            let level = level.for_few(range.len());
             if bodies.any_manifold {
                 let [shape, vel, accum] = rows;
                 #[allow(unsafe_code)]
@@ -289,7 +290,8 @@ impl Mirror {
                 left,
                 limit,
             };
-            with_lanes!(self.level, L => finish::<L>(&chunk, rows, columns, turns));
+            let level = self.level.for_few(range.len());
+            with_lanes!(level, L => finish::<L>(&chunk, rows, columns, turns));
             if any_force {
                 for force in &forces {
                     #[allow(unsafe_code)]

@@ -121,7 +121,10 @@ impl Schedule {
         if self.tiles <= 1 && !self.has_overflow {
             // There is only one order. In a world of one body the general code took a sixth of a step's instructions.
             if self.tiles == 1 {
-                crew.run(1, |_| (0..self.passes).for_each(|pass| work(pass, Some(0))));
+                for pass in 0..self.passes {
+                    crew.run_errand();
+                    work(pass, Some(0));
+                }
             }
             return;
         }

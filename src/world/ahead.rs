@@ -11,7 +11,8 @@
 
 use super::World;
 use super::pairs::{ListState, Search};
-use crate::broadphase::Broadphase;
+use crate::base::room::at_least;
+use crate::broadphase::{Broadphase, looks_ahead};
 use crate::crew::Crew;
 
 /// What the last step found for the next list.
@@ -40,11 +41,29 @@ impl World {
         !self.ahead.touched && found == Some((self.bodies.asleep_count, self.step_count))
     }
 
+    /// Makes room to find as much ahead as the present list has, so that the first time allocates nothing.
+    pub(super) fn make_room_ahead(&mut self) {
+        let World { ahead, broadphase, bodies, .. } = self;
+        if looks_ahead(bodies.len) {
+            ahead.broadphase.make_room_like(broadphase);
+            if bodies.any_manifold {
+                let [x, y] = &mut ahead.extents;
+                at_least(x, bodies.columns.ext_x.capacity());
+                at_least(y, bodies.columns.ext_y.capacity());
+            }
+        }
+    }
+
+    /// Returns true if nothing is to be found ahead.
+    pub(super) fn needs_no_list(&self) -> bool {
+        !looks_ahead(self.bodies.len) || self.list.holds()
+    }
+
     /// Reads the state of the list, and the bodies. If the next step needs a new list, finds its pairs.
     pub(super) fn look_ahead(&mut self, crew: &Crew<'_>) {
         let touched = std::mem::take(&mut self.ahead.touched);
         self.ahead.found = None;
-        if touched || self.bodies.len < LEAST || !self.is_list_over() {
+        if touched || !looks_ahead(self.bodies.len) || !self.is_list_over() {
             return;
         }
         let turning = self.bodies.any_manifold;
@@ -78,6 +97,3 @@ impl World {
         }
     }
 }
-
-/// A list of fewer bodies costs too little to be worth the memory for a second order.
-const LEAST: usize = 64;

@@ -101,6 +101,11 @@ impl World {
         self.is_listed() && self.list.holds()
     }
 
+    /// Returns true if the list is up to date, and the host has set no velocities.
+    pub(super) fn has_no_edits(&self) -> bool {
+        self.pairs_hold() && !self.unchecked
+    }
+
     /// Reads what the host did since the last step, and which bodies left their margins. Writes the bodies and the
     /// list, if it can take these in; otherwise the list is void.
     pub(super) fn take_in_edits(&mut self, crew: &Crew<'_>) {
@@ -159,13 +164,15 @@ impl World {
             self.contacts.end_list();
             search.run(&mut self.broadphase, &mut self.bodies, &mut self.contacts, crew);
         }
+        self.make_room_ahead();
         self.contacts.begin_list(&self.broadphase, &self.bodies);
         scatter(&mut self.bodies, self.contacts.crowded());
         // The rows of parts come after those of the bodies and the padding: see `solver/mirror.rs`.
         self.bodies.place_parts(self.bodies.len + self.contacts.tiles().len() + 1);
         self.large_moves = self.broadphase.large_moves(&self.bodies);
         self.memory.loose_pairs.clear();
-        self.memory.loose_pairs.reserve(16 * self.broadphase.bounds.allowance.per_step);
+        let bodies = self.bodies.len;
+        self.memory.loose_pairs.reserve((16 * self.broadphase.bounds.allowance.per_step).min(4 * bodies));
         self.edits.clear(&self.bodies, self.broadphase.listed);
         let left = self.left.get_mut().expect("no worker panicked");
         left.reserve(self.broadphase.bounds.allowance.per_step + 1 + most_edits(self.bodies.len));

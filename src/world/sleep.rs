@@ -301,6 +301,16 @@ impl World {
         self.sleep.rest.awake += 1;
     }
 
+    /// Returns true if no body sleeps.
+    pub(super) fn is_wide_awake(&self) -> bool {
+        self.bodies.asleep_count == 0
+    }
+
+    /// Returns true if nothing can fall asleep, and there are no sensors.
+    pub(super) fn stays_awake(&self) -> bool {
+        !self.settings.sleep && self.bodies.sensors.list().is_empty()
+    }
+
     /// Runs at the start of the step. Wakes what is touched by bodies that contacts do not move: those that the host has placed, and those
     /// that move by themselves.
     pub(super) fn wake_in_time(&mut self, _: &Crew<'_>) {
