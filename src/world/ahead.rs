@@ -77,6 +77,9 @@ impl World {
         self.ahead.broadphase.follow(&self.broadphase);
         search.run(&mut self.ahead.broadphase, &mut self.bodies, &mut self.contacts, crew);
         self.bodies.change_order();
+        // What grew here grows in the present list, too: otherwise another step would allocate for it.
+        self.broadphase.make_room_like(&self.ahead.broadphase);
+        self.contacts.make_room_ahead(self.ahead.broadphase.tiles.len(), &self.bodies);
         if turning {
             let c = &mut self.bodies.columns;
             let [x, y] = &mut self.ahead.extents;
