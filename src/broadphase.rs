@@ -31,6 +31,7 @@
 
 pub(crate) mod bands;
 pub(crate) mod crowd;
+pub(crate) mod discs;
 mod fleeting;
 mod frames;
 mod horizon;

@@ -44,10 +44,19 @@ impl Track {
 
     /// The part of the track up to a fraction of its way.
     fn segment(&self, along_x: bool, limit: f64) -> TrackPart {
-        let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
         let way = self.way * limit.clamp(0.0, 1.0) as f32;
+        Track { way, ..*self }.whole(along_x)
+    }
+
+    /// The part of the track between two fractions of its way, in the world's axes.
+    pub(super) fn piece(&self, start: f32, end: f32) -> TrackPart {
+        Track { from: self.from + start * self.way, way: (end - start) * self.way, ..*self }.whole(false)
+    }
+
+    fn whole(&self, along_x: bool) -> TrackPart {
+        let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
         let ([from_s, from_b], [way_s, way_b], [half_s, half_b]) =
-            (order(self.from), order(way), order(self.half));
+            (order(self.from), order(self.way), order(self.half));
         TrackPart {
             middle: [2.0 * from_s + way_s, 2.0 * from_b + way_b],
             way: [way_s, way_b],
@@ -93,7 +102,7 @@ impl Line {
 
 /// A part of a track as the kernel reads it. All lengths are doubled, so that no box has to be halved.
 #[derive(Clone, Copy)]
-struct TrackPart {
+pub(super) struct TrackPart {
     /// The middle of the way.
     middle: [f32; 2],
     /// Half the way.
@@ -120,7 +129,7 @@ const LARGER: f32 = 1.0 + 1.0e-6;
 
 /// Whether a track meets boxes `[min_s, max_s, min_b, max_b]`: whether the axes, or the line across the way, part them.
 #[inline(always)]
-fn meets<L: Lane>(segment: &TrackPart, [min_s, max_s, min_b, max_b]: [L; 4]) -> L::Mask {
+pub(super) fn meets<L: Lane>(segment: &TrackPart, [min_s, max_s, min_b, max_b]: [L; 4]) -> L::Mask {
     let constant = L::splat;
     let [middle_s, middle_b] = segment.middle.map(constant);
     let [way_s, way_b] = segment.way.map(constant);
@@ -466,32 +475,32 @@ impl Broadphase {
         &self.levels.planes
     }
 
-    /// Visits the listed bodies, loose ones and strays among them, whose bounds a track may meet, without half-spaces. The track is
-    /// grown by the excess. Returns false if the visitor ended the walk.
+    /// Visits the listed bodies, loose ones and strays among them, whose bounds a track may meet, without half-spaces; those in bands
+    /// only if `banded`. The track is grown by the excess. Returns false if the visitor ended the walk.
     pub(crate) fn visit_along(
         &self,
         level: Level,
-        track: &Track,
+        (track, banded): (&Track, bool),
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
         let along_x = self.bands.along_x;
         let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
         let of = (track, line, along_x);
-        Strip::of_bands(self).walk(level, of, (limit, &mut segment), visit)
+        (!banded || Strip::of_bands(self).walk(level, of, (limit, &mut segment), visit))
             && self.levels.visit_along(level, (track, along_x), limit, visit)
     }
 
-    /// Visits the listed bodies, loose ones and strays among them, whose bounds overlap a box, without half-spaces. Returns false if
-    /// the visitor did.
+    /// Visits the listed bodies, loose ones and strays among them, whose bounds overlap a box, without half-spaces; those in bands only
+    /// if `banded`. Returns false if the visitor did.
     pub(crate) fn visit_box(
         &self,
         level: Level,
-        [lower, upper]: [Vec2; 2],
+        ([lower, upper], banded): ([Vec2; 2], bool),
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
         let along_x = self.bands.along_x;
-        Strip::of_bands(self).visit_box(level, &ordered(along_x, lower, upper), visit)
+        (!banded || Strip::of_bands(self).visit_box(level, &ordered(along_x, lower, upper), visit))
             && self.levels.visit_box(level, (lower, upper, along_x), visit)
     }
 }

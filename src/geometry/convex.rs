@@ -82,6 +82,11 @@ impl Convex {
         Convex { slack: self.slack + 4.0 * f64::from(f32::EPSILON) * origin.abs().max_element(), ..self }
     }
 
+    /// Whether the shape is a disc, or a point.
+    pub(crate) fn is_disc(&self) -> bool {
+        self.count == 1
+    }
+
     fn core(&self) -> &[DVec2] {
         &self.vertices[..self.count]
     }

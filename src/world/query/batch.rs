@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! check all queries
+//! make a tree of the bodies, if that pays                              (broadphase/discs.rs)
 //! if many bodies are not in the order of space: put these in an order of their own     (near.rs)
 //! in parallel, for runs of queries: as the single query, hits into the run's own memory
 //! one after the other: the runs' hits together, with offsets
@@ -11,7 +12,7 @@
 
 use super::cast::{Cast, Castable, Hit, Ray, ShapeCast};
 use super::filter::{QueryFilter, Sieve};
-use super::near::{Near, Others};
+use super::near::{Near, Prepared};
 use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
 use super::solid::Probe;
 use crate::base::room::{make_room, resize};
@@ -40,7 +41,7 @@ pub struct BatchFirst<T> {
     found: Vec<Option<T>>,
     /// Where each query begins, and in the lower half its number.
     order: Vec<u64>,
-    others: Others,
+    prepared: Prepared,
 }
 
 /// The answers of a batch, compressed: those of all queries, one query after the other, and where each query's begin. See
@@ -52,7 +53,7 @@ pub struct BatchHits<T> {
     offsets: Vec<usize>,
     hits: Vec<T>,
     runs: Vec<AnswerRun<T>>,
-    others: Others,
+    prepared: Prepared,
 }
 
 /// The answers of a run of queries.
@@ -71,7 +72,7 @@ impl<T> Default for AnswerRun<T> {
 impl<T> BatchFirst<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchFirst { found: Vec::new(), order: Vec::new(), others: Others::default() }
+        BatchFirst { found: Vec::new(), order: Vec::new(), prepared: Prepared::default() }
     }
 
     /// The answer of each query of the last batch.
@@ -83,7 +84,7 @@ impl<T> BatchFirst<T> {
 impl<T> BatchHits<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchHits { offsets: Vec::new(), hits: Vec::new(), runs: Vec::new(), others: Others::default() }
+        BatchHits { offsets: Vec::new(), hits: Vec::new(), runs: Vec::new(), prepared: Prepared::default() }
     }
 
     /// The number of queries of the last batch.
@@ -131,7 +132,7 @@ impl<T: Copy + Send> BatchFirst<T> {
     ) {
         make_room(&mut self.found, count);
         self.found.resize(count, None);
-        let near = world.near_for_batch(&mut self.others, count);
+        let near = world.near_for_batch(&mut self.prepared, count);
         make_room(&mut self.order, count);
         self.order.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
         if count <= MOST_ORDERED {
@@ -162,7 +163,7 @@ impl<T: Copy + Send> BatchHits<T> {
         if self.runs.len() < runs {
             self.runs.resize_with(runs, AnswerRun::default);
         }
-        let near = world.near_for_batch(&mut self.others, count);
+        let near = world.near_for_batch(&mut self.prepared, count);
         with_crew(None, |crew| {
             crew.for_each(&mut self.runs[..runs], |number, run| {
                 run.ends.clear();

@@ -4,6 +4,7 @@ use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
 use super::solid::{Probe, Solid, faces, ray_part};
 use crate::body::{BodyHandle, MAX_COORDINATE};
+use crate::broadphase::discs::Sought;
 use crate::broadphase::walk::Track;
 use crate::error::{Error, check_vec};
 use crate::geometry::convex::{Convex, PointGap, RayHit, passes_disc, ray_plane};
@@ -111,6 +112,8 @@ pub(super) struct Cast {
     from: DVec2,
     way: DVec2,
     track: Track,
+    /// The radius of a disc about `from` that the shape holds.
+    inner: f32,
 }
 
 /// What can be cast.
@@ -132,7 +135,7 @@ impl Castable for Ray {
 
     fn prepare(&self) -> Cast {
         let track = Track { from: self.from, way: self.way, half: Vec2::ZERO };
-        Cast { shape: None, from: self.from.as_dvec2(), way: self.way.as_dvec2(), track }
+        Cast { shape: None, from: self.from.as_dvec2(), way: self.way.as_dvec2(), track, inner: 0.0 }
     }
 }
 
@@ -149,7 +152,8 @@ impl Castable for ShapeCast {
         let from = self.probe.position;
         let (shape, half) = self.probe.place().expect("a half-space is refused");
         let track = Track { from, way: self.way, half };
-        Cast { shape: Some(shape), from: from.as_dvec2(), way: self.way.as_dvec2(), track }
+        let inner = if shape.is_disc() { shape.radius as f32 } else { 0.0 };
+        Cast { shape: Some(shape), from: from.as_dvec2(), way: self.way.as_dvec2(), track, inner }
     }
 }
 
@@ -180,6 +184,11 @@ impl Cast {
         }
     }
 
+    /// The radius of a disc about `from` that holds the shape.
+    fn outer(&self) -> f32 {
+        if self.inner > 0.0 { self.inner } else { self.track.half.length() }
+    }
+
     /// Whether the disc around the moved shape passes that around a body. Only what is sure counts.
     fn passes(&self, near: &Near<'_>, slot: usize) -> bool {
         let c = &near.bodies.columns;
@@ -194,9 +203,16 @@ impl Cast {
     }
 
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.
-    fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, mut visit: impl FnMut(Met) -> f64) {
+    fn visit(
+        &self,
+        near: &Near<'_>,
+        sieve: &Sieve<'_>,
+        nearest: bool,
+        mut visit: impl FnMut(Met) -> f64,
+    ) {
         let mut limit = 1.0f64;
-        near.along(&self.track, limit, |candidate| {
+        let sought = Sought { outer: self.outer(), inner: self.inner, nearest };
+        near.along((&self.track, sought), limit, |candidate| {
             let slot = candidate.slot;
             for part in 0..near.bodies.shape_count(slot) {
                 if limit >= 0.0
@@ -239,7 +255,7 @@ impl Cast {
         let mut first: Option<Met> = None;
         // Hits count as at one place if their fractions are the same number for the host.
         let key = |met: &Met| (met.touch.fraction as f32, near.bodies.handle(met.slot), met.part);
-        self.visit(near, sieve, |met| {
+        self.visit(near, sieve, sieve.is_open(), |met| {
             if first.as_ref().is_none_or(|first| key(&met) < key(first)) {
                 first = Some(met);
             }
@@ -251,7 +267,7 @@ impl Cast {
 
     fn any(&self, near: &Near<'_>, sieve: &Sieve<'_>) -> bool {
         let mut any = false;
-        self.visit(near, sieve, |_| {
+        self.visit(near, sieve, false, |_| {
             any = true;
             -1.0
         });
@@ -261,7 +277,7 @@ impl Cast {
     /// Appends all hits, in the order in which they are met.
     pub(super) fn all(&self, near: &Near<'_>, sieve: &Sieve<'_>, hits: &mut Vec<Hit>) {
         let start = hits.len();
-        self.visit(near, sieve, |met| {
+        self.visit(near, sieve, false, |met| {
             hits.push(self.hit(near, met));
             1.0
         });
@@ -286,7 +302,7 @@ impl World {
         cast.check()?;
         let (cast, near) = (cast.prepare(), self.near());
         let mut limit = 1.0;
-        cast.visit(&near, &Sieve::new(&self.bodies, filter), |met| {
+        cast.visit(&near, &Sieve::new(&self.bodies, filter), false, |met| {
             match visit(cast.hit(&near, met)) {
                 Visit::Continue => {}
                 Visit::Clip(fraction) => limit = f64::from(fraction).max(0.0).min(limit),
