@@ -17,86 +17,26 @@
 //! slack for rounding. So the answers are those of single queries, which walk through the bands (`walk.rs`).
 
 use super::Broadphase;
+use super::levels::Levels;
+use super::tree::{CHILDREN, NOWHERE, Node, Search, Seek, Tree, grow};
 use super::walk::{LineVisitor, Track, TrackPart, meets};
-use crate::base::room::resize;
 use crate::body::Bodies;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
-use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, values, with_lanes};
+use crate::lane::{Lane, Mask, values};
 use glam::Vec2;
 
-const CHILDREN: usize = MAX_WIDTH;
-/// The most levels above the leaves: they hold 2^28 bodies, as many as there are rows.
-const MAX_HEIGHT: usize = 6;
 /// The leaves that a task makes.
 const LEAVES_PER_TASK: usize = 64;
 
-/// Of a leaf's bodies: the centre's x and y, the radius of the outer and of the inner disc. Of a node's children: least and largest x, then
-/// y. What is missing is not a number, and so overlaps nothing.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Node([[f32; CHILDREN]; 4]);
-
-impl Default for Node {
-    fn default() -> Self {
-        Node([[f32::NAN; CHILDREN]; 4])
-    }
-}
-
-impl Node {
-    /// The box around all children of a node: `[min_x, max_x, min_y, max_y]`.
-    fn bounds(&self) -> [f32; 4] {
-        let mut bounds = NOWHERE;
-        for child in 0..CHILDREN {
-            grow(&mut bounds, self.0.map(|column| column[child]));
-        }
-        bounds
-    }
-
-    /// The box around all outer discs of a leaf.
-    fn bounds_of_discs(&self) -> [f32; 4] {
-        let [x, y, outer, _] = &self.0;
-        let mut bounds = NOWHERE;
-        for i in 0..CHILDREN {
-            grow(&mut bounds, [x[i] - outer[i], x[i] + outer[i], y[i] - outer[i], y[i] + outer[i]]);
-        }
-        bounds
-    }
-
-    fn set(&mut self, child: usize, bounds: [f32; 4]) {
-        for (column, value) in self.0.iter_mut().zip(bounds) {
-            column[child] = value;
-        }
-    }
-
-    /// Makes the disc of a body one that nothing meets.
-    fn remove(&mut self, child: usize) {
-        self.set(child, [f32::NAN; 4]);
-    }
-}
-
-const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
-
-/// Grows a box so that it holds another one. Nothing happens if that is not a number.
-#[inline(always)]
-fn grow(bounds: &mut [f32; 4], [min_x, max_x, min_y, max_y]: [f32; 4]) {
-    let least = |a: f32, b: f32| if a < b { a } else { b };
-    let most = |a: f32, b: f32| if a > b { a } else { b };
-    bounds[0] = least(min_x, bounds[0]);
-    bounds[1] = most(max_x, bounds[1]);
-    bounds[2] = least(min_y, bounds[2]);
-    bounds[3] = most(max_y, bounds[3]);
-}
-
-/// The bodies in the bands that are where the list has them, as discs.
+/// The listed bodies of a world, but half-spaces. Those in bands are discs, without strays and loose bodies. The large ones are the boxes
+/// of the list, whatever the bodies do meanwhile.
 #[derive(Default)]
 pub(crate) struct DiscTree {
-    leaves: Vec<Node>,
-    /// The nodes above the leaves, level by level, and where each level begins.
-    nodes: Vec<Node>,
-    starts: [usize; MAX_HEIGHT + 1],
-    height: usize,
+    /// The leaves hold the centre's x and y, the radius of the outer disc and that of the inner one.
+    discs: Tree,
+    boxes: Tree,
     /// The length of the first piece of a track, m.
     piece: f32,
 }
@@ -117,7 +57,7 @@ fn discs(bodies: &Bodies, slot: usize) -> [f32; 4] {
     let c = &bodies.columns;
     let kind = c.kind[slot];
     if !kind.is_collidable() {
-        return [f32::NAN; 4];
+        return Node::MISSING;
     }
     let (x, y) = (c.pos_x[slot], c.pos_y[slot]);
     let (outer, inner) = match kind.shape() {
@@ -135,127 +75,136 @@ fn discs(bodies: &Bodies, slot: usize) -> [f32; 4] {
     [x, y, outer + slack, if inner < 0.0 { 0.0 } else { inner }]
 }
 
+/// The box around all outer discs of a leaf.
+fn around_discs(leaf: &Node) -> [f32; 4] {
+    let [x, y, outer, _] = &leaf.0;
+    let mut bounds = NOWHERE;
+    for i in 0..CHILDREN {
+        grow(&mut bounds, [x[i] - outer[i], x[i] + outer[i], y[i] - outer[i], y[i] + outer[i]]);
+    }
+    bounds
+}
+
 impl DiscTree {
-    /// Makes the tree of the bodies in the bands. Those that are not where the list has them, strays and loose ones, are left out.
+    /// Makes the trees.
     pub(crate) fn build(&mut self, bodies: &Bodies, broadphase: &Broadphase, crew: &Crew<'_>) {
         let banded = broadphase.bands.banded;
-        self.piece = 3.0 * broadphase.bands.height as f32;
-        let leaves = banded.div_ceil(CHILDREN);
-        resize(&mut self.leaves, leaves);
-        let parents = leaves.div_ceil(CHILDREN);
-        // A fifteenth of them, and one a level, are above the lowest level.
-        resize(&mut self.nodes, parents + parents / (CHILDREN - 1) + MAX_HEIGHT);
-        let shared = SharedSlice::new(&mut self.leaves);
-        crew.chunks(leaves, LEAVES_PER_TASK, |range| {
+        self.piece = FIRST_PIECE * broadphase.bands.height as f32;
+        self.discs.make_leaves(banded);
+        let leaves = SharedSlice::new(&mut self.discs.leaves);
+        crew.chunks(leaves.len(), LEAVES_PER_TASK, |range| {
             #[allow(unsafe_code)]
             // SAFETY: each task takes the leaves of its own chunk, and each leaf is in one chunk.
-            let leaves = unsafe { shared.range(range.clone()) };
+            let leaves = unsafe { leaves.range(range.clone()) };
             for (leaf, number) in leaves.iter_mut().zip(range) {
-                let first = number * CHILDREN;
                 for child in 0..CHILDREN {
-                    let slot = first + child;
-                    leaf.set(child, if slot < banded { discs(bodies, slot) } else { [f32::NAN; 4] });
+                    let slot = number * CHILDREN + child;
+                    leaf.set(child, if slot < banded { discs(bodies, slot) } else { Node::MISSING });
                 }
             }
         });
         let elsewhere = broadphase.loose.iter().chain(broadphase.strays.slots());
         for slot in elsewhere.map(|&slot| slot as usize).filter(|&slot| slot < banded) {
-            self.leaves[slot / CHILDREN].remove(slot % CHILDREN);
+            self.discs.leaves[slot / CHILDREN].set(slot % CHILDREN, Node::MISSING);
         }
-        let DiscTree { leaves, nodes, starts, height, .. } = self;
-        let mut end = 0;
-        *height = 0;
-        let mut below = 0..leaves.len();
-        let mut of_leaves = true;
-        while of_leaves && !below.is_empty() || below.len() > 1 {
-            let start = end;
-            for first in below.clone().step_by(CHILDREN) {
-                let mut node = Node::default();
-                for number in first..below.end.min(first + CHILDREN) {
-                    let bounds =
-                        if of_leaves { leaves[number].bounds_of_discs() } else { nodes[number].bounds() };
-                    node.set(number - first, bounds);
-                }
-                nodes[end] = node;
-                end += 1;
-            }
-            starts[*height] = start;
-            *height += 1;
-            (below, of_leaves) = (start..end, false);
-        }
+        self.discs.build(around_discs);
+        self.build_boxes(&broadphase.levels, broadphase.bands.along_x);
     }
 
-    /// Visits the bodies of the tree that may overlap a box `[min_x, max_x, min_y, max_y]`, without those that surely don't, until `visit`
-    /// returns false. It is given the slot, and whether the body's one shape surely overlaps the box. Returns false if `visit` did.
-    pub(crate) fn visit_box(
+    fn build_boxes(&mut self, levels: &Levels, along_x: bool) {
+        let ([min_s, max_s, min_b, max_b], _) = levels.columns();
+        let columns = if along_x { [min_b, max_b, min_s, max_s] } else { [min_s, max_s, min_b, max_b] };
+        self.boxes.make_leaves(levels.len());
+        for (number, leaf) in self.boxes.leaves.iter_mut().enumerate() {
+            *leaf = Node::default();
+            for place in number * CHILDREN..levels.len().min((number + 1) * CHILDREN) {
+                leaf.set(place % CHILDREN, columns.map(|column| column[place]));
+            }
+        }
+        self.boxes.build(Node::bounds);
+    }
+}
+
+impl Broadphase {
+    /// As [`Broadphase::visit_box`], but without bodies that surely don't overlap the box, and without strays and loose bodies in bands.
+    /// `visit` is told, too, whether a body's one shape surely overlaps the box.
+    pub(crate) fn visit_box_by_discs(
         &self,
         level: Level,
-        bounds: [f32; 4],
-        mut visit: impl FnMut(usize, bool) -> bool,
+        tree: &DiscTree,
+        [lower, upper]: [Vec2; 2],
+        visit: &mut impl FnMut(usize, bool) -> bool,
     ) -> bool {
-        let mut search = Search::new(self, BoxSought { bounds });
+        let mut search = Search::new(&tree.discs, DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]));
         while search.advance(level) {
-            let goes_on = search.found[..search.count]
-                .iter()
-                .all(|&found| visit((found & u64::from(u32::MAX)) as usize, found > u64::from(u32::MAX)));
+            let DiscsInBox { sure, perhaps, .. } = &mut search.sought;
+            let goes_on = sure.take().iter().all(|&slot| visit(slot as usize, true))
+                && perhaps.take().iter().all(|&slot| visit(slot as usize, false));
             if !goes_on {
                 return false;
+            }
+        }
+        let grown = Vec2::splat(self.excess());
+        let (lower, upper) = (lower - grown, upper + grown);
+        let bounds = [lower.x, upper.x, lower.y, upper.y];
+        let mut search = Search::new(&tree.boxes, BoxesInBox { bounds, found: Found::default() });
+        while search.advance(level) {
+            for &place in search.sought.found.take() {
+                if !visit(self.levels.slot[place as usize] as usize, false) {
+                    return false;
+                }
             }
         }
         true
     }
 
-    /// Visits the bodies of the tree that a track may meet. See [`Broadphase::visit_along`]; bodies may be visited several times if
-    /// `nearest` is true.
-    pub(crate) fn visit_along(
+    /// As [`Broadphase::visit_along`], but without strays and loose bodies in bands. Bodies may be visited several times if only the
+    /// nearest is sought.
+    pub(crate) fn visit_along_by_discs(
         &self,
         level: Level,
+        tree: &DiscTree,
         (track, sought): (&Track, Sought),
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
         let length = track.way.length();
-        let (mut start, mut piece) = (0.0f32, 2.0f32);
-        if sought.nearest && length > self.piece {
-            piece = self.piece / length;
+        let exact = track.grown(0.0);
+        let (mut start, mut piece) = (0.0f32, 1.0f32);
+        if sought.nearest && length > tree.piece {
+            piece = tree.piece / length;
         }
-        loop {
+        while start < 1.0 && f64::from(start) <= *limit {
             let end = if start + piece < 1.0 { start + piece } else { 1.0 };
             let most = round_up(*limit).min(end);
-            let mut search = Search::new(self, TrackSought::new(track, sought, [start, most]));
+            let mut search = Search::new(&tree.discs, DiscsAlong::new(&exact, sought, [start, most]));
             while search.advance(level) {
                 if search.sought.most < most {
                     *limit = limit.min(f64::from(search.sought.most));
                 }
-                let mut count = search.count;
-                while count > 0 {
-                    let found = &mut search.found[..count];
-                    let mut first = 0;
-                    for i in 1..count {
-                        if found[i] < found[first] {
-                            first = i;
-                        }
-                    }
-                    let next = found[first];
-                    found[first] = found[count - 1];
-                    count -= 1;
-                    if f64::from(f32::from_bits((next >> 32) as u32)) > *limit {
-                        break;
-                    }
-                    *limit = limit.min(visit((next & u64::from(u32::MAX)) as usize));
-                    if *limit < 0.0 {
-                        return false;
-                    }
+                if !search.sought.visit_found(limit, visit) {
+                    return false;
                 }
                 search.sought.most = search.sought.most.min(round_up(*limit));
             }
             (start, piece) = (end, 4.0 * piece);
-            if start >= 1.0 || f64::from(start) > *limit {
-                return true;
+        }
+        let piece = track.grown(self.excess()).piece(0.0, round_up(*limit));
+        let mut search = Search::new(&tree.boxes, BoxesAlong { piece, found: Found::default() });
+        while search.advance(level) {
+            for &place in search.sought.found.take() {
+                *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
+                if *limit < 0.0 {
+                    return false;
+                }
             }
         }
+        true
     }
 }
+
+/// The length of the first piece of a track, in heights of a band.
+const FIRST_PIECE: f32 = 3.0;
 
 /// A number in single precision that is not smaller.
 fn round_up(limit: f64) -> f32 {
@@ -272,115 +221,143 @@ pub(crate) struct Sought {
     pub nearest: bool,
 }
 
-/// How many bodies a search finds before they are visited.
-const ROOM: usize = 64;
+/// How much a search finds before it is visited. A leaf finds place behind it.
+const ROOM: usize = 32;
 
-/// A walk through the tree.
-struct Search<'a, S> {
-    tree: &'a DiscTree,
-    sought: S,
-    /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
-    open: [(u32, u32); MAX_HEIGHT + 1],
-    depth: usize,
-    begun: bool,
-    found: [u64; ROOM],
+/// The numbers of things that are found.
+struct Found {
+    numbers: [u32; ROOM + CHILDREN],
     count: usize,
 }
 
-/// What a search asks of nodes and leaves.
-trait Seek: Sized {
-    /// Which children of a node may hold what is sought.
-    fn meets<L: Lane>(&self, node: &Node) -> u32;
-    /// Appends what is found among the bodies of a leaf, from slot `first` on.
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u64, found: &mut [u64; ROOM], count: &mut usize);
+impl Default for Found {
+    #[inline(always)]
+    fn default() -> Self {
+        Found { numbers: [0; ROOM + CHILDREN], count: 0 }
+    }
 }
 
-lane_entry! {
-    /// Searches until the room is full or all is found.
-    fn search[S: Seek][S](search: &mut Search<'_, S>) = search_lanes;
+/// The numbers of the lanes, as bits.
+const LANES: [f32; CHILDREN] = {
+    let mut lanes = [0.0; CHILDREN];
+    let mut lane = 0;
+    while lane < CHILDREN {
+        lanes[lane] = f32::from_bits(lane as u32);
+        lane += 1;
+    }
+    lanes
+};
+
+impl Found {
+    fn is_full(&self) -> bool {
+        self.count >= ROOM
+    }
+
+    /// Appends the numbers of lanes, as bits, from `first` on.
+    #[inline(always)]
+    fn push<L: Lane>(&mut self, bits: u32, first: u32) {
+        for i in (0..CHILDREN).step_by(L::WIDTH) {
+            let bits = bits >> i & (u32::MAX >> (32 - L::WIDTH));
+            let mut packed = [0.0; CHILDREN];
+            L::load(&LANES[i..]).pack(bits, &mut packed);
+            let count = self.count.min(ROOM + CHILDREN - L::WIDTH);
+            for (number, lane) in self.numbers[count..count + L::WIDTH].iter_mut().zip(&packed[..L::WIDTH]) {
+                *number = first + lane.to_bits();
+            }
+            self.count += bits.count_ones() as usize;
+        }
+    }
+
+    /// What was found, which is forgotten.
+    fn take(&mut self) -> &[u32] {
+        &self.numbers[..std::mem::take(&mut self.count)]
+    }
+}
+
+/// The boxes that overlap a box `[min_x, max_x, min_y, max_y]`.
+struct BoxesInBox {
+    bounds: [f32; 4],
+    found: Found,
+}
+
+impl Seek for BoxesInBox {
+    #[inline(always)]
+    fn meets<L: Lane>(&self, node: &Node) -> u32 {
+        node.overlapping::<L>(&self.bounds)
+    }
+
+    #[inline(always)]
+    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
+        let bits = self.meets::<L>(leaf);
+        self.found.push::<L>(bits, first);
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.found.is_full()
+    }
+}
+
+/// The boxes that a track meets.
+struct BoxesAlong {
+    piece: TrackPart,
+    found: Found,
 }
 
 #[inline(always)]
-fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
-    let Search { tree, sought, open, depth, begun, found, count } = search;
-    let height = tree.height;
-    if !*begun && height > 0 {
-        *begun = true;
-        open[0] = (0, sought.meets::<L>(&tree.nodes[tree.starts[height - 1]]));
-        *depth = 1;
+fn met<L: Lane>(piece: &TrackPart, node: &Node) -> u32 {
+    let mut bits = 0;
+    for i in (0..CHILDREN).step_by(L::WIDTH) {
+        bits |= meets(piece, node.load::<L>(i)).bits() << i;
     }
-    while *depth > 0 {
-        let (number, children) = open[*depth - 1];
-        if children == 0 {
-            *depth -= 1;
-            continue;
-        }
-        let child = CHILDREN * number as usize + children.trailing_zeros() as usize;
-        if *depth == height {
-            if *count + CHILDREN > ROOM {
-                return;
-            }
-            sought.look::<L>(&tree.leaves[child], (CHILDREN * child) as u64, found, count);
-        } else {
-            let node = &tree.nodes[tree.starts[height - 1 - *depth] + child];
-            open[*depth] = (child as u32, sought.meets::<L>(node));
-        }
-        open[*depth - 1].1 &= children - 1;
-        *depth += usize::from(*depth < height);
-    }
+    bits
 }
 
-impl<'a, S: Seek> Search<'a, S> {
-    fn new(tree: &'a DiscTree, sought: S) -> Self {
-        Search {
-            tree,
-            sought,
-            open: [(0, 0); MAX_HEIGHT + 1],
-            depth: 0,
-            begun: false,
-            found: [0; ROOM],
-            count: 0,
-        }
-    }
-
-    /// Finds some more. Returns false if there is nothing more.
-    fn advance(&mut self, level: Level) -> bool {
-        self.count = 0;
-        if self.depth > 0 || !self.begun {
-            with_lanes!(level, L => search::<L, S>(self));
-        }
-        self.count > 0
-    }
-}
-
-/// The bodies in a box `[min_x, max_x, min_y, max_y]`.
-struct BoxSought {
-    bounds: [f32; 4],
-}
-
-impl Seek for BoxSought {
+impl Seek for BoxesAlong {
     #[inline(always)]
     fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        let [least_x, most_x, least_y, most_y] = self.bounds.map(L::splat);
-        let [min_x, max_x, min_y, max_y] = &node.0;
-        let mut bits = 0;
-        for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let across = L::load(&min_x[i..]).le(most_x).and(L::load(&max_x[i..]).ge(least_x));
-            let along = L::load(&min_y[i..]).le(most_y).and(L::load(&max_y[i..]).ge(least_y));
-            bits |= across.and(along).bits() << i;
-        }
-        bits
+        met::<L>(&self.piece, node)
     }
 
     #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u64, found: &mut [u64; ROOM], count: &mut usize) {
+    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
+        let bits = self.meets::<L>(leaf);
+        self.found.push::<L>(bits, first);
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.found.is_full()
+    }
+}
+
+/// The bodies in a box: those of which it is sure, and others.
+struct DiscsInBox {
+    bounds: [f32; 4],
+    sure: Found,
+    perhaps: Found,
+}
+
+impl DiscsInBox {
+    #[inline(always)]
+    fn new(bounds: [f32; 4]) -> Self {
+        DiscsInBox { bounds, sure: Found::default(), perhaps: Found::default() }
+    }
+}
+
+impl Seek for DiscsInBox {
+    #[inline(always)]
+    fn meets<L: Lane>(&self, node: &Node) -> u32 {
+        node.overlapping::<L>(&self.bounds)
+    }
+
+    #[inline(always)]
+    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
         let [least_x, most_x, least_y, most_y] = self.bounds.map(L::splat);
-        let [x, y, outer, inner] = &leaf.0;
         let zero = L::splat(0.0);
         let (mut near, mut sure) = (0, 0);
         for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let (x, y) = (L::load(&x[i..]), L::load(&y[i..]));
-            let (outer, inner) = (L::load(&outer[i..]), L::load(&inner[i..]));
+            let [x, y, outer, inner] = leaf.load::<L>(i);
             let away_x = (least_x - x).max(x - most_x).max(zero);
             let away_y = (least_y - y).max(y - most_y).max(zero);
             let away = away_x * away_x + away_y * away_y;
@@ -389,72 +366,103 @@ impl Seek for BoxSought {
             let within = away.lt(inner * inner).or((away_x + away_y).le(inner * zero));
             sure |= within.bits() << i;
         }
-        while near != 0 {
-            let lane = near.trailing_zeros();
-            near &= near - 1;
-            found[*count] = u64::from(sure >> lane & 1) << 32 | (first + u64::from(lane));
-            *count += 1;
+        sure &= near;
+        self.sure.push::<L>(sure, first);
+        if near != sure {
+            self.perhaps.push::<L>(near & !sure, first);
         }
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.sure.is_full() || self.perhaps.is_full()
     }
 }
 
 /// The bodies along a piece of a track.
-struct TrackSought {
+struct DiscsAlong {
     piece: TrackPart,
     from: [f32; 2],
     way: [f32; 2],
-    /// The square of the way's length.
+    /// The square of the way's length, and 1 by it.
     square: f32,
+    per_square: f32,
     /// Up to which fraction of the way bodies are sought.
     most: f32,
     outer: f32,
     /// Negative if bodies behind others are sought too.
     inner: f32,
+    /// The fractions at which bodies are met at the earliest, as bits, and the slots in the lower halves.
+    found: [u64; ROOM + CHILDREN],
+    count: usize,
 }
 
-impl TrackSought {
-    fn new(track: &Track, sought: Sought, [start, most]: [f32; 2]) -> TrackSought {
+impl DiscsAlong {
+    fn new(track: &Track, sought: Sought, [start, most]: [f32; 2]) -> Self {
         let slack = slack(track.from.x, track.from.y) + PART * sought.outer;
-        TrackSought {
+        let square = track.way.length_squared();
+        DiscsAlong {
             piece: track.piece(start, most),
             from: track.from.into(),
             way: track.way.into(),
-            square: track.way.length_squared(),
+            square,
+            per_square: 1.0 / square,
             most,
             outer: sought.outer + slack,
             inner: if sought.nearest { sought.inner - slack } else { f32::NEG_INFINITY },
+            found: [0; ROOM + CHILDREN],
+            count: 0,
         }
+    }
+
+    /// Visits what was found, the earliest first. Returns false if the visitor ended it.
+    fn visit_found(&mut self, limit: &mut f64, visit: &mut impl LineVisitor) -> bool {
+        let mut count = std::mem::take(&mut self.count);
+        while count > 0 {
+            let found = &mut self.found[..count];
+            let mut first = 0;
+            for i in 1..count {
+                if found[i] < found[first] {
+                    first = i;
+                }
+            }
+            let next = found[first];
+            count -= 1;
+            found[first] = found[count];
+            if f64::from(f32::from_bits((next >> 32) as u32)) > *limit {
+                break;
+            }
+            *limit = limit.min(visit(next as u32 as usize));
+            if *limit < 0.0 {
+                return false;
+            }
+        }
+        true
     }
 }
 
-impl Seek for TrackSought {
+impl Seek for DiscsAlong {
     #[inline(always)]
     fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        let mut bits = 0;
-        for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let [a, b, c, d] = &node.0;
-            let bounds = [L::load(&a[i..]), L::load(&b[i..]), L::load(&c[i..]), L::load(&d[i..])];
-            bits |= meets(&self.piece, bounds).bits() << i;
-        }
-        bits
+        met::<L>(&self.piece, node)
     }
 
     #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u64, found: &mut [u64; ROOM], count: &mut usize) {
+    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
         let constant = L::splat;
         let [from_x, from_y] = self.from.map(constant);
         let [way_x, way_y] = self.way.map(constant);
-        let (square, per_square) = (constant(self.square), constant(1.0 / self.square));
+        let (square, per_square) = (constant(self.square), constant(self.per_square));
         let (way_size, zero) = (way_x.abs() + way_y.abs(), constant(0.0));
-        let [x, y, outer, inner] = &leaf.0;
         for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let (away_x, away_y) = (from_x - L::load(&x[i..]), from_y - L::load(&y[i..]));
+            let [x, y, outer, inner] = leaf.load::<L>(i);
+            let (away_x, away_y) = (from_x - x, from_y - y);
             let nearing = -(away_x * way_x + away_y * way_y);
             let aside = away_x * way_y - away_y * way_x;
             let away = away_x * away_x + away_y * away_y;
             let loss = (away_x.abs() + away_y.abs()) * constant(LOSS);
             // The earliest that the outer disc can be met.
-            let reach = L::load(&outer[i..]) + constant(self.outer) + loss;
+            let reach = outer + constant(self.outer) + loss;
             let rest = reach * reach * square - aside * aside;
             let inside = away.le(reach * reach);
             let earliest = nearing - rest.max(zero).sqrt() - loss * way_size;
@@ -466,7 +474,7 @@ impl Seek for TrackSought {
             }
             let earliest = L::select(inside, zero, (earliest * per_square).max(zero));
             // The latest that the inner disc can be met.
-            let reach = L::load(&inner[i..]) + constant(self.inner) - loss;
+            let reach = inner + constant(self.inner) - loss;
             let rest = reach * reach * square - aside * aside;
             let latest = nearing - rest.max(zero).sqrt() + loss * way_size;
             let positive = reach.gt(zero);
@@ -481,9 +489,15 @@ impl Seek for TrackSought {
                 if sure >> lane & 1 == 1 && latest < self.most {
                     self.most = latest;
                 }
-                found[*count] = u64::from(earliest.to_bits()) << 32 | (first + (i as u64) + u64::from(lane));
-                *count += 1;
+                let slot = first + i as u32 + lane;
+                self.found[self.count] = u64::from(earliest.to_bits()) << 32 | u64::from(slot);
+                self.count += 1;
             }
         }
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.count >= ROOM
     }
 }

@@ -475,32 +475,32 @@ impl Broadphase {
         &self.levels.planes
     }
 
-    /// Visits the listed bodies, loose ones and strays among them, whose bounds a track may meet, without half-spaces; those in bands
-    /// only if `banded`. The track is grown by the excess. Returns false if the visitor ended the walk.
+    /// Visits the listed bodies, loose ones and strays among them, whose bounds a track may meet, without half-spaces. The track is
+    /// grown by the excess. Returns false if the visitor ended the walk.
     pub(crate) fn visit_along(
         &self,
         level: Level,
-        (track, banded): (&Track, bool),
+        track: &Track,
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
         let along_x = self.bands.along_x;
         let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
         let of = (track, line, along_x);
-        (!banded || Strip::of_bands(self).walk(level, of, (limit, &mut segment), visit))
+        Strip::of_bands(self).walk(level, of, (limit, &mut segment), visit)
             && self.levels.visit_along(level, (track, along_x), limit, visit)
     }
 
-    /// Visits the listed bodies, loose ones and strays among them, whose bounds overlap a box, without half-spaces; those in bands only
-    /// if `banded`. Returns false if the visitor did.
+    /// Visits the listed bodies, loose ones and strays among them, whose bounds overlap a box, without half-spaces. Returns false if
+    /// the visitor did.
     pub(crate) fn visit_box(
         &self,
         level: Level,
-        ([lower, upper], banded): ([Vec2; 2], bool),
+        [lower, upper]: [Vec2; 2],
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
         let along_x = self.bands.along_x;
-        (!banded || Strip::of_bands(self).visit_box(level, &ordered(along_x, lower, upper), visit))
+        Strip::of_bands(self).visit_box(level, &ordered(along_x, lower, upper), visit)
             && self.levels.visit_box(level, (lower, upper, along_x), visit)
     }
 }

@@ -151,21 +151,22 @@ impl Near<'_> {
         mut limit: f64,
         mut visit: impl FnMut(Candidate) -> f64,
     ) {
+        let (broadphase, level) = (self.broadphase, self.level);
         let kinds = &self.bodies.columns.kind;
         let near = |slot: usize| kinds[slot].is_collidable();
-        if let Some(discs) = self.discs {
-            let mut visit = |slot: usize| visit(Candidate { slot, listed: false });
-            if !discs.visit_along(self.level, (&track.grown(0.0), sought), &mut limit, &mut visit) {
-                return;
-            }
-        }
         let mut listed = |slot: usize| {
             if near(slot) { visit(Candidate { slot, listed: true }) } else { f64::INFINITY }
         };
-        let excess = self.broadphase.excess();
-        if self.broadphase.built > 0 && excess.is_finite() {
-            let banded = self.discs.is_none();
-            if !self.broadphase.visit_along(self.level, (&track.grown(excess), banded), &mut limit, &mut listed) {
+        let excess = broadphase.excess();
+        if broadphase.built > 0 && excess.is_finite() {
+            let goes_on = match self.discs {
+                Some(discs) => {
+                    let of = (track, sought);
+                    broadphase.visit_along_by_discs(level, discs, of, &mut limit, &mut listed)
+                }
+                None => broadphase.visit_along(level, &track.grown(excess), &mut limit, &mut listed),
+            };
+            if !goes_on {
                 return;
             }
             for &slot in self.broadphase.planes() {
@@ -227,22 +228,22 @@ impl Near<'_> {
     /// The second argument of `visit` is true if it is known already that the body has one shape, and that this one overlaps the box.
     pub(super) fn in_box(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(usize, bool) -> bool) {
         let (broadphase, level) = (self.broadphase, self.level);
-        if let Some(discs) = self.discs {
-            if !discs.visit_box(level, [lower.x, upper.x, lower.y, upper.y], &mut visit) {
-                return;
-            }
-        }
-        let mut visit = |slot: usize| visit(slot, false);
         let near = |slot: usize| self.world.is_listed_collidable(slot);
         let excess = broadphase.excess();
-        let mut listed = |slot: usize| !near(slot) || visit(slot);
         if broadphase.built > 0 {
-            let grown = [lower - excess, upper + excess];
-            let goes_on = if excess.is_finite() {
-                broadphase.visit_box(level, (grown, self.discs.is_none()), &mut listed)
-                    && broadphase.planes().iter().all(|&slot| listed(slot as usize))
-            } else {
+            let mut listed = |slot: usize| !near(slot) || visit(slot, false);
+            let goes_on = if !excess.is_finite() {
                 (0..broadphase.built).all(&mut listed)
+            } else {
+                let by_place = match self.discs {
+                    Some(discs) => broadphase
+                        .visit_box_by_discs(level, discs, [lower, upper], &mut |slot, sure| {
+                            (!sure && !near(slot)) || visit(slot, sure)
+                        }),
+                    None => broadphase.visit_box(level, [lower - excess, upper + excess], &mut listed),
+                };
+                by_place
+                    && broadphase.planes().iter().all(|&slot| !near(slot as usize) || visit(slot as usize, false))
             };
             if !goes_on {
                 return;
@@ -250,11 +251,11 @@ impl Near<'_> {
         }
         match self.others {
             None => {
-                self.world.unlisted().all(visit);
+                self.world.unlisted().all(|slot| visit(slot, false));
             }
             Some(others) => {
-                if others.planes.iter().all(|&slot| visit(slot as usize)) {
-                    let mut visit = |number: usize| visit(others.slots[number] as usize);
+                if others.planes.iter().all(|&slot| visit(slot as usize, false)) {
+                    let mut visit = |number: usize| visit(others.slots[number] as usize, false);
                     others.levels.visit_box(level, (lower, upper, false), &mut visit);
                 }
             }
