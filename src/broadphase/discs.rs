@@ -204,7 +204,7 @@ impl Broadphase {
 }
 
 /// The length of the first piece of a track, in heights of a band.
-const FIRST_PIECE: f32 = 3.0;
+const FIRST_PIECE: f32 = 2.0;
 
 /// A number in single precision that is not smaller.
 fn round_up(limit: f64) -> f32 {

@@ -82,11 +82,6 @@ impl Convex {
         Convex { slack: self.slack + 4.0 * f64::from(f32::EPSILON) * origin.abs().max_element(), ..self }
     }
 
-    /// Whether the shape is a disc, or a point.
-    pub(crate) fn is_disc(&self) -> bool {
-        self.count == 1
-    }
-
     fn core(&self) -> &[DVec2] {
         &self.vertices[..self.count]
     }
@@ -259,32 +254,9 @@ impl Convex {
         Some(RayHit { fraction, normal: along.perp() * height.signum() })
     }
 
-    /// The first of the edges, moved outward by the radius, and the discs around the vertices: the shape is all of them, and the core.
     fn ray_rounded(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
-        let mut first: Option<RayHit> = None;
-        let mut outside = false;
-        for (start, edge) in self.edges() {
-            let (outward, length) = (-edge.perp(), edge.length());
-            let (speed, distance) = (outward.dot(way), outward.dot(from - start) - self.radius * length);
-            outside |= distance > 0.0;
-            if speed < 0.0 && distance >= 0.0 {
-                let fraction = distance / -speed;
-                let place = (from + fraction * way - start).dot(edge);
-                let sooner = first.is_none_or(|first| fraction < first.fraction);
-                if sooner && (0.0..=length * length).contains(&place) {
-                    first = Some(RayHit { fraction, normal: outward / length });
-                }
-            }
-        }
-        for &vertex in self.core() {
-            let touch = ray_disc(vertex, self.radius, from, way);
-            if let Some(touch) =
-                touch.filter(|touch| first.is_none_or(|first| touch.fraction < first.fraction))
-            {
-                first = Some(touch);
-            }
-        }
-        if !outside && self.gap(from).distance <= 0.0 { Some(self.at_start(from)) } else { first }
+        let (outside, touch) = rounded(self.count, |i| self.vertices[i], self.radius, from, way);
+        if !outside && self.gap(from).distance <= 0.0 { Some(self.at_start(from)) } else { touch }
     }
 
     /// The core's vertices that are foremost in a direction: the two ends of the edge there, or one vertex twice.
@@ -389,22 +361,80 @@ fn clip(count: usize, vertex: impl Fn(usize) -> DVec2, from: DVec2, way: DVec2) 
     (enter <= leave).then_some((enter, face))
 }
 
-/// Where a ray first meets an outline at the origin, not turned, at most at `limit` of its way. `far_out` is the outline's place in the
-/// world: there coordinates are rounded.
+/// Where a ray meets a rounded polygon or segment from outside: on an edge, moved outward by the radius, or else on a disc around a vertex.
+/// Also returns whether the ray begins outside for certain. (To test the discs also of those that meet an edge took a fifth more of a cast
+/// of a circle. A ray enters a convex shape once.)
+#[inline]
+fn rounded(
+    count: usize,
+    vertex: impl Fn(usize) -> DVec2,
+    radius: f64,
+    from: DVec2,
+    way: DVec2,
+) -> (bool, Option<RayHit>) {
+    let mut first: Option<RayHit> = None;
+    let mut outside = false;
+    let mut start = vertex(count - 1);
+    for i in 0..count {
+        let edge = vertex(i) - start;
+        let outward = -edge.perp();
+        let speed = outward.dot(way);
+        if speed < 0.0 || !outside {
+            let length = edge.length();
+            let distance = outward.dot(from - start) - radius * length;
+            outside |= distance > 0.0;
+            if speed < 0.0 && distance >= 0.0 {
+                let fraction = distance / -speed;
+                let place = (from + fraction * way - start).dot(edge);
+                let sooner = first.is_none_or(|first| fraction < first.fraction);
+                if sooner && (0.0..=length * length).contains(&place) {
+                    first = Some(RayHit { fraction, normal: outward / length });
+                }
+            }
+        }
+        start = vertex(i);
+    }
+    if first.is_none() {
+        for i in 0..count {
+            let touch = ray_disc(vertex(i), radius, from, way);
+            let sooner = |touch: &RayHit| first.is_none_or(|first| touch.fraction < first.fraction);
+            first = touch.filter(sooner).or(first);
+        }
+    }
+    (outside, first)
+}
+
+/// Where a disc, its centre moved along a ray, first meets an outline at the origin that is not turned, at most at `limit` of its way.
+/// A ray itself is a disc of radius 0. `far_out` is the outline's place in the world: there coordinates are rounded.
 #[inline]
 pub(crate) fn ray_outline(
     outline: &Outline,
+    radius: f64,
     (from, way): (DVec2, DVec2),
     limit: f64,
     far_out: DVec2,
 ) -> Option<RayHit> {
-    if outline.count > 2 && outline.radius == 0.0 {
-        let (enter, face) = clip(outline.count, |i| outline.vertices[i].as_dvec2(), from, way)?;
-        if enter > 0.0 {
-            return (enter <= limit).then(|| RayHit { fraction: enter, normal: face.normalize() });
+    let (count, radius) = (outline.count, f64::from(outline.radius) + radius);
+    let vertex = |i: usize| outline.vertices[i].as_dvec2();
+    let touch = match count {
+        1 => ray_disc(vertex(0), radius, from, way),
+        2.. if radius > 0.0 => match rounded(count, vertex, radius, from, way) {
+            (true, touch) => touch,
+            (false, _) => {
+                Convex { radius, ..Convex::placed(outline, DVec2::ZERO, DVec2::X) }.ray(from, way, limit)
+            }
+        },
+        _ => {
+            if count > 2 {
+                let (enter, face) = clip(count, vertex, from, way)?;
+                if enter > 0.0 {
+                    return (enter <= limit).then(|| RayHit { fraction: enter, normal: face.normalize() });
+                }
+            }
+            Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out).ray(from, way, limit)
         }
-    }
-    Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out).ray(from, way, limit)
+    };
+    touch.filter(|touch| touch.fraction <= limit)
 }
 
 /// Whether a ray passes a disc, or goes away from it. Only what is sure counts.

@@ -2,7 +2,7 @@
 
 use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
-use super::solid::{Probe, Solid, faces, ray_part};
+use super::solid::{Probe, Solid, disc_meets_part, faces};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::broadphase::discs::Sought;
 use crate::broadphase::walk::Track;
@@ -104,16 +104,22 @@ pub enum Visit {
 /// A number times this is larger than all numbers that are rounded to the same f32.
 const SAME: f64 = 1.0 + f32::EPSILON as f64;
 
+/// What is moved, where it begins.
+#[derive(Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "it lives for one cast")]
+enum Moved {
+    /// A disc of this radius; of a ray it is 0.
+    Disc(f32),
+    Shape(Convex),
+}
+
 /// A ray or a moved shape, prepared.
 #[derive(Clone, Copy)]
 pub(super) struct Cast {
-    /// The shape, where it begins. A ray has none.
-    shape: Option<Convex>,
+    moved: Moved,
     from: DVec2,
     way: DVec2,
     track: Track,
-    /// The radius of a disc about `from` that the shape holds.
-    inner: f32,
 }
 
 /// What can be cast.
@@ -135,7 +141,7 @@ impl Castable for Ray {
 
     fn prepare(&self) -> Cast {
         let track = Track { from: self.from, way: self.way, half: Vec2::ZERO };
-        Cast { shape: None, from: self.from.as_dvec2(), way: self.way.as_dvec2(), track, inner: 0.0 }
+        Cast { moved: Moved::Disc(0.0), from: self.from.as_dvec2(), way: self.way.as_dvec2(), track }
     }
 }
 
@@ -150,10 +156,17 @@ impl Castable for ShapeCast {
 
     fn prepare(&self) -> Cast {
         let from = self.probe.position;
-        let (shape, half) = self.probe.place().expect("a half-space is refused");
+        let (moved, half) = match self.probe.shape {
+            Shape::Circle { radius } | Shape::Particle { radius } => {
+                (Moved::Disc(radius), Vec2::splat(radius))
+            }
+            _ => {
+                let (shape, half) = self.probe.place().expect("a half-space is refused");
+                (Moved::Shape(shape), half)
+            }
+        };
         let track = Track { from, way: self.way, half };
-        let inner = if shape.is_disc() { shape.radius as f32 } else { 0.0 };
-        Cast { shape: Some(shape), from: from.as_dvec2(), way: self.way.as_dvec2(), track, inner }
+        Cast { moved, from: from.as_dvec2(), way: self.way.as_dvec2(), track }
     }
 }
 
@@ -168,8 +181,12 @@ struct Met {
 impl Cast {
     /// Where a shape of a body is first met, at most at `limit`.
     fn touch(&self, near: &Near<'_>, slot: usize, part: u8, limit: f64) -> Option<RayHit> {
-        let Some(shape) = &self.shape else {
-            return ray_part(near.bodies, (slot, part), (self.from, self.way), limit);
+        let shape = match &self.moved {
+            &Moved::Disc(radius) => {
+                let ray = (self.from, self.way);
+                return disc_meets_part(near.bodies, (slot, part), ray, radius.into(), limit);
+            }
+            Moved::Shape(shape) => shape,
         };
         if self.passes(near, slot) || !faces(near.bodies, slot, self.from) {
             return None;
@@ -182,11 +199,6 @@ impl Cast {
             }
             Solid::Convex(convex) => convex.minus(shape).ray(DVec2::ZERO, self.way, limit),
         }
-    }
-
-    /// The radius of a disc about `from` that holds the shape.
-    fn outer(&self) -> f32 {
-        if self.inner > 0.0 { self.inner } else { self.track.half.length() }
     }
 
     /// Whether the disc around the moved shape passes that around a body. Only what is sure counts.
@@ -211,7 +223,12 @@ impl Cast {
         mut visit: impl FnMut(Met) -> f64,
     ) {
         let mut limit = 1.0f64;
-        let sought = Sought { outer: self.outer(), inner: self.inner, nearest };
+        let (outer, inner) = match self.moved {
+            Moved::Disc(radius) => (radius, radius),
+            // The centre is in the shape.
+            Moved::Shape(_) => (self.track.half.length(), 0.0),
+        };
+        let sought = Sought { outer, inner, nearest };
         near.along((&self.track, sought), limit, |candidate| {
             let slot = candidate.slot;
             for part in 0..near.bodies.shape_count(slot) {
@@ -229,17 +246,20 @@ impl Cast {
 
     fn hit(&self, near: &Near<'_>, Met { slot, part, touch }: Met) -> Hit {
         let at = self.from + touch.fraction * self.way;
-        let point = match &self.shape {
-            None => at,
-            Some(shape) if touch.fraction > 0.0 => {
+        let solid = || Solid::of(near.bodies, slot, part);
+        let point = match &self.moved {
+            Moved::Disc(0.0) => at,
+            &Moved::Disc(radius) if touch.fraction > 0.0 => at - f64::from(radius) * touch.normal,
+            &Moved::Disc(radius) => solid().nearest(&Convex::disc(at, radius.into())).on_first,
+            Moved::Shape(shape) if touch.fraction > 0.0 => {
                 let moved = shape.moved(touch.fraction * self.way);
                 let gap = PointGap { distance: 0.0, normal: touch.normal };
-                match Solid::of(near.bodies, slot, part) {
+                match solid() {
                     Solid::Plane { normal, offset } => moved.nearest_to_plane(normal, offset).on_first,
                     Solid::Convex(convex) => convex.nearest_points(&moved, gap).on_first,
                 }
             }
-            Some(shape) => Solid::of(near.bodies, slot, part).nearest(shape).on_first,
+            Moved::Shape(shape) => solid().nearest(shape).on_first,
         };
         Hit {
             body: near.bodies.handle(slot),
