@@ -9,8 +9,8 @@
 //!                     the body is outside if its outer disc is, and inside if its inner disc reaches the box
 //! along a track:  piece by piece, each four times as long as the one before:
 //!                     the nodes that the piece meets; of their leaves, in lanes:
-//!                         when the track meets the outer disc, at the earliest, and the inner disc, at the latest
-//!                     the bodies, the earliest first, up to where one is met for certain
+//!                         when the track meets the outer disc
+//!                     the bodies, the earliest first, until the visitor has what it wants
 //! ```
 //!
 //! What a search finds goes to the exact test of the query. It is only the order, and what is left out, that the discs decide; both have
@@ -18,13 +18,14 @@
 
 use super::Broadphase;
 use super::levels::Levels;
+pub(crate) use super::tree::Group;
 use super::tree::{CHILDREN, NOWHERE, Node, Search, Seek, Tree, grow};
 use super::walk::{LineVisitor, Track, TrackPart, meets};
 use crate::body::Bodies;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
-use crate::lane::{Lane, Mask, values};
+use crate::lane::{Lane, Mask};
 use glam::Vec2;
 
 /// The leaves that a task makes.
@@ -111,6 +112,24 @@ impl DiscTree {
         self.build_boxes(&broadphase.levels, broadphase.bands.along_x);
     }
 
+    /// Takes the leaves of discs that overlap a box. Returns false if they are too many.
+    pub(crate) fn gather(&self, level: Level, [lower, upper]: [Vec2; 2], group: &mut Group) -> bool {
+        group.gather(level, &self.discs, &[lower.x, upper.x, lower.y, upper.y])
+    }
+
+    /// The fraction of a track that is looked at first.
+    fn first_piece(&self, track: &Track, sought: Sought) -> f32 {
+        let length = track.way.length();
+        if sought.nearest && length > self.piece { self.piece / length } else { 1.0 }
+    }
+
+    /// The box around what is looked at first of a track.
+    pub(crate) fn bounds_of_first_piece(&self, track: &Track, sought: Sought) -> [Vec2; 2] {
+        let Track { from, way, half } = track.grown(0.0);
+        let to = from + self.first_piece(track, sought) * way;
+        [from.min(to) - half, from.max(to) + half]
+    }
+
     fn build_boxes(&mut self, levels: &Levels, along_x: bool) {
         let ([min_s, max_s, min_b, max_b], _) = levels.columns();
         let columns = if along_x { [min_b, max_b, min_s, max_s] } else { [min_s, max_s, min_b, max_b] };
@@ -131,11 +150,11 @@ impl Broadphase {
     pub(crate) fn visit_box_by_discs(
         &self,
         level: Level,
-        tree: &DiscTree,
+        (tree, group): (&DiscTree, Option<&Group>),
         [lower, upper]: [Vec2; 2],
         visit: &mut impl FnMut(usize, bool) -> bool,
     ) -> bool {
-        let mut search = Search::new(&tree.discs, DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]));
+        let mut search = Search::new(&tree.discs, group, DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]));
         while search.advance(level) {
             let DiscsInBox { sure, perhaps, .. } = &mut search.sought;
             let goes_on = sure.take().iter().all(|&slot| visit(slot as usize, true))
@@ -147,7 +166,7 @@ impl Broadphase {
         let grown = Vec2::splat(self.excess());
         let (lower, upper) = (lower - grown, upper + grown);
         let bounds = [lower.x, upper.x, lower.y, upper.y];
-        let mut search = Search::new(&tree.boxes, BoxesInBox { bounds, found: Found::default() });
+        let mut search = Search::new(&tree.boxes, None, BoxesInBox { bounds, found: Found::default() });
         while search.advance(level) {
             for &place in search.sought.found.take() {
                 if !visit(self.levels.slot[place as usize] as usize, false) {
@@ -163,25 +182,19 @@ impl Broadphase {
     pub(crate) fn visit_along_by_discs(
         &self,
         level: Level,
-        tree: &DiscTree,
+        (tree, mut group): (&DiscTree, Option<&Group>),
         (track, sought): (&Track, Sought),
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
-        let length = track.way.length();
         let exact = track.grown(0.0);
-        let (mut start, mut piece) = (0.0f32, 1.0f32);
-        if sought.nearest && length > tree.piece {
-            piece = tree.piece / length;
-        }
+        let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought));
         while start < 1.0 && f64::from(start) <= *limit {
             let end = if start + piece < 1.0 { start + piece } else { 1.0 };
             let most = round_up(*limit).min(end);
-            let mut search = Search::new(&tree.discs, DiscsAlong::new(&exact, sought, [start, most]));
+            let along = DiscsAlong::new(&exact, sought, [start, most]);
+            let mut search = Search::new(&tree.discs, group.take(), along);
             while search.advance(level) {
-                if search.sought.most < most {
-                    *limit = limit.min(f64::from(search.sought.most));
-                }
                 if !search.sought.visit_found(limit, visit) {
                     return false;
                 }
@@ -190,7 +203,7 @@ impl Broadphase {
             (start, piece) = (end, 4.0 * piece);
         }
         let piece = track.grown(self.excess()).piece(0.0, round_up(*limit));
-        let mut search = Search::new(&tree.boxes, BoxesAlong { piece, found: Found::default() });
+        let mut search = Search::new(&tree.boxes, None, BoxesAlong { piece, found: Found::default() });
         while search.advance(level) {
             for &place in search.sought.found.take() {
                 *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
@@ -214,9 +227,8 @@ fn round_up(limit: f64) -> f32 {
 /// What is sought along a track.
 #[derive(Clone, Copy)]
 pub(crate) struct Sought {
-    /// The radius of a disc that holds the shape that is moved, and of one that it holds; both are about its centre. 0 of a ray.
+    /// The radius of a disc about the centre of the shape that is moved, which holds it. 0 of a ray.
     pub outer: f32,
-    pub inner: f32,
     /// Only the nearest body is wanted, whichever it is.
     pub nearest: bool,
 }
@@ -253,19 +265,24 @@ impl Found {
         self.count >= ROOM
     }
 
-    /// Appends the numbers of lanes, as bits, from `first` on.
+    /// Appends the numbers of the lanes that `bits` names, from `first` on.
     #[inline(always)]
     fn push<L: Lane>(&mut self, bits: u32, first: u32) {
         for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let bits = bits >> i & (u32::MAX >> (32 - L::WIDTH));
-            let mut packed = [0.0; CHILDREN];
-            L::load(&LANES[i..]).pack(bits, &mut packed);
-            let count = self.count.min(ROOM + CHILDREN - L::WIDTH);
-            for (number, lane) in self.numbers[count..count + L::WIDTH].iter_mut().zip(&packed[..L::WIDTH]) {
-                *number = first + lane.to_bits();
-            }
-            self.count += bits.count_ones() as usize;
+            self.push_lanes::<L>(bits >> i & (u32::MAX >> (32 - L::WIDTH)), first, i);
         }
+    }
+
+    /// The same of one vector, from lane `i` on.
+    #[inline(always)]
+    fn push_lanes<L: Lane>(&mut self, bits: u32, first: u32, i: usize) {
+        let mut packed = [0.0; CHILDREN];
+        L::load(&LANES[i..]).pack(bits, &mut packed);
+        let count = self.count.min(ROOM + CHILDREN - L::WIDTH);
+        for (number, lane) in self.numbers[count..count + L::WIDTH].iter_mut().zip(&packed[..L::WIDTH]) {
+            *number = first + lane.to_bits();
+        }
+        self.count += bits.count_ones() as usize;
     }
 
     /// What was found, which is forgotten.
@@ -390,11 +407,11 @@ struct DiscsAlong {
     /// Up to which fraction of the way bodies are sought.
     most: f32,
     outer: f32,
-    /// Negative if bodies behind others are sought too.
-    inner: f32,
-    /// The fractions at which bodies are met at the earliest, as bits, and the slots in the lower halves.
-    found: [u64; ROOM + CHILDREN],
-    count: usize,
+    /// The fractions at which the outer discs are met at the earliest. Before [`Seek::finish`], the same without the square root of
+    /// `rest`, and times `square`.
+    earliest: [f32; ROOM + CHILDREN],
+    rest: [f32; ROOM + CHILDREN],
+    slots: Found,
 }
 
 impl DiscsAlong {
@@ -406,33 +423,32 @@ impl DiscsAlong {
             from: track.from.into(),
             way: track.way.into(),
             square,
-            per_square: 1.0 / square,
+            // All are met at once on a way that is hardly any.
+            per_square: if square > 1.0e-30 { 1.0 / square } else { 0.0 },
             most,
             outer: sought.outer + slack,
-            inner: if sought.nearest { sought.inner - slack } else { f32::NEG_INFINITY },
-            found: [0; ROOM + CHILDREN],
-            count: 0,
+            earliest: [0.0; ROOM + CHILDREN],
+            rest: [0.0; ROOM + CHILDREN],
+            slots: Found::default(),
         }
     }
 
     /// Visits what was found, the earliest first. Returns false if the visitor ended it.
     fn visit_found(&mut self, limit: &mut f64, visit: &mut impl LineVisitor) -> bool {
-        let mut count = std::mem::take(&mut self.count);
-        while count > 0 {
-            let found = &mut self.found[..count];
+        let slots = self.slots.take();
+        let earliest = &mut self.earliest[..slots.len()];
+        for _ in 0..slots.len() {
             let mut first = 0;
-            for i in 1..count {
-                if found[i] < found[first] {
+            for i in 1..earliest.len() {
+                if earliest[i] < earliest[first] {
                     first = i;
                 }
             }
-            let next = found[first];
-            count -= 1;
-            found[first] = found[count];
-            if f64::from(f32::from_bits((next >> 32) as u32)) > *limit {
+            if f64::from(earliest[first]) > *limit {
                 break;
             }
-            *limit = limit.min(visit(next as u32 as usize));
+            earliest[first] = f32::INFINITY;
+            *limit = limit.min(visit(slots[first] as usize));
             if *limit < 0.0 {
                 return false;
             }
@@ -452,52 +468,41 @@ impl Seek for DiscsAlong {
         let constant = L::splat;
         let [from_x, from_y] = self.from.map(constant);
         let [way_x, way_y] = self.way.map(constant);
-        let (square, per_square) = (constant(self.square), constant(self.per_square));
+        let square = constant(self.square);
         let (way_size, zero) = (way_x.abs() + way_y.abs(), constant(0.0));
         for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let [x, y, outer, inner] = leaf.load::<L>(i);
+            let [x, y, outer, _] = leaf.load::<L>(i);
             let (away_x, away_y) = (from_x - x, from_y - y);
             let nearing = -(away_x * way_x + away_y * way_y);
             let aside = away_x * way_y - away_y * way_x;
-            let away = away_x * away_x + away_y * away_y;
             let loss = (away_x.abs() + away_y.abs()) * constant(LOSS);
-            // The earliest that the outer disc can be met.
             let reach = outer + constant(self.outer) + loss;
             let rest = reach * reach * square - aside * aside;
-            let inside = away.le(reach * reach);
-            let earliest = nearing - rest.max(zero).sqrt() - loss * way_size;
-            let ahead = nearing.gt(zero);
-            let outside = ahead.and(rest.ge(zero)).and(earliest.le(constant(self.most) * square));
-            let mut bits = inside.or(outside).bits();
-            if bits == 0 {
-                continue;
-            }
-            let earliest = L::select(inside, zero, (earliest * per_square).max(zero));
-            // The latest that the inner disc can be met.
-            let reach = inner + constant(self.inner) - loss;
-            let rest = reach * reach * square - aside * aside;
-            let latest = nearing - rest.max(zero).sqrt() + loss * way_size;
-            let positive = reach.gt(zero);
-            let inside = positive.and(away.le(reach * reach));
-            let latest = L::select(inside, zero, (latest * per_square).max(zero));
-            let sure = inside.or(positive.and(ahead).and(rest.ge(zero))).bits();
-            let (earliest, latest) = (values(earliest), values(latest));
-            while bits != 0 {
-                let lane = bits.trailing_zeros();
-                bits &= bits - 1;
-                let (earliest, latest) = (earliest[lane as usize & 15], latest[lane as usize & 15]);
-                if sure >> lane & 1 == 1 && latest < self.most {
-                    self.most = latest;
-                }
-                let slot = first + i as u32 + lane;
-                self.found[self.count] = u64::from(earliest.to_bits()) << 32 | u64::from(slot);
-                self.count += 1;
-            }
+            let earliest = nearing - loss * way_size;
+            let inside = (away_x * away_x + away_y * away_y).le(reach * reach);
+            // At the earliest head-on: the root can wait.
+            let soon = earliest.le(constant(self.most) * square + reach * way_size);
+            let ahead = nearing.gt(zero).and(rest.ge(zero)).and(soon);
+            let bits = inside.or(ahead).bits();
+            let count = self.slots.count.min(ROOM + CHILDREN - L::WIDTH);
+            L::select(inside, zero, earliest).pack(bits, &mut self.earliest[count..]);
+            L::select(inside, zero, rest).pack(bits, &mut self.rest[count..]);
+            self.slots.push_lanes::<L>(bits, first, i);
         }
     }
 
     #[inline(always)]
     fn is_full(&self) -> bool {
-        self.count >= ROOM
+        self.slots.is_full()
+    }
+
+    #[inline(always)]
+    fn finish<L: Lane>(&mut self) {
+        let (per_square, zero) = (L::splat(self.per_square), L::splat(0.0));
+        for i in (0..self.slots.count).step_by(L::WIDTH) {
+            let root = L::load(&self.rest[i..]).max(zero).sqrt();
+            let earliest = (L::load(&self.earliest[i..]) - root) * per_square;
+            earliest.max(zero).store(&mut self.earliest[i..]);
+        }
     }
 }

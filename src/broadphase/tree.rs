@@ -127,11 +127,80 @@ pub(super) trait Seek: Sized {
     fn look<L: Lane>(&mut self, leaf: &Node, first: u32);
     /// Whether there may be no room for what another leaf holds.
     fn is_full(&self) -> bool;
+    /// Ends a walk, before what was found is visited.
+    #[inline(always)]
+    fn finish<L: Lane>(&mut self) {}
 }
 
-/// A walk through a tree.
+/// The most leaves of a group.
+const GROUP: usize = 16 * CHILDREN;
+
+/// The leaves near each other, for several searches there: these need not go down the tree one after the other.
+pub(crate) struct Group {
+    /// The boxes around the leaves, and their numbers.
+    boxes: [Node; GROUP / CHILDREN],
+    leaves: [u32; GROUP],
+    count: usize,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Group { boxes: [Node::default(); GROUP / CHILDREN], leaves: [0; GROUP], count: 0 }
+    }
+}
+
+impl Group {
+    /// Takes the leaves of a tree that overlap a box `[min_x, max_x, min_y, max_y]`. Returns false if they are too many.
+    pub(super) fn gather(&mut self, level: Level, tree: &Tree, bounds: &[f32; 4]) -> bool {
+        self.count = 0;
+        with_lanes!(level, L => gather::<L>(self, tree, bounds))
+    }
+}
+
+lane_entry! {
+    fn gather[][](group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> bool = gather_lanes;
+}
+
+#[inline(always)]
+fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> bool {
+    let Some(top) = tree.height.checked_sub(1) else { return true };
+    let mut open = [(0, 0); MAX_HEIGHT];
+    open[0] = (0, tree.nodes[tree.starts[top]].overlapping::<L>(bounds));
+    let mut depth = 1;
+    while depth > 0 {
+        let (number, children) = open[depth - 1];
+        if children == 0 {
+            depth -= 1;
+            continue;
+        }
+        open[depth - 1].1 &= children - 1;
+        let child = children.trailing_zeros() as usize;
+        let below = CHILDREN * number as usize + child;
+        if depth <= top {
+            open[depth] =
+                (below as u32, tree.nodes[tree.starts[top - depth] + below].overlapping::<L>(bounds));
+            depth += 1;
+            continue;
+        }
+        if group.count == GROUP {
+            return false;
+        }
+        let node = &tree.nodes[number as usize];
+        group.boxes[group.count / CHILDREN]
+            .set(group.count % CHILDREN, node.0.map(|column| column[child & (CHILDREN - 1)]));
+        group.leaves[group.count] = below as u32;
+        group.count += 1;
+    }
+    for place in group.count..group.count.next_multiple_of(CHILDREN) {
+        group.boxes[place / CHILDREN].set(place % CHILDREN, Node::MISSING);
+    }
+    true
+}
+
+/// A walk through a tree, or through a group of its leaves.
 pub(super) struct Search<'a, S> {
     tree: &'a Tree,
+    group: Option<&'a Group>,
     pub sought: S,
     /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
     open: [(u32, u32); MAX_HEIGHT],
@@ -146,7 +215,42 @@ lane_entry! {
 
 #[inline(always)]
 fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
-    let Search { tree, sought, open, depth, begun } = search;
+    match search.group {
+        Some(group) => search_group::<L, S>(search, group),
+        None => search_tree::<L, S>(search),
+    }
+    search.sought.finish::<L>();
+}
+
+#[inline(always)]
+fn search_group<L: Lane, S: Seek>(search: &mut Search<'_, S>, group: &Group) {
+    let Search { tree, sought, open, depth, begun, .. } = search;
+    {
+        let (mut next, mut children) = (open[0].0 as usize, open[0].1);
+        loop {
+            while children != 0 {
+                if sought.is_full() {
+                    (open[0], *begun, *depth) = ((next as u32, children), true, 1);
+                    return;
+                }
+                let place = CHILDREN * (next - 1) + children.trailing_zeros() as usize;
+                children &= children - 1;
+                let leaf = group.leaves[place] as usize;
+                sought.look::<L>(&tree.leaves[leaf], (CHILDREN * leaf) as u32);
+            }
+            if CHILDREN * next >= group.count {
+                break;
+            }
+            children = sought.meets::<L>(&group.boxes[next]);
+            next += 1;
+        }
+        (*begun, *depth) = (true, 0);
+    }
+}
+
+#[inline(always)]
+fn search_tree<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
+    let Search { tree, sought, open, depth, begun, .. } = search;
     let height = tree.height;
     if !*begun {
         *begun = true;
@@ -182,9 +286,10 @@ fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
 }
 
 impl<'a, S: Seek> Search<'a, S> {
+    /// A search through a tree; `group` holds the leaves that matter, if these are known.
     #[inline]
-    pub(super) fn new(tree: &'a Tree, sought: S) -> Self {
-        Search { tree, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
+    pub(super) fn new(tree: &'a Tree, group: Option<&'a Group>, sought: S) -> Self {
+        Search { tree, group, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
     }
 
     /// Searches on until there is no room for more. Returns false if there is nothing more.

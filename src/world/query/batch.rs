@@ -17,6 +17,7 @@ use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, neares
 use super::solid::Probe;
 use crate::base::room::{make_room, resize};
 use crate::body::MAX_COORDINATE;
+use crate::broadphase::discs::Group;
 use crate::crew::{SharedSlice, with_crew};
 use crate::error::{Error, check_vec};
 use crate::world::World;
@@ -39,8 +40,7 @@ fn run_length(queries: usize) -> usize {
 #[derive(Default)]
 pub struct BatchFirst<T> {
     found: Vec<Option<T>>,
-    /// Where each query begins, and in the lower half its number.
-    order: Vec<u64>,
+    order: Order,
     prepared: Prepared,
 }
 
@@ -53,6 +53,7 @@ pub struct BatchHits<T> {
     offsets: Vec<usize>,
     hits: Vec<T>,
     runs: Vec<AnswerRun<T>>,
+    order: Order,
     prepared: Prepared,
 }
 
@@ -72,7 +73,7 @@ impl<T> Default for AnswerRun<T> {
 impl<T> BatchFirst<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchFirst { found: Vec::new(), order: Vec::new(), prepared: Prepared::default() }
+        BatchFirst { found: Vec::new(), order: Order::default(), prepared: Prepared::default() }
     }
 
     /// The answer of each query of the last batch.
@@ -84,7 +85,7 @@ impl<T> BatchFirst<T> {
 impl<T> BatchHits<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchHits { offsets: Vec::new(), hits: Vec::new(), runs: Vec::new(), prepared: Prepared::default() }
+        BatchHits { offsets: Vec::new(), hits: Vec::new(), runs: Vec::new(), order: Order::default(), prepared: Prepared::default() }
     }
 
     /// The number of queries of the last batch.
@@ -120,30 +121,117 @@ impl<T> BatchHits<T> {
     }
 }
 
+/// Queries in the order of place: those that look at the same bodies follow each other, so that these are in the caches.
+#[derive(Default)]
+struct Order {
+    /// The region of each query, and in the lower half its number.
+    keys: Vec<u64>,
+    /// The place of each query in this order, for those who ask.
+    places: Vec<u32>,
+}
+
+impl Order {
+    /// Orders queries by where they begin.
+    fn sort(&mut self, near: &Near<'_>, count: usize, begin: impl Fn(usize) -> Vec2) {
+        make_room(&mut self.keys, count);
+        self.keys.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
+        if count <= MOST_ORDERED {
+            self.keys.sort_unstable();
+        }
+    }
+
+    /// The query at a place.
+    fn query(&self, place: usize) -> usize {
+        // The number is in the lower half, if there are not too many.
+        if self.keys.len() <= MOST_ORDERED { self.keys[place] as u32 as usize } else { place }
+    }
+
+    /// Finds the places of all queries.
+    fn invert(&mut self) {
+        if self.keys.len() <= MOST_ORDERED {
+            resize(&mut self.places, self.keys.len());
+            for (place, &key) in self.keys.iter().enumerate() {
+                self.places[key as u32 as usize] = place as u32;
+            }
+        }
+    }
+
+    /// The place of a query.
+    fn place(&self, query: usize) -> usize {
+        if self.keys.len() <= MOST_ORDERED { self.places[query] as usize } else { query }
+    }
+}
+
+/// Where a query looks.
+trait Looks: Sync {
+    /// A point there.
+    fn begin(&self, query: usize) -> Vec2;
+    /// The corners of a box in which it looks first. `None` if that is unknown.
+    fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]>;
+}
+
+/// Casts, of which the nearest hit is sought, or all hits.
+struct Along<'a, C> {
+    casts: &'a [C],
+    nearest: bool,
+}
+
+impl<C: Castable + Sync> Looks for Along<'_, C> {
+    fn begin(&self, query: usize) -> Vec2 {
+        self.casts[query].begin()
+    }
+
+    fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
+        self.casts[query].prepare().first_bounds(near, self.nearest)
+    }
+}
+
+/// Boxes, by the number of the query.
+struct InBoxes<B>(B);
+
+impl<B: Fn(usize) -> [Vec2; 2] + Sync> Looks for InBoxes<B> {
+    fn begin(&self, query: usize) -> Vec2 {
+        self.0(query)[0]
+    }
+
+    fn first(&self, _: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
+        Some(self.0(query))
+    }
+}
+
+/// Points around which a query looks, further and further away.
+struct Around<'a>(&'a [Vec2]);
+
+impl Looks for Around<'_> {
+    fn begin(&self, query: usize) -> Vec2 {
+        self.0[query]
+    }
+
+    fn first(&self, _: &Near<'_>, _: usize) -> Option<[Vec2; 2]> {
+        None
+    }
+}
+
 impl<T: Copy + Send> BatchFirst<T> {
-    /// Asks `count` queries, those that begin near each other one after the other: they look at the same bodies, which are in the caches
-    /// then.
+    /// Asks `count` queries.
     fn ask(
         &mut self,
         world: &World,
         count: usize,
-        begin: impl Fn(usize) -> Vec2,
+        looks: &impl Looks,
         ask: impl Fn(&Near<'_>, usize) -> Option<T> + Sync,
     ) {
         make_room(&mut self.found, count);
         self.found.resize(count, None);
         let near = world.near_for_batch(&mut self.prepared, count);
-        make_room(&mut self.order, count);
-        self.order.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
-        if count <= MOST_ORDERED {
-            self.order.sort_unstable();
-        }
+        self.order.sort(&near, count, |query| looks.begin(query));
         let (order, found) = (&self.order, SharedSlice::new(&mut self.found));
         with_crew(None, |crew| {
             crew.chunks(count, run_length(count), |range| {
-                for place in range {
-                    // The number is in the lower half, if there are not too many.
-                    let query = if count <= MOST_ORDERED { order[place] as u32 as usize } else { place };
+                let mut group = Group::default();
+                let first = |place: usize| looks.first(&near, order.query(place));
+                let near = near.grouped(&mut group, range.clone().map(first));
+                for query in range.map(|place| order.query(place)) {
                     let answer = ask(&near, query);
                     #[allow(unsafe_code)]
                     // SAFETY: each place has a query of its own, and each place is in one chunk.
@@ -157,31 +245,51 @@ impl<T: Copy + Send> BatchFirst<T> {
 
 impl<T: Copy + Send> BatchHits<T> {
     /// Asks `count` queries. `ask` appends the answers of one of them.
-    fn ask(&mut self, world: &World, count: usize, ask: impl Fn(&Near<'_>, usize, &mut Vec<T>) + Sync) {
+    fn ask(
+        &mut self,
+        world: &World,
+        count: usize,
+        looks: &impl Looks,
+        ask: impl Fn(&Near<'_>, usize, &mut Vec<T>) + Sync,
+    ) {
         let length = run_length(count);
         let runs = count.div_ceil(length);
         if self.runs.len() < runs {
             self.runs.resize_with(runs, AnswerRun::default);
         }
         let near = world.near_for_batch(&mut self.prepared, count);
+        self.order.sort(&near, count, |query| looks.begin(query));
+        let order = &self.order;
         with_crew(None, |crew| {
             crew.for_each(&mut self.runs[..runs], |number, run| {
+                let range = number * length..count.min((number + 1) * length);
+                let mut group = Group::default();
+                let first = |place: usize| looks.first(&near, order.query(place));
+                let near = near.grouped(&mut group, range.clone().map(first));
                 run.ends.clear();
                 run.hits.clear();
-                for query in number * length..count.min((number + 1) * length) {
+                for query in range.map(|place| order.query(place)) {
                     ask(&near, query, &mut run.hits);
                     run.ends.push(run.hits.len());
                 }
             });
         });
-        self.offsets.clear();
-        resize(&mut self.offsets, 1);
-        let runs = &self.runs[..runs];
+        self.join(count, length);
+    }
+
+    /// Puts the hits of all runs together, in the order of the queries.
+    fn join(&mut self, count: usize, length: usize) {
+        self.order.invert();
+        let runs = &self.runs[..count.div_ceil(length)];
         make_room(&mut self.hits, runs.iter().map(|run| run.hits.len()).sum());
-        for run in runs {
-            let start = self.hits.len();
-            self.offsets.extend(run.ends.iter().map(|end| start + end));
-            self.hits.extend_from_slice(&run.hits);
+        make_room(&mut self.offsets, count + 1);
+        self.offsets.push(0);
+        for query in 0..count {
+            let place = self.order.place(query);
+            let (run, at) = (&runs[place / length], place % length);
+            let start = if at == 0 { 0 } else { run.ends[at - 1] };
+            self.hits.extend_from_slice(&run.hits[start..run.ends[at]]);
+            self.offsets.push(self.hits.len());
         }
     }
 }
@@ -203,7 +311,7 @@ impl World {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
         let ask = |near: &Near<'_>, query: usize| casts[query].prepare().first(near, sieve);
-        answers.ask(self, casts.len(), |query| casts[query].begin(), ask);
+        answers.ask(self, casts.len(), &Along { casts, nearest: true }, ask);
         Ok(())
     }
 
@@ -215,7 +323,7 @@ impl World {
     ) -> Result<(), Error> {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, casts.len(), |near, query, hits| {
+        answers.ask(self, casts.len(), &Along { casts, nearest: false }, |near, query, hits| {
             let cast: Cast = casts[query].prepare();
             cast.all(near, sieve, hits);
         });
@@ -230,7 +338,8 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) {
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, queries.len(), |near, query, found| {
+        let looks = InBoxes(|query: usize| region(&queries[query]).bounds());
+        answers.ask(self, queries.len(), &looks, |near, query, found| {
             let start = found.len();
             region(&queries[query]).visit(near, sieve, |at| {
                 found.push(at);
@@ -374,7 +483,7 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) {
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, boxes.len(), |near, query, found| {
+        answers.ask(self, boxes.len(), &InBoxes(|query: usize| boxes[query]), |near, query, found| {
             let (start, [lower, upper]) = (found.len(), boxes[query]);
             BoxRegion { lower, upper }.visit(self, near, sieve, |at| {
                 found.push(at);
@@ -402,7 +511,7 @@ impl World {
         check_each(points, |&point| check_nearest(point, max_distance))?;
         let sieve = &Sieve::new(&self.bodies, filter);
         let ask = |near: &Near<'_>, query: usize| nearest(near, sieve, points[query], max_distance);
-        answers.ask(self, points.len(), |query| points[query], ask);
+        answers.ask(self, points.len(), &Around(points), ask);
         Ok(())
     }
 }

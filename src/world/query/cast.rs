@@ -214,6 +214,19 @@ impl Cast {
         passes_disc(1.000_01 * f64::from(reach + self.track.half.length()) + slack, away, self.way)
     }
 
+    fn sought(&self, nearest: bool) -> Sought {
+        let outer = match self.moved {
+            Moved::Disc(radius) => radius,
+            Moved::Shape(_) => self.track.half.length(),
+        };
+        Sought { outer, nearest }
+    }
+
+    /// The box around what is looked at first.
+    pub(super) fn first_bounds(&self, near: &Near<'_>, nearest: bool) -> Option<[Vec2; 2]> {
+        near.bounds_along(&self.track, self.sought(nearest))
+    }
+
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.
     fn visit(
         &self,
@@ -223,12 +236,7 @@ impl Cast {
         mut visit: impl FnMut(Met) -> f64,
     ) {
         let mut limit = 1.0f64;
-        let (outer, inner) = match self.moved {
-            Moved::Disc(radius) => (radius, radius),
-            // The centre is in the shape.
-            Moved::Shape(_) => (self.track.half.length(), 0.0),
-        };
-        let sought = Sought { outer, inner, nearest };
+        let sought = self.sought(nearest);
         near.along((&self.track, sought), limit, |candidate| {
             let slot = candidate.slot;
             for part in 0..near.bodies.shape_count(slot) {
@@ -275,7 +283,7 @@ impl Cast {
         let mut first: Option<Met> = None;
         // Hits count as at one place if their fractions are the same number for the host.
         let key = |met: &Met| (met.touch.fraction as f32, near.bodies.handle(met.slot), met.part);
-        self.visit(near, sieve, sieve.is_open(), |met| {
+        self.visit(near, sieve, true, |met| {
             if first.as_ref().is_none_or(|first| key(&met) < key(first)) {
                 first = Some(met);
             }

@@ -93,11 +93,6 @@ impl<'a> Sieve<'a> {
         Sieve { bodies, filter, open: filter.is_open() }
     }
 
-    /// Whether the query sees all.
-    pub(super) fn is_open(&self) -> bool {
-        self.open
-    }
-
     /// Whether the query sees a shape.
     #[inline]
     pub(super) fn sees(&self, slot: usize, part: u8) -> bool {

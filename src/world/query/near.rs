@@ -7,7 +7,7 @@
 use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::broadphase::Broadphase;
-use crate::broadphase::discs::{DiscTree, Sought};
+use crate::broadphase::discs::{DiscTree, Group, Sought};
 use crate::broadphase::levels::Levels;
 use crate::broadphase::walk::{LineVisitor, Track};
 use crate::crew::with_crew;
@@ -93,13 +93,15 @@ pub(super) struct Near<'a> {
     level: Level,
     /// Of the bodies in bands, for a batch.
     discs: Option<&'a DiscTree>,
+    /// The leaves of these where the queries look first.
+    group: Option<&'a Group>,
     others: Option<&'a Others>,
 }
 
 impl World {
     pub(super) fn near(&self) -> Near<'_> {
         let World { bodies, broadphase, level, .. } = self;
-        Near { bodies, broadphase, world: self, level: *level, discs: None, others: None }
+        Near { bodies, broadphase, world: self, level: *level, discs: None, group: None, others: None }
     }
 
     /// As [`World::near`], for so many queries.
@@ -116,6 +118,29 @@ impl World {
             others: ordered.then_some(&*others),
             ..self.near()
         }
+    }
+}
+
+impl<'a> Near<'a> {
+    /// The box around what is looked at first of a track.
+    pub(super) fn bounds_along(&self, track: &Track, sought: Sought) -> Option<[Vec2; 2]> {
+        Some(self.discs?.bounds_of_first_piece(track, sought))
+    }
+
+    /// The same for queries that first look into one of these boxes.
+    pub(super) fn grouped<'b>(
+        self,
+        group: &'b mut Group,
+        boxes: impl Iterator<Item = Option<[Vec2; 2]>>,
+    ) -> Near<'b>
+    where
+        'a: 'b,
+    {
+        let Some(discs) = self.discs else { return self };
+        let nowhere = [Vec2::INFINITY, Vec2::NEG_INFINITY];
+        let around = boxes.flatten().fold(nowhere, |around, of| [around[0].min(of[0]), around[1].max(of[1])]);
+        let gathered = around != nowhere && discs.gather(self.level, around, group);
+        Near { group: gathered.then_some(&*group), ..self }
     }
 }
 
@@ -162,7 +187,7 @@ impl Near<'_> {
             let goes_on = match self.discs {
                 Some(discs) => {
                     let of = (track, sought);
-                    broadphase.visit_along_by_discs(level, discs, of, &mut limit, &mut listed)
+                    broadphase.visit_along_by_discs(level, (discs, self.group), of, &mut limit, &mut listed)
                 }
                 None => broadphase.visit_along(level, &track.grown(excess), &mut limit, &mut listed),
             };
@@ -237,7 +262,7 @@ impl Near<'_> {
             } else {
                 let by_place = match self.discs {
                     Some(discs) => broadphase
-                        .visit_box_by_discs(level, discs, [lower, upper], &mut |slot, sure| {
+                        .visit_box_by_discs(level, (discs, self.group), [lower, upper], &mut |slot, sure| {
                             (!sure && !near(slot)) || visit(slot, sure)
                         }),
                     None => broadphase.visit_box(level, [lower - excess, upper + excess], &mut listed),

@@ -94,10 +94,16 @@ impl Region {
         Region { convex, lower: probe.position - half, upper: probe.position + half }
     }
 
+    /// The corners of a box around the region, with what rounding may take away.
+    pub(super) fn bounds(&self) -> [Vec2; 2] {
+        let rounded = |edge: Vec2, sign: f32| edge + sign * 4.0 * f32::EPSILON * edge.abs();
+        [rounded(self.lower, -1.0), rounded(self.upper, 1.0)]
+    }
+
     /// Visits the shapes that overlap the region.
     pub(super) fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, mut visit: impl FnMut(BodyPart) -> bool) {
-        let rounded = |edge: Vec2, sign: f32| edge + sign * 4.0 * f32::EPSILON * edge.abs();
-        near.in_box(rounded(self.lower, -1.0), rounded(self.upper, 1.0), |slot, _| {
+        let [lower, upper] = self.bounds();
+        near.in_box(lower, upper, |slot, _| {
             (0..near.bodies.shape_count(slot)).all(|part| {
                 let apart = Solid::of(near.bodies, slot, part).distance(&self.convex) > 0.0;
                 apart || !sieve.sees(slot, part) || visit(BodyPart { body: near.bodies.handle(slot), part })
