@@ -184,7 +184,7 @@ impl Cast {
         let shape = match &self.moved {
             &Moved::Disc(radius) => {
                 let ray = (self.from, self.way);
-                return disc_meets_part(near.bodies, (slot, part), ray, radius.into(), limit);
+                return disc_meets_part((near.bodies, near.level), (slot, part), ray, radius.into(), limit);
             }
             Moved::Shape(shape) => shape,
         };

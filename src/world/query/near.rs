@@ -90,7 +90,7 @@ pub(super) struct Near<'a> {
     pub bodies: &'a Bodies,
     broadphase: &'a Broadphase,
     world: &'a World,
-    level: Level,
+    pub level: Level,
     /// Of the bodies in bands, for a batch.
     discs: Option<&'a DiscTree>,
     /// The leaves of these where the queries look first.

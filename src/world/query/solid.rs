@@ -9,6 +9,7 @@ use crate::geometry::convex::{Convex, NearestPoints, RayHit, passes_disc, ray_di
 use crate::geometry::outline::Outline;
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::sin_cos;
+use crate::isa::Level;
 use glam::{DVec2, Vec2};
 
 /// A shape of a body, or that of a query, in the world's axes.
@@ -120,7 +121,7 @@ fn plane(normal: Vec2, offset: f32) -> Solid {
 
 /// Where a disc, its centre moved along a ray, meets a shape of a body. A ray itself is a disc of radius 0.
 pub(super) fn disc_meets_part(
-    bodies: &Bodies,
+    (bodies, level): (&Bodies, Level),
     (slot, part): (usize, u8),
     (from, way): (DVec2, DVec2),
     radius: f64,
@@ -139,7 +140,7 @@ pub(super) fn disc_meets_part(
         }
         ShapeKind::Aabb => {
             let outline = Outline::of(&Shape::Aabb { half_extents: ext })?;
-            ray_outline(&outline, radius, (from - centre, way), limit, centre)
+            ray_outline(level, (&outline, radius), (from - centre, way), limit, centre)
         }
         kind => {
             let slack = 8.0 * f64::from(f32::EPSILON) * (centre.abs().max_element() + 1.0);
@@ -155,7 +156,7 @@ pub(super) fn disc_meets_part(
             if kind == ShapeKind::ChainSegment && (near.y < 0.0 || (radius == 0.0 && along.y >= 0.0)) {
                 return None;
             }
-            let touch = ray_outline(outline, radius, (near, along), limit, centre)?;
+            let touch = ray_outline(level, (outline, radius), (near, along), limit, centre)?;
             Some(RayHit { normal: turn.rotate(touch.normal), ..touch })
         }
     }
