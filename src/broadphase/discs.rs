@@ -16,17 +16,18 @@
 //! What a search finds goes to the exact test of the query. It is only the order, and what is left out, that the discs decide; both have
 //! slack for rounding. So the answers are those of single queries, which walk through the bands (`walk.rs`).
 
+mod seek;
+
 use super::Broadphase;
 use super::levels::Levels;
-pub(crate) use super::tree::Group;
-use super::tree::{CHILDREN, NOWHERE, Node, Search, Seek, Tree, grow};
-use super::walk::{LineVisitor, Track, TrackPart, meets};
+use super::tree::{CHILDREN, Group, NOWHERE, Node, Search, Tree, grow};
+use super::walk::{LineVisitor, Track};
 use crate::body::Bodies;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
-use crate::lane::{Lane, Mask};
 use glam::Vec2;
+use seek::{BoxesAlong, BoxesInBox, DiscsAlong, DiscsInBox, Found, PART, slack};
 
 /// The leaves that a task makes.
 const LEAVES_PER_TASK: usize = 64;
@@ -42,14 +43,18 @@ pub(crate) struct DiscTree {
     piece: f32,
 }
 
-/// By how much a radius of a disc may be wrong, as a part of it.
-const PART: f32 = 1.0e-5;
-/// By how much a distance may be wrong, as a part of it.
-const LOSS: f32 = 4.0 * f32::EPSILON;
+/// What of the trees is in a place, for several searches there.
+#[derive(Default)]
+pub(crate) struct Place {
+    discs: Group,
+    boxes: Group,
+}
 
-/// How much the rounding of coordinates may add to a reach, at a place.
-fn slack(x: f32, y: f32) -> f32 {
-    8.0 * f32::EPSILON * (if x.abs() > y.abs() { x.abs() } else { y.abs() } + 1.0)
+impl Place {
+    /// Whether no large body is in a box there.
+    fn is_without_boxes(&self, bounds: &[f32; 4]) -> bool {
+        self.boxes.is_empty() && self.boxes.holds(bounds)
+    }
 }
 
 /// The discs of a body: x, y, the outer radius and the inner one.
@@ -112,9 +117,16 @@ impl DiscTree {
         self.build_boxes(&broadphase.levels, broadphase.bands.along_x);
     }
 
-    /// Takes the leaves of discs that overlap a box. Returns false if they are too many.
-    pub(crate) fn gather(&self, level: Level, [lower, upper]: [Vec2; 2], group: &mut Group) -> bool {
-        group.gather(level, &self.discs, &[lower.x, upper.x, lower.y, upper.y])
+    /// Looks what is in a box; for large bodies it is grown by `excess`. Returns false if it is too much.
+    pub(crate) fn gather(
+        &self,
+        level: Level,
+        ([lower, upper], excess): ([Vec2; 2], f32),
+        place: &mut Place,
+    ) -> bool {
+        let grown = [lower.x - excess, upper.x + excess, lower.y - excess, upper.y + excess];
+        place.boxes.gather(level, &self.boxes, &grown);
+        place.discs.gather(level, &self.discs, &[lower.x, upper.x, lower.y, upper.y])
     }
 
     /// The fraction of a track that is looked at first.
@@ -125,9 +137,8 @@ impl DiscTree {
 
     /// The box around what is looked at first of a track.
     pub(crate) fn bounds_of_first_piece(&self, track: &Track, sought: Sought) -> [Vec2; 2] {
-        let Track { from, way, half } = track.grown(0.0);
-        let to = from + self.first_piece(track, sought) * way;
-        [from.min(to) - half, from.max(to) + half]
+        let [min_x, max_x, min_y, max_y] = track.grown(0.0).bounds(self.first_piece(track, sought));
+        [Vec2::new(min_x, min_y), Vec2::new(max_x, max_y)]
     }
 
     fn build_boxes(&mut self, levels: &Levels, along_x: bool) {
@@ -150,11 +161,12 @@ impl Broadphase {
     pub(crate) fn visit_box_by_discs(
         &self,
         level: Level,
-        (tree, group): (&DiscTree, Option<&Group>),
+        (tree, place): (&DiscTree, Option<&Place>),
         [lower, upper]: [Vec2; 2],
         visit: &mut impl FnMut(usize, bool) -> bool,
     ) -> bool {
-        let mut search = Search::new(&tree.discs, group, DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]));
+        let in_box = DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]);
+        let mut search = Search::new(&tree.discs, place.map(|place| &place.discs), in_box);
         while search.advance(level) {
             let DiscsInBox { sure, perhaps, .. } = &mut search.sought;
             let goes_on = sure.take().iter().all(|&slot| visit(slot as usize, true))
@@ -166,6 +178,9 @@ impl Broadphase {
         let grown = Vec2::splat(self.excess());
         let (lower, upper) = (lower - grown, upper + grown);
         let bounds = [lower.x, upper.x, lower.y, upper.y];
+        if place.is_some_and(|place| place.is_without_boxes(&bounds)) {
+            return true;
+        }
         let mut search = Search::new(&tree.boxes, None, BoxesInBox { bounds, found: Found::default() });
         while search.advance(level) {
             for &place in search.sought.found.take() {
@@ -182,12 +197,13 @@ impl Broadphase {
     pub(crate) fn visit_along_by_discs(
         &self,
         level: Level,
-        (tree, mut group): (&DiscTree, Option<&Group>),
+        (tree, place): (&DiscTree, Option<&Place>),
         (track, sought): (&Track, Sought),
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
         let exact = track.grown(0.0);
+        let mut group = place.map(|place| &place.discs);
         let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought));
         while start < 1.0 && f64::from(start) <= *limit {
             let end = if start + piece < 1.0 { start + piece } else { 1.0 };
@@ -202,7 +218,11 @@ impl Broadphase {
             }
             (start, piece) = (end, 4.0 * piece);
         }
-        let piece = track.grown(self.excess()).piece(0.0, round_up(*limit));
+        let grown = track.grown(self.excess());
+        if place.is_some_and(|place| place.is_without_boxes(&grown.bounds(round_up(*limit)))) {
+            return true;
+        }
+        let piece = grown.piece(0.0, round_up(*limit));
         let mut search = Search::new(&tree.boxes, None, BoxesAlong { piece, found: Found::default() });
         while search.advance(level) {
             for &place in search.sought.found.take() {
@@ -233,276 +253,56 @@ pub(crate) struct Sought {
     pub nearest: bool,
 }
 
-/// How much a search finds before it is visited. A leaf finds place behind it.
-const ROOM: usize = 32;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The numbers of things that are found.
-struct Found {
-    numbers: [u32; ROOM + CHILDREN],
-    count: usize,
-}
-
-impl Default for Found {
-    #[inline(always)]
-    fn default() -> Self {
-        Found { numbers: [0; ROOM + CHILDREN], count: 0 }
-    }
-}
-
-/// The numbers of the lanes, as bits.
-const LANES: [f32; CHILDREN] = {
-    let mut lanes = [0.0; CHILDREN];
-    let mut lane = 0;
-    while lane < CHILDREN {
-        lanes[lane] = f32::from_bits(lane as u32);
-        lane += 1;
-    }
-    lanes
-};
-
-impl Found {
-    fn is_full(&self) -> bool {
-        self.count >= ROOM
-    }
-
-    /// Appends the numbers of the lanes that `bits` names, from `first` on.
-    #[inline(always)]
-    fn push<L: Lane>(&mut self, bits: u32, first: u32) {
-        for i in (0..CHILDREN).step_by(L::WIDTH) {
-            self.push_lanes::<L>(bits >> i & (u32::MAX >> (32 - L::WIDTH)), first, i);
-        }
-    }
-
-    /// The same of one vector, from lane `i` on.
-    #[inline(always)]
-    fn push_lanes<L: Lane>(&mut self, bits: u32, first: u32, i: usize) {
-        let mut packed = [0.0; CHILDREN];
-        L::load(&LANES[i..]).pack(bits, &mut packed);
-        let count = self.count.min(ROOM + CHILDREN - L::WIDTH);
-        for (number, lane) in self.numbers[count..count + L::WIDTH].iter_mut().zip(&packed[..L::WIDTH]) {
-            *number = first + lane.to_bits();
-        }
-        self.count += bits.count_ones() as usize;
-    }
-
-    /// What was found, which is forgotten.
-    fn take(&mut self) -> &[u32] {
-        &self.numbers[..std::mem::take(&mut self.count)]
-    }
-}
-
-/// The boxes that overlap a box `[min_x, max_x, min_y, max_y]`.
-struct BoxesInBox {
-    bounds: [f32; 4],
-    found: Found,
-}
-
-impl Seek for BoxesInBox {
-    #[inline(always)]
-    fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        node.overlapping::<L>(&self.bounds)
-    }
-
-    #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
-        let bits = self.meets::<L>(leaf);
-        self.found.push::<L>(bits, first);
-    }
-
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.found.is_full()
-    }
-}
-
-/// The boxes that a track meets.
-struct BoxesAlong {
-    piece: TrackPart,
-    found: Found,
-}
-
-#[inline(always)]
-fn met<L: Lane>(piece: &TrackPart, node: &Node) -> u32 {
-    let mut bits = 0;
-    for i in (0..CHILDREN).step_by(L::WIDTH) {
-        bits |= meets(piece, node.load::<L>(i)).bits() << i;
-    }
-    bits
-}
-
-impl Seek for BoxesAlong {
-    #[inline(always)]
-    fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        met::<L>(&self.piece, node)
-    }
-
-    #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
-        let bits = self.meets::<L>(leaf);
-        self.found.push::<L>(bits, first);
-    }
-
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.found.is_full()
-    }
-}
-
-/// The bodies in a box: those of which it is sure, and others.
-struct DiscsInBox {
-    bounds: [f32; 4],
-    sure: Found,
-    perhaps: Found,
-}
-
-impl DiscsInBox {
-    #[inline(always)]
-    fn new(bounds: [f32; 4]) -> Self {
-        DiscsInBox { bounds, sure: Found::default(), perhaps: Found::default() }
-    }
-}
-
-impl Seek for DiscsInBox {
-    #[inline(always)]
-    fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        node.overlapping::<L>(&self.bounds)
-    }
-
-    #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
-        let [least_x, most_x, least_y, most_y] = self.bounds.map(L::splat);
-        let zero = L::splat(0.0);
-        let (mut near, mut sure) = (0, 0);
-        for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let [x, y, outer, inner] = leaf.load::<L>(i);
-            let away_x = (least_x - x).max(x - most_x).max(zero);
-            let away_y = (least_y - y).max(y - most_y).max(zero);
-            let away = away_x * away_x + away_y * away_y;
-            near |= away.le(outer * outer).bits() << i;
-            // The square of a tiny distance may be 0. The second comparison is for centres in the box, and false of a compound.
-            let within = away.lt(inner * inner).or((away_x + away_y).le(inner * zero));
-            sure |= within.bits() << i;
-        }
-        sure &= near;
-        self.sure.push::<L>(sure, first);
-        if near != sure {
-            self.perhaps.push::<L>(near & !sure, first);
-        }
-    }
-
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.sure.is_full() || self.perhaps.is_full()
-    }
-}
-
-/// The bodies along a piece of a track.
-struct DiscsAlong {
-    piece: TrackPart,
-    from: [f32; 2],
-    way: [f32; 2],
-    /// The square of the way's length, and 1 by it.
-    square: f32,
-    per_square: f32,
-    /// Up to which fraction of the way bodies are sought.
-    most: f32,
-    outer: f32,
-    /// The fractions at which the outer discs are met at the earliest. Before [`Seek::finish`], the same without the square root of
-    /// `rest`, and times `square`.
-    earliest: [f32; ROOM + CHILDREN],
-    rest: [f32; ROOM + CHILDREN],
-    slots: Found,
-}
-
-impl DiscsAlong {
-    fn new(track: &Track, sought: Sought, [start, most]: [f32; 2]) -> Self {
-        let slack = slack(track.from.x, track.from.y) + PART * sought.outer;
-        let square = track.way.length_squared();
-        DiscsAlong {
-            piece: track.piece(start, most),
-            from: track.from.into(),
-            way: track.way.into(),
-            square,
-            // All are met at once on a way that is hardly any.
-            per_square: if square > 1.0e-30 { 1.0 / square } else { 0.0 },
-            most,
-            outer: sought.outer + slack,
-            earliest: [0.0; ROOM + CHILDREN],
-            rest: [0.0; ROOM + CHILDREN],
-            slots: Found::default(),
-        }
-    }
-
-    /// Visits what was found, the earliest first. Returns false if the visitor ended it.
-    fn visit_found(&mut self, limit: &mut f64, visit: &mut impl LineVisitor) -> bool {
-        let slots = self.slots.take();
-        let earliest = &mut self.earliest[..slots.len()];
-        for _ in 0..slots.len() {
-            let mut first = 0;
-            for i in 1..earliest.len() {
-                if earliest[i] < earliest[first] {
-                    first = i;
+    /// Contract: a search finds each box that overlaps another one, once, at every level, whatever the number of boxes; in a group of leaves
+    /// as in the whole tree.
+    #[test]
+    fn searches_find_what_overlaps() {
+        let mut seed = 1u64;
+        let mut random = move || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 40) as f32 / (1 << 24) as f32
+        };
+        for count in [0usize, 1, 15, 16, 17, 256, 257, 5_000] {
+            let mut any = |most: f32| {
+                let at = 100.0 * Vec2::new(random(), random());
+                let half = most * Vec2::new(random(), random());
+                [at.x - half.x, at.x + half.x, at.y - half.y, at.y + half.y]
+            };
+            let boxes: Vec<[f32; 4]> = (0..count).map(|_| any(1.0)).collect();
+            let mut tree = Tree::default();
+            tree.make_leaves(count);
+            tree.leaves.fill(Node::default());
+            for (i, &bounds) in boxes.iter().enumerate() {
+                tree.leaves[i / CHILDREN].set(i % CHILDREN, bounds);
+            }
+            tree.build(Node::bounds);
+            for round in 0..30 {
+                let bounds = any([2.0, 20.0, 100.0][round % 3]);
+                let [min_x, max_x, min_y, max_y] = bounds;
+                let overlaps = |&i: &usize| {
+                    let b = boxes[i];
+                    b[0] <= max_x && b[1] >= min_x && b[2] <= max_y && b[3] >= min_y
+                };
+                let expected: Vec<usize> = (0..count).filter(overlaps).collect();
+                for level in Level::available() {
+                    let mut group = Group::default();
+                    let gathered = group.gather(level, &tree, &bounds);
+                    for group in [None, gathered.then_some(&group)] {
+                        let sought = BoxesInBox { bounds, found: Found::default() };
+                        let mut search = Search::new(&tree, group, sought);
+                        let mut found = Vec::new();
+                        while search.advance(level) {
+                            found.extend(search.sought.found.take().iter().map(|&number| number as usize));
+                        }
+                        found.sort_unstable();
+                        assert_eq!(found, expected, "of {count}");
+                    }
                 }
             }
-            if f64::from(earliest[first]) > *limit {
-                break;
-            }
-            earliest[first] = f32::INFINITY;
-            *limit = limit.min(visit(slots[first] as usize));
-            if *limit < 0.0 {
-                return false;
-            }
-        }
-        true
-    }
-}
-
-impl Seek for DiscsAlong {
-    #[inline(always)]
-    fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        met::<L>(&self.piece, node)
-    }
-
-    #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
-        let constant = L::splat;
-        let [from_x, from_y] = self.from.map(constant);
-        let [way_x, way_y] = self.way.map(constant);
-        let square = constant(self.square);
-        let (way_size, zero) = (way_x.abs() + way_y.abs(), constant(0.0));
-        for i in (0..CHILDREN).step_by(L::WIDTH) {
-            let [x, y, outer, _] = leaf.load::<L>(i);
-            let (away_x, away_y) = (from_x - x, from_y - y);
-            let nearing = -(away_x * way_x + away_y * way_y);
-            let aside = away_x * way_y - away_y * way_x;
-            let loss = (away_x.abs() + away_y.abs()) * constant(LOSS);
-            let reach = outer + constant(self.outer) + loss;
-            let rest = reach * reach * square - aside * aside;
-            let earliest = nearing - loss * way_size;
-            let inside = (away_x * away_x + away_y * away_y).le(reach * reach);
-            // At the earliest head-on: the root can wait.
-            let soon = earliest.le(constant(self.most) * square + reach * way_size);
-            let ahead = nearing.gt(zero).and(rest.ge(zero)).and(soon);
-            let bits = inside.or(ahead).bits();
-            let count = self.slots.count.min(ROOM + CHILDREN - L::WIDTH);
-            L::select(inside, zero, earliest).pack(bits, &mut self.earliest[count..]);
-            L::select(inside, zero, rest).pack(bits, &mut self.rest[count..]);
-            self.slots.push_lanes::<L>(bits, first, i);
-        }
-    }
-
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.slots.is_full()
-    }
-
-    #[inline(always)]
-    fn finish<L: Lane>(&mut self) {
-        let (per_square, zero) = (L::splat(self.per_square), L::splat(0.0));
-        for i in (0..self.slots.count).step_by(L::WIDTH) {
-            let root = L::load(&self.rest[i..]).max(zero).sqrt();
-            let earliest = (L::load(&self.earliest[i..]) - root) * per_square;
-            earliest.max(zero).store(&mut self.earliest[i..]);
         }
     }
 }

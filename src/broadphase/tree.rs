@@ -3,6 +3,7 @@
 //! Sixteen neighbours are a leaf, sixteen leaves a node, and so on. A vector tests several children at once. A search is a walk down the
 //! tree that stops whenever it has found enough to be visited, so it needs no memory.
 
+use crate::base::prefetch::prefetch;
 use crate::base::room::resize;
 use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};
@@ -141,18 +142,29 @@ pub(crate) struct Group {
     boxes: [Node; GROUP / CHILDREN],
     leaves: [u32; GROUP],
     count: usize,
+    bounds: [f32; 4],
 }
 
 impl Default for Group {
     fn default() -> Self {
-        Group { boxes: [Node::default(); GROUP / CHILDREN], leaves: [0; GROUP], count: 0 }
+        Group { boxes: [Node::default(); GROUP / CHILDREN], leaves: [0; GROUP], count: 0, bounds: NOWHERE }
     }
 }
 
 impl Group {
+    /// Whether it is the group of a place that holds a box.
+    pub(super) fn holds(&self, bounds: &[f32; 4]) -> bool {
+        let [min_x, max_x, min_y, max_y] = self.bounds;
+        min_x <= bounds[0] && bounds[1] <= max_x && min_y <= bounds[2] && bounds[3] <= max_y
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Takes the leaves of a tree that overlap a box `[min_x, max_x, min_y, max_y]`. Returns false if they are too many.
     pub(super) fn gather(&mut self, level: Level, tree: &Tree, bounds: &[f32; 4]) -> bool {
-        self.count = 0;
+        (self.count, self.bounds) = (0, *bounds);
         with_lanes!(level, L => gather::<L>(self, tree, bounds))
     }
 }
@@ -188,6 +200,7 @@ fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> b
         let node = &tree.nodes[number as usize];
         group.boxes[group.count / CHILDREN]
             .set(group.count % CHILDREN, node.0.map(|column| column[child & (CHILDREN - 1)]));
+        prefetch(&tree.leaves, below);
         group.leaves[group.count] = below as u32;
         group.count += 1;
     }

@@ -53,6 +53,13 @@ impl Track {
         Track { from: self.from + start * self.way, way: (end - start) * self.way, ..*self }.whole(false)
     }
 
+    /// The box around the track up to a fraction of its way: `[min_x, max_x, min_y, max_y]`.
+    pub(super) fn bounds(&self, limit: f32) -> [f32; 4] {
+        let to = self.from + limit * self.way;
+        let (lower, upper) = (self.from.min(to) - self.half, self.from.max(to) + self.half);
+        [lower.x, upper.x, lower.y, upper.y]
+    }
+
     fn whole(&self, along_x: bool) -> TrackPart {
         let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
         let ([from_s, from_b], [way_s, way_b], [half_s, half_b]) =

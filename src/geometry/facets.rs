@@ -11,28 +11,29 @@ use crate::geometry::convex::{RayHit, ray_disc};
 use crate::lane::{Lane, lane_entry};
 use glam::DVec2;
 
-/// The vertices of a polygon, by coordinate. Behind the last one is the first one again.
+/// The edges of a polygon, by coordinate: where they begin, and the ways to their ends. Those behind the last one have no length.
 #[derive(Clone, Copy)]
 pub(super) struct Corners<const N: usize> {
-    pub x: [f64; N],
-    pub y: [f64; N],
+    x: [f64; N],
+    y: [f64; N],
+    edge_x: [f64; N],
+    edge_y: [f64; N],
 }
 
 impl<const N: usize> Corners<N> {
     /// The first `count` vertices, which are at least one.
     #[inline(always)]
     pub(super) fn new(count: usize, vertex: impl Fn(usize) -> DVec2) -> Self {
-        let mut corners = Corners { x: [0.0; N], y: [0.0; N] };
+        let mut corners = Corners { x: [0.0; N], y: [0.0; N], edge_x: [0.0; N], edge_y: [0.0; N] };
         let first = vertex(0);
-        for i in 0..N {
-            let at = if i < count { vertex(i) } else { first };
+        let mut next = first;
+        for i in (0..count.min(N)).rev() {
+            let at = vertex(i);
             (corners.x[i], corners.y[i]) = (at.x, at.y);
+            (corners.edge_x[i], corners.edge_y[i]) = (next.x - at.x, next.y - at.y);
+            next = at;
         }
         corners
-    }
-
-    fn vertex(&self, i: usize) -> DVec2 {
-        DVec2::new(self.x[i % N], self.y[i % N])
     }
 }
 
@@ -62,8 +63,7 @@ pub(super) fn cut_lanes<L: Lane, const N: usize>(
 ) -> Cut {
     let (mut speed, mut time, mut beyond) = ([0.0; N], [0.0; N], [0.0; N]);
     for i in 0..N {
-        let next = if i + 1 < N { i + 1 } else { 0 };
-        let (edge_x, edge_y) = (corners.x[next] - corners.x[i], corners.y[next] - corners.y[i]);
+        let (edge_x, edge_y) = (corners.edge_x[i], corners.edge_y[i]);
         // The edge's direction, turned by a quarter to the right, leads outward. Its length is that of the edge.
         let length = if radius > 0.0 { (edge_x * edge_x + edge_y * edge_y).sqrt() } else { 0.0 };
         let distance =
@@ -108,15 +108,84 @@ pub(super) fn meeting<const N: usize>(
     if cut.edge == N {
         return Meeting::Begins;
     }
-    let (start, end) = (corners.vertex(cut.edge), corners.vertex(cut.edge + 1));
-    let edge = end - start;
+    let start = DVec2::new(corners.x[cut.edge], corners.y[cut.edge]);
+    let edge = DVec2::new(corners.edge_x[cut.edge], corners.edge_y[cut.edge]);
     let (outward, square) = (-edge.perp(), edge.length_squared());
     if radius > 0.0 {
         let place = (from + cut.enter * way - start).dot(edge);
         if place < 0.0 || place > square {
-            let vertex = if place < 0.0 { start } else { end };
+            let vertex = if place < 0.0 { start } else { start + edge };
             return ray_disc(vertex, radius, from, way).map_or(Meeting::Never, Meeting::At);
         }
     }
     Meeting::At(RayHit { fraction: cut.enter, normal: outward.normalize() })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::geometry::convex::{Convex, RayHit, ray_outline};
+    use crate::geometry::outline::Outline;
+    use crate::geometry::polygon::Polygon;
+    use crate::geometry::shape::Shape;
+    use crate::isa::Level;
+    use glam::{DVec2, Vec2};
+    use proptest::prelude::*;
+
+    fn shapes() -> impl Strategy<Value = Shape> {
+        let size = || (1u32..200).prop_map(|size| size as f32 / 100.0);
+        let polygon = (prop::collection::btree_set(0u32..24, 3..=8), size(), 0u32..60);
+        let polygon = polygon.prop_filter_map("too flat", |(steps, size, radius)| {
+            let corner = |&step: &u32| size * Vec2::from_angle(step as f32 * 0.2618) * Vec2::new(1.0, 0.6);
+            let corners: Vec<Vec2> = steps.iter().map(corner).collect();
+            Some(Shape::Polygon(Polygon::rounded(&corners, radius as f32 / 100.0).ok()?.0))
+        });
+        prop_oneof![
+            size().prop_map(Shape::circle),
+            size().prop_map(Shape::segment),
+            (size(), size()).prop_map(|(x, y)| Shape::oriented_box(x, y)),
+            (size(), size()).prop_map(|(half, radius)| Shape::capsule(half, radius)),
+            polygon,
+        ]
+    }
+
+    fn point(reach: f64) -> impl Strategy<Value = DVec2> {
+        (-1000i32..=1000, -1000i32..=1000)
+            .prop_map(move |(x, y)| reach / 1000.0 * DVec2::new(x.into(), y.into()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        /// Contract: where a moved disc meets an outline, the two touch; before that, and if it meets nothing, they are apart. The bits
+        /// are those of every level.
+        #[test]
+        fn discs_meet_outlines_where_they_touch(
+            shape in shapes(),
+            radius in prop_oneof![Just(0.0), (1u32..100).prop_map(|radius| f64::from(radius) / 100.0)],
+            from in point(5.0),
+            way in point(10.0),
+        ) {
+            let outline = Outline::of(&shape).expect("no half-space");
+            let ask = |level| ray_outline(level, (&outline, radius), (from, way), 1.0, DVec2::ZERO);
+            let found: Vec<Option<RayHit>> = Level::available().map(ask).collect();
+            prop_assert!(found.iter().all(|touch| *touch == found[0]), "{found:?}");
+            let convex = Convex::placed(&outline, DVec2::ZERO, DVec2::X);
+            let apart = |fraction: f64| convex.gap(from + fraction * way).distance - radius;
+            let end = found[0].map_or(1.0, |touch| touch.fraction);
+            for step in 0..200 {
+                let fraction = end * f64::from(step) / 200.0;
+                prop_assert!(apart(fraction) > -1.0e-9, "at {fraction}: {}", apart(fraction));
+            }
+            if let Some(touch) = found[0] {
+                prop_assert!((0.0..=1.0).contains(&touch.fraction));
+                prop_assert!((touch.normal.length() - 1.0).abs() < 1.0e-12);
+                if touch.fraction > 0.0 {
+                    prop_assert!(apart(touch.fraction).abs() < 1.0e-6, "{}", apart(touch.fraction));
+                    prop_assert!(touch.normal.dot(way) < 0.0);
+                } else {
+                    prop_assert!(apart(0.0) < 1.0e-9);
+                }
+            }
+        }
+    }
 }

@@ -10,14 +10,15 @@
 //!
 //! Runs are of a fixed length. So neither the answers nor their order depend on the threads.
 
-use super::cast::{Cast, Castable, Hit, Ray, ShapeCast};
+use super::cast::{Castable, Hit, Ray, ShapeCast};
 use super::filter::{QueryFilter, Sieve};
 use super::near::{Near, Prepared};
+use super::order::{Order, sort_parts};
 use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
 use super::solid::Probe;
-use crate::base::room::{make_room, resize};
+use crate::base::room::make_room;
 use crate::body::MAX_COORDINATE;
-use crate::broadphase::discs::Group;
+use crate::broadphase::discs::Place;
 use crate::crew::{SharedSlice, with_crew};
 use crate::error::{Error, check_vec};
 use crate::world::World;
@@ -25,8 +26,6 @@ use glam::Vec2;
 
 /// The queries of a run.
 const RUN: usize = 32;
-/// A larger batch is asked in its own order.
-const MOST_ORDERED: usize = u32::MAX as usize;
 /// A batch has at most so many runs, however long they are.
 const MOST_RUNS: usize = 1 << 20;
 
@@ -121,47 +120,6 @@ impl<T> BatchHits<T> {
     }
 }
 
-/// Queries in the order of place: those that look at the same bodies follow each other, so that these are in the caches.
-#[derive(Default)]
-struct Order {
-    /// The region of each query, and in the lower half its number.
-    keys: Vec<u64>,
-    /// The place of each query in this order, for those who ask.
-    places: Vec<u32>,
-}
-
-impl Order {
-    /// Orders queries by where they begin.
-    fn sort(&mut self, near: &Near<'_>, count: usize, begin: impl Fn(usize) -> Vec2) {
-        make_room(&mut self.keys, count);
-        self.keys.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
-        if count <= MOST_ORDERED {
-            self.keys.sort_unstable();
-        }
-    }
-
-    /// The query at a place.
-    fn query(&self, place: usize) -> usize {
-        // The number is in the lower half, if there are not too many.
-        if self.keys.len() <= MOST_ORDERED { self.keys[place] as u32 as usize } else { place }
-    }
-
-    /// Finds the places of all queries.
-    fn invert(&mut self) {
-        if self.keys.len() <= MOST_ORDERED {
-            resize(&mut self.places, self.keys.len());
-            for (place, &key) in self.keys.iter().enumerate() {
-                self.places[key as u32 as usize] = place as u32;
-            }
-        }
-    }
-
-    /// The place of a query.
-    fn place(&self, query: usize) -> usize {
-        if self.keys.len() <= MOST_ORDERED { self.places[query] as usize } else { query }
-    }
-}
-
 /// Where a query looks.
 trait Looks: Sync {
     /// A point there.
@@ -182,7 +140,8 @@ impl<C: Castable + Sync> Looks for Along<'_, C> {
     }
 
     fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
-        self.casts[query].prepare().first_bounds(near, self.nearest)
+        let shape = self.casts[query].shape();
+        self.casts[query].prepare(&shape).first_bounds(near, self.nearest)
     }
 }
 
@@ -228,9 +187,9 @@ impl<T: Copy + Send> BatchFirst<T> {
         let (order, found) = (&self.order, SharedSlice::new(&mut self.found));
         with_crew(None, |crew| {
             crew.chunks(count, run_length(count), |range| {
-                let mut group = Group::default();
+                let mut place = Place::default();
                 let first = |place: usize| looks.first(&near, order.query(place));
-                let near = near.grouped(&mut group, range.clone().map(first));
+                let near = near.in_place(&mut place, range.clone().map(first));
                 for query in range.map(|place| order.query(place)) {
                     let answer = ask(&near, query);
                     #[allow(unsafe_code)]
@@ -263,9 +222,9 @@ impl<T: Copy + Send> BatchHits<T> {
         with_crew(None, |crew| {
             crew.for_each(&mut self.runs[..runs], |number, run| {
                 let range = number * length..count.min((number + 1) * length);
-                let mut group = Group::default();
+                let mut place = Place::default();
                 let first = |place: usize| looks.first(&near, order.query(place));
-                let near = near.grouped(&mut group, range.clone().map(first));
+                let near = near.in_place(&mut place, range.clone().map(first));
                 run.ends.clear();
                 run.hits.clear();
                 for query in range.map(|place| order.query(place)) {
@@ -310,7 +269,10 @@ impl World {
     ) -> Result<(), Error> {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
-        let ask = |near: &Near<'_>, query: usize| casts[query].prepare().first(near, sieve);
+        let ask = |near: &Near<'_>, query: usize| {
+            let shape = casts[query].shape();
+            casts[query].prepare(&shape).first(near, sieve)
+        };
         answers.ask(self, casts.len(), &Along { casts, nearest: true }, ask);
         Ok(())
     }
@@ -324,8 +286,8 @@ impl World {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
         answers.ask(self, casts.len(), &Along { casts, nearest: false }, |near, query, hits| {
-            let cast: Cast = casts[query].prepare();
-            cast.all(near, sieve, hits);
+            let shape = casts[query].shape();
+            casts[query].prepare(&shape).all(near, sieve, hits);
         });
         Ok(())
     }
@@ -345,7 +307,7 @@ impl World {
                 found.push(at);
                 true
             });
-            found[start..].sort_unstable();
+            sort_parts(near.level, &mut found[start..]);
         });
     }
 
@@ -489,7 +451,7 @@ impl World {
                 found.push(at);
                 true
             });
-            found[start..].sort_unstable();
+            sort_parts(near.level, &mut found[start..]);
         });
     }
 

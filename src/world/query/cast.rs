@@ -106,17 +106,16 @@ const SAME: f64 = 1.0 + f32::EPSILON as f64;
 
 /// What is moved, where it begins.
 #[derive(Clone, Copy)]
-#[expect(clippy::large_enum_variant, reason = "it lives for one cast")]
-enum Moved {
+enum Moved<'a> {
     /// A disc of this radius; of a ray it is 0.
     Disc(f32),
-    Shape(Convex),
+    Shape(&'a Convex),
 }
 
 /// A ray or a moved shape, prepared.
 #[derive(Clone, Copy)]
-pub(super) struct Cast {
-    moved: Moved,
+pub(super) struct Cast<'a> {
+    moved: Moved<'a>,
     from: DVec2,
     way: DVec2,
     track: Track,
@@ -126,8 +125,10 @@ pub(super) struct Cast {
 pub(super) trait Castable {
     fn check(&self) -> Result<(), Error>;
     fn begin(&self) -> Vec2;
-    /// Only for what `check` has accepted.
-    fn prepare(&self) -> Cast;
+    /// The shape in its place, and the half extents of its bounds. `None` of a ray or a circle.
+    fn shape(&self) -> Option<(Convex, Vec2)>;
+    /// Only for what `check` has accepted, and its own shape.
+    fn prepare<'a>(&self, shape: &'a Option<(Convex, Vec2)>) -> Cast<'a>;
 }
 
 impl Castable for Ray {
@@ -139,7 +140,12 @@ impl Castable for Ray {
         self.from
     }
 
-    fn prepare(&self) -> Cast {
+    #[inline(always)]
+    fn shape(&self) -> Option<(Convex, Vec2)> {
+        None
+    }
+
+    fn prepare<'a>(&self, _: &'a Option<(Convex, Vec2)>) -> Cast<'a> {
         let track = Track { from: self.from, way: self.way, half: Vec2::ZERO };
         Cast { moved: Moved::Disc(0.0), from: self.from.as_dvec2(), way: self.way.as_dvec2(), track }
     }
@@ -154,16 +160,20 @@ impl Castable for ShapeCast {
         self.probe.position
     }
 
-    fn prepare(&self) -> Cast {
+    #[inline(always)]
+    fn shape(&self) -> Option<(Convex, Vec2)> {
+        let round = matches!(self.probe.shape, Shape::Circle { .. } | Shape::Particle { .. });
+        if round { None } else { self.probe.place() }
+    }
+
+    fn prepare<'a>(&self, shape: &'a Option<(Convex, Vec2)>) -> Cast<'a> {
         let from = self.probe.position;
-        let (moved, half) = match self.probe.shape {
-            Shape::Circle { radius } | Shape::Particle { radius } => {
+        let (moved, half) = match (shape, self.probe.shape) {
+            (Some((shape, half)), _) => (Moved::Shape(shape), *half),
+            (None, Shape::Circle { radius } | Shape::Particle { radius }) => {
                 (Moved::Disc(radius), Vec2::splat(radius))
             }
-            _ => {
-                let (shape, half) = self.probe.place().expect("a half-space is refused");
-                (Moved::Shape(shape), half)
-            }
+            _ => unreachable!("a half-space is refused"),
         };
         let track = Track { from, way: self.way, half };
         Cast { moved, from: from.as_dvec2(), way: self.way.as_dvec2(), track }
@@ -178,11 +188,11 @@ struct Met {
     touch: RayHit,
 }
 
-impl Cast {
+impl Cast<'_> {
     /// Where a shape of a body is first met, at most at `limit`.
     fn touch(&self, near: &Near<'_>, slot: usize, part: u8, limit: f64) -> Option<RayHit> {
-        let shape = match &self.moved {
-            &Moved::Disc(radius) => {
+        let shape = match self.moved {
+            Moved::Disc(radius) => {
                 let ray = (self.from, self.way);
                 return disc_meets_part((near.bodies, near.level), (slot, part), ray, radius.into(), limit);
             }
@@ -255,10 +265,10 @@ impl Cast {
     fn hit(&self, near: &Near<'_>, Met { slot, part, touch }: Met) -> Hit {
         let at = self.from + touch.fraction * self.way;
         let solid = || Solid::of(near.bodies, slot, part);
-        let point = match &self.moved {
+        let point = match self.moved {
             Moved::Disc(0.0) => at,
-            &Moved::Disc(radius) if touch.fraction > 0.0 => at - f64::from(radius) * touch.normal,
-            &Moved::Disc(radius) => solid().nearest(&Convex::disc(at, radius.into())).on_first,
+            Moved::Disc(radius) if touch.fraction > 0.0 => at - f64::from(radius) * touch.normal,
+            Moved::Disc(radius) => solid().nearest(&Convex::disc(at, radius.into())).on_first,
             Moved::Shape(shape) if touch.fraction > 0.0 => {
                 let moved = shape.moved(touch.fraction * self.way);
                 let gap = PointGap { distance: 0.0, normal: touch.normal };
@@ -318,7 +328,8 @@ impl Cast {
 impl World {
     fn cast_first(&self, cast: &impl Castable, filter: &QueryFilter<'_>) -> Result<Option<Hit>, Error> {
         cast.check()?;
-        Ok(cast.prepare().first(&self.near(), &Sieve::new(&self.bodies, filter)))
+        let shape = cast.shape();
+        Ok(cast.prepare(&shape).first(&self.near(), &Sieve::new(&self.bodies, filter)))
     }
 
     fn cast_visit(
@@ -328,7 +339,8 @@ impl World {
         mut visit: impl FnMut(Hit) -> Visit,
     ) -> Result<(), Error> {
         cast.check()?;
-        let (cast, near) = (cast.prepare(), self.near());
+        let shape = cast.shape();
+        let (cast, near) = (cast.prepare(&shape), self.near());
         let mut limit = 1.0;
         cast.visit(&near, &Sieve::new(&self.bodies, filter), false, |met| {
             match visit(cast.hit(&near, met)) {
@@ -349,7 +361,8 @@ impl World {
     ) -> Result<(), Error> {
         cast.check()?;
         hits.clear();
-        cast.prepare().all(&self.near(), &Sieve::new(&self.bodies, filter), hits);
+        let shape = cast.shape();
+        cast.prepare(&shape).all(&self.near(), &Sieve::new(&self.bodies, filter), hits);
         Ok(())
     }
 
@@ -390,7 +403,7 @@ impl World {
     /// Those of [`Ray::validate`].
     pub fn cast_ray_any(&self, ray: &Ray, filter: &QueryFilter<'_>) -> Result<bool, Error> {
         ray.check()?;
-        Ok(ray.prepare().any(&self.near(), &Sieve::new(&self.bodies, filter)))
+        Ok(ray.prepare(&None).any(&self.near(), &Sieve::new(&self.bodies, filter)))
     }
 
     /// Writes all shapes that a ray meets to `hits`, in the order in which it meets them; those at one place in the order of their handles

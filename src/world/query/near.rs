@@ -7,7 +7,7 @@
 use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::broadphase::Broadphase;
-use crate::broadphase::discs::{DiscTree, Group, Sought};
+use crate::broadphase::discs::{DiscTree, Place, Sought};
 use crate::broadphase::levels::Levels;
 use crate::broadphase::walk::{LineVisitor, Track};
 use crate::crew::with_crew;
@@ -93,15 +93,15 @@ pub(super) struct Near<'a> {
     pub level: Level,
     /// Of the bodies in bands, for a batch.
     discs: Option<&'a DiscTree>,
-    /// The leaves of these where the queries look first.
-    group: Option<&'a Group>,
+    /// What of these is where the queries look first.
+    place: Option<&'a Place>,
     others: Option<&'a Others>,
 }
 
 impl World {
     pub(super) fn near(&self) -> Near<'_> {
         let World { bodies, broadphase, level, .. } = self;
-        Near { bodies, broadphase, world: self, level: *level, discs: None, group: None, others: None }
+        Near { bodies, broadphase, world: self, level: *level, discs: None, place: None, others: None }
     }
 
     /// As [`World::near`], for so many queries.
@@ -128,9 +128,9 @@ impl<'a> Near<'a> {
     }
 
     /// The same for queries that first look into one of these boxes.
-    pub(super) fn grouped<'b>(
+    pub(super) fn in_place<'b>(
         self,
-        group: &'b mut Group,
+        place: &'b mut Place,
         boxes: impl Iterator<Item = Option<[Vec2; 2]>>,
     ) -> Near<'b>
     where
@@ -139,8 +139,8 @@ impl<'a> Near<'a> {
         let Some(discs) = self.discs else { return self };
         let nowhere = [Vec2::INFINITY, Vec2::NEG_INFINITY];
         let around = boxes.flatten().fold(nowhere, |around, of| [around[0].min(of[0]), around[1].max(of[1])]);
-        let gathered = around != nowhere && discs.gather(self.level, around, group);
-        Near { group: gathered.then_some(&*group), ..self }
+        let gathered = around != nowhere && discs.gather(self.level, (around, self.broadphase.excess()), place);
+        Near { place: gathered.then_some(&*place), ..self }
     }
 }
 
@@ -187,7 +187,7 @@ impl Near<'_> {
             let goes_on = match self.discs {
                 Some(discs) => {
                     let of = (track, sought);
-                    broadphase.visit_along_by_discs(level, (discs, self.group), of, &mut limit, &mut listed)
+                    broadphase.visit_along_by_discs(level, (discs, self.place), of, &mut limit, &mut listed)
                 }
                 None => broadphase.visit_along(level, &track.grown(excess), &mut limit, &mut listed),
             };
@@ -262,7 +262,7 @@ impl Near<'_> {
             } else {
                 let by_place = match self.discs {
                     Some(discs) => broadphase
-                        .visit_box_by_discs(level, (discs, self.group), [lower, upper], &mut |slot, sure| {
+                        .visit_box_by_discs(level, (discs, self.place), [lower, upper], &mut |slot, sure| {
                             (!sure && !near(slot)) || visit(slot, sure)
                         }),
                     None => broadphase.visit_box(level, [lower - excess, upper + excess], &mut listed),

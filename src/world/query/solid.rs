@@ -129,17 +129,18 @@ pub(super) fn disc_meets_part(
 ) -> Option<RayHit> {
     let c = &bodies.columns;
     let centre = bodies.position(slot).as_dvec2();
-    let ext = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+    // Only of shapes that do not turn: for each line of memory that is in no cache a query waits.
+    let ext = || Vec2::new(c.ext_x[slot], c.ext_y[slot]);
     match c.kind[slot].shape() {
         ShapeKind::Circle | ShapeKind::Particle => {
-            ray_disc(centre, f64::from(ext.x) + radius, from, way).filter(|touch| touch.fraction <= limit)
+            ray_disc(centre, f64::from(c.ext_x[slot]) + radius, from, way).filter(|touch| touch.fraction <= limit)
         }
         ShapeKind::HalfSpace => {
-            let Solid::Plane { normal, offset } = plane(ext, c.ext_z[slot]) else { return None };
+            let Solid::Plane { normal, offset } = plane(ext(), c.ext_z[slot]) else { return None };
             ray_plane(normal, offset + radius, from, way, limit)
         }
         ShapeKind::Aabb => {
-            let outline = Outline::of(&Shape::Aabb { half_extents: ext })?;
+            let outline = Outline::of(&Shape::Aabb { half_extents: ext() })?;
             ray_outline(level, (&outline, radius), (from - centre, way), limit, centre)
         }
         kind => {
