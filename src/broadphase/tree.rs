@@ -305,10 +305,15 @@ impl<'a, S: Seek> Search<'a, S> {
         Search { tree, group, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
     }
 
+    /// Whether all is found.
+    pub(super) fn is_done(&self) -> bool {
+        self.begun && self.depth == 0
+    }
+
     /// Searches on until there is no room for more. Returns false if there is nothing more.
     #[inline]
     pub(super) fn advance(&mut self, level: Level) -> bool {
-        let goes_on = self.depth > 0 || !self.begun;
+        let goes_on = !self.is_done();
         if goes_on {
             with_lanes!(level, L => search::<L, S>(self));
         }

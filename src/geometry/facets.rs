@@ -66,8 +66,7 @@ pub(super) fn cut_lanes<L: Lane, const N: usize>(
         let (edge_x, edge_y) = (corners.edge_x[i], corners.edge_y[i]);
         // The edge's direction, turned by a quarter to the right, leads outward. Its length is that of the edge.
         let length = if radius > 0.0 { (edge_x * edge_x + edge_y * edge_y).sqrt() } else { 0.0 };
-        let distance =
-            edge_y * (from.x - corners.x[i]) - edge_x * (from.y - corners.y[i]) - radius * length;
+        let distance = edge_y * (from.x - corners.x[i]) - edge_x * (from.y - corners.y[i]) - radius * length;
         speed[i] = edge_y * way.x - edge_x * way.y;
         time[i] = distance / -speed[i];
         beyond[i] = distance;

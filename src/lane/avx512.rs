@@ -107,7 +107,9 @@ impl Lane for Avx512 {
     #[inline(always)]
     fn pack(self, bits: u32, to: &mut [f32]) {
         // SAFETY: see `Avx512`; the slice is that long.
-        unsafe { _mm512_storeu_ps(to[..16].as_mut_ptr(), _mm512_maskz_compress_ps(bits as __mmask16, self.0)) }
+        unsafe {
+            _mm512_storeu_ps(to[..16].as_mut_ptr(), _mm512_maskz_compress_ps(bits as __mmask16, self.0))
+        }
     }
 
     // Rows i, i + 4, i + 8 and i + 12 are in the quarters of a register, so that a 4×4 transpose in each quarter puts every

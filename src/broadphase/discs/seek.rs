@@ -2,7 +2,7 @@
 
 use super::Sought;
 use crate::broadphase::tree::{CHILDREN, Node, Seek};
-use crate::broadphase::walk::{LineVisitor, Track, TrackPart, meets};
+use crate::broadphase::walk::{Track, TrackPart, meets};
 use crate::lane::{Lane, Mask};
 
 /// By how much a radius of a disc may be wrong, as a part of it.
@@ -216,7 +216,9 @@ impl DiscsAlong {
     }
 
     /// Visits what was found, the earliest first. Returns false if the visitor ended it.
-    pub(super) fn visit_found(&mut self, limit: &mut f64, visit: &mut impl LineVisitor) -> bool {
+    ///
+    /// The visitor is also given the earliest fraction at which the track may meet a body.
+    pub(super) fn visit_found(&mut self, limit: &mut f64, visit: &mut impl FnMut(usize, f32) -> f64) -> bool {
         let slots = self.slots.take();
         let earliest = &mut self.earliest[..slots.len()];
         for _ in 0..slots.len() {
@@ -226,11 +228,11 @@ impl DiscsAlong {
                     first = i;
                 }
             }
-            if f64::from(earliest[first]) > *limit {
+            let when = std::mem::replace(&mut earliest[first], f32::INFINITY);
+            if f64::from(when) > *limit {
                 break;
             }
-            earliest[first] = f32::INFINITY;
-            *limit = limit.min(visit(slots[first] as usize));
+            *limit = limit.min(visit(slots[first] as usize, when));
             if *limit < 0.0 {
                 return false;
             }

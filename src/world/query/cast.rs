@@ -4,7 +4,7 @@ use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
 use super::solid::{Probe, Solid, disc_meets_part, faces};
 use crate::body::{BodyHandle, MAX_COORDINATE};
-use crate::broadphase::discs::Sought;
+use crate::broadphase::discs::{Ahead, Sought};
 use crate::broadphase::walk::Track;
 use crate::error::{Error, check_vec};
 use crate::geometry::convex::{Convex, PointGap, RayHit, passes_disc, ray_plane};
@@ -237,14 +237,13 @@ impl Cast<'_> {
         near.bounds_along(&self.track, self.sought(nearest))
     }
 
+    /// Finds ahead what may be met first.
+    pub(super) fn look_ahead(&self, near: &Near<'_>, nearest: bool) -> Option<Ahead> {
+        near.look_ahead(&self.track, self.sought(nearest))
+    }
+
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.
-    fn visit(
-        &self,
-        near: &Near<'_>,
-        sieve: &Sieve<'_>,
-        nearest: bool,
-        mut visit: impl FnMut(Met) -> f64,
-    ) {
+    fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, nearest: bool, mut visit: impl FnMut(Met) -> f64) {
         let mut limit = 1.0f64;
         let sought = self.sought(nearest);
         near.along((&self.track, sought), limit, |candidate| {

@@ -7,7 +7,7 @@
 use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::broadphase::Broadphase;
-use crate::broadphase::discs::{DiscTree, Place, Sought};
+use crate::broadphase::discs::{Ahead, DiscTree, Place, Sought};
 use crate::broadphase::levels::Levels;
 use crate::broadphase::walk::{LineVisitor, Track};
 use crate::crew::with_crew;
@@ -95,13 +95,24 @@ pub(super) struct Near<'a> {
     discs: Option<&'a DiscTree>,
     /// What of these is where the queries look first.
     place: Option<&'a Place>,
+    /// What is known already of the next cast.
+    ahead: Option<&'a Ahead>,
     others: Option<&'a Others>,
 }
 
 impl World {
     pub(super) fn near(&self) -> Near<'_> {
         let World { bodies, broadphase, level, .. } = self;
-        Near { bodies, broadphase, world: self, level: *level, discs: None, place: None, others: None }
+        Near {
+            bodies,
+            broadphase,
+            world: self,
+            level: *level,
+            discs: None,
+            place: None,
+            ahead: None,
+            others: None,
+        }
     }
 
     /// As [`World::near`], for so many queries.
@@ -127,6 +138,23 @@ impl<'a> Near<'a> {
         Some(self.discs?.bounds_of_first_piece(track, sought))
     }
 
+    /// Finds what a track meets first, and fetches it from memory for the exact test.
+    pub(super) fn look_ahead(&self, track: &Track, sought: Sought) -> Option<Ahead> {
+        let ahead = self.discs?.look_ahead(self.level, self.place?, (track, sought));
+        if let Some(slot) = ahead.first() {
+            self.bodies.prefetch_shape(slot);
+        }
+        Some(ahead)
+    }
+
+    /// The same for a cast of which this is known already.
+    pub(super) fn after<'b>(self, ahead: Option<&'b Ahead>) -> Near<'b>
+    where
+        'a: 'b,
+    {
+        Near { ahead, ..self }
+    }
+
     /// The same for queries that first look into one of these boxes.
     pub(super) fn in_place<'b>(
         self,
@@ -139,7 +167,8 @@ impl<'a> Near<'a> {
         let Some(discs) = self.discs else { return self };
         let nowhere = [Vec2::INFINITY, Vec2::NEG_INFINITY];
         let around = boxes.flatten().fold(nowhere, |around, of| [around[0].min(of[0]), around[1].max(of[1])]);
-        let gathered = around != nowhere && discs.gather(self.level, (around, self.broadphase.excess()), place);
+        let gathered =
+            around != nowhere && discs.gather(self.level, (around, self.broadphase.excess()), place);
         Near { place: gathered.then_some(&*place), ..self }
     }
 }
@@ -187,7 +216,13 @@ impl Near<'_> {
             let goes_on = match self.discs {
                 Some(discs) => {
                     let of = (track, sought);
-                    broadphase.visit_along_by_discs(level, (discs, self.place), of, &mut limit, &mut listed)
+                    broadphase.visit_along_by_discs(
+                        level,
+                        (discs, self.place, self.ahead),
+                        of,
+                        &mut limit,
+                        &mut listed,
+                    )
                 }
                 None => broadphase.visit_along(level, &track.grown(excess), &mut limit, &mut listed),
             };
@@ -261,14 +296,19 @@ impl Near<'_> {
                 (0..broadphase.built).all(&mut listed)
             } else {
                 let by_place = match self.discs {
-                    Some(discs) => broadphase
-                        .visit_box_by_discs(level, (discs, self.place), [lower, upper], &mut |slot, sure| {
-                            (!sure && !near(slot)) || visit(slot, sure)
-                        }),
+                    Some(discs) => broadphase.visit_box_by_discs(
+                        level,
+                        (discs, self.place),
+                        [lower, upper],
+                        &mut |slot, sure| (!sure && !near(slot)) || visit(slot, sure),
+                    ),
                     None => broadphase.visit_box(level, [lower - excess, upper + excess], &mut listed),
                 };
                 by_place
-                    && broadphase.planes().iter().all(|&slot| !near(slot as usize) || visit(slot as usize, false))
+                    && broadphase
+                        .planes()
+                        .iter()
+                        .all(|&slot| !near(slot as usize) || visit(slot as usize, false))
             };
             if !goes_on {
                 return;

@@ -133,7 +133,8 @@ pub(super) fn disc_meets_part(
     let ext = || Vec2::new(c.ext_x[slot], c.ext_y[slot]);
     match c.kind[slot].shape() {
         ShapeKind::Circle | ShapeKind::Particle => {
-            ray_disc(centre, f64::from(c.ext_x[slot]) + radius, from, way).filter(|touch| touch.fraction <= limit)
+            ray_disc(centre, f64::from(c.ext_x[slot]) + radius, from, way)
+                .filter(|touch| touch.fraction <= limit)
         }
         ShapeKind::HalfSpace => {
             let Solid::Plane { normal, offset } = plane(ext(), c.ext_z[slot]) else { return None };

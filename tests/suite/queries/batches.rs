@@ -40,7 +40,7 @@ struct Questions {
 impl Questions {
     fn new(random: &mut Random, count: usize, around: [Vec2; 2]) -> Questions {
         let size = (around[1] - around[0]).max_element();
-        let mut shape = |i: usize, random: &mut Random| {
+        let shape = |i: usize, random: &mut Random| {
             let size = 0.05 + random.length(3.0);
             match i % 3 {
                 0 => Shape::circle(size),
@@ -52,7 +52,8 @@ impl Questions {
         let rays = points.iter().map(|&from| Ray::new(from, random.way(2.0 * size))).collect();
         let casts =
             (0..count).map(|i| ShapeCast::new(shape(i, random), points[i], random.way(size))).collect();
-        let probes = (0..count).map(|i| Probe { angle: 0.1 * i as f32, ..Probe::new(shape(i, random), points[i]) });
+        let probes =
+            (0..count).map(|i| Probe { angle: 0.1 * i as f32, ..Probe::new(shape(i, random), points[i]) });
         let probes = probes.collect();
         let mut boxes: Vec<_> = points
             .iter()
@@ -93,16 +94,31 @@ impl Questions {
         };
         for &point in &self.points {
             sorted(&mut |parts| {
-                world.overlap_point(point, filter, |at| { parts.push(at); true }).unwrap();
+                world
+                    .overlap_point(point, filter, |at| {
+                        parts.push(at);
+                        true
+                    })
+                    .unwrap();
             });
         }
         for probe in &self.probes {
             sorted(&mut |parts| {
-                world.overlap_shape(probe, filter, |at| { parts.push(at); true }).unwrap();
+                world
+                    .overlap_shape(probe, filter, |at| {
+                        parts.push(at);
+                        true
+                    })
+                    .unwrap();
             });
         }
         for &[lower, upper] in &self.boxes {
-            sorted(&mut |parts| world.overlap_aabb(lower, upper, filter, |at| { parts.push(at); true }));
+            sorted(&mut |parts| {
+                world.overlap_aabb(lower, upper, filter, |at| {
+                    parts.push(at);
+                    true
+                })
+            });
         }
         said
     }
@@ -161,8 +177,7 @@ fn batches_are_their_single_queries_at_many_bodies() {
         let scene = granule::scene::builtin(scene, 5_000, 1).unwrap();
         let mut world = World::new(scene.settings).unwrap();
         let moved = |desc: &BodyDesc| BodyDesc { position: desc.position + origin, ..*desc };
-        let handles: Vec<_> =
-            scene.bodies.iter().map(|desc| world.add_body(&moved(desc)).unwrap()).collect();
+        let handles: Vec<_> = scene.bodies.iter().map(|desc| world.add_body(&moved(desc)).unwrap()).collect();
         for parts in scene.parts.chunk_by(|a, b| a.0 == b.0) {
             let body = handles[parts[0].0];
             world.add_parts(body, &parts.iter().map(|&(_, part)| part).collect::<Vec<_>>()).unwrap();
