@@ -171,7 +171,8 @@ mod tests {
             let convex = Convex::placed(&outline, DVec2::ZERO, DVec2::X);
             let apart = |fraction: f64| convex.gap(from + fraction * way).distance - radius;
             let end = found[0].map_or(1.0, |touch| touch.fraction);
-            for step in 0..200 {
+            // One that begins in the shape touches it at once.
+            for step in 0..if end > 0.0 { 200 } else { 0 } {
                 let fraction = end * f64::from(step) / 200.0;
                 prop_assert!(apart(fraction) > -1.0e-9, "at {fraction}: {}", apart(fraction));
             }
