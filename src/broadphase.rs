@@ -31,6 +31,7 @@
 
 pub(crate) mod bands;
 pub(crate) mod crowd;
+pub(crate) mod discs;
 mod fleeting;
 mod frames;
 mod growth;
@@ -42,6 +43,7 @@ pub(crate) mod shapes;
 mod snapshot;
 pub(crate) mod strays;
 pub(crate) mod sweep;
+mod tree;
 pub(crate) mod walk;
 
 use crate::base::prefetch::prefetch_all;

@@ -44,10 +44,26 @@ impl Track {
 
     /// The part of the track up to a fraction of its way.
     fn segment(&self, along_x: bool, limit: f64) -> TrackPart {
-        let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
         let way = self.way * limit.clamp(0.0, 1.0) as f32;
+        Track { way, ..*self }.whole(along_x)
+    }
+
+    /// The part of the track between two fractions of its way, in the world's axes.
+    pub(super) fn piece(&self, start: f32, end: f32) -> TrackPart {
+        Track { from: self.from + start * self.way, way: (end - start) * self.way, ..*self }.whole(false)
+    }
+
+    /// The box around the track up to a fraction of its way: `[min_x, max_x, min_y, max_y]`.
+    pub(super) fn bounds(&self, limit: f32) -> [f32; 4] {
+        let to = self.from + limit * self.way;
+        let (lower, upper) = (self.from.min(to) - self.half, self.from.max(to) + self.half);
+        [lower.x, upper.x, lower.y, upper.y]
+    }
+
+    fn whole(&self, along_x: bool) -> TrackPart {
+        let order = |v: Vec2| if along_x { [v.y, v.x] } else { v.into() };
         let ([from_s, from_b], [way_s, way_b], [half_s, half_b]) =
-            (order(self.from), order(way), order(self.half));
+            (order(self.from), order(self.way), order(self.half));
         TrackPart {
             middle: [2.0 * from_s + way_s, 2.0 * from_b + way_b],
             way: [way_s, way_b],
@@ -93,7 +109,7 @@ impl Line {
 
 /// A part of a track as the kernel reads it. All lengths are doubled, so that no box has to be halved.
 #[derive(Clone, Copy)]
-struct TrackPart {
+pub(super) struct TrackPart {
     /// The middle of the way.
     middle: [f32; 2],
     /// Half the way.
@@ -120,7 +136,7 @@ const LARGER: f32 = 1.0 + 1.0e-6;
 
 /// Whether a track meets boxes `[min_s, max_s, min_b, max_b]`: whether the axes, or the line across the way, part them.
 #[inline(always)]
-fn meets<L: Lane>(segment: &TrackPart, [min_s, max_s, min_b, max_b]: [L; 4]) -> L::Mask {
+pub(super) fn meets<L: Lane>(segment: &TrackPart, [min_s, max_s, min_b, max_b]: [L; 4]) -> L::Mask {
     let constant = L::splat;
     let [middle_s, middle_b] = segment.middle.map(constant);
     let [way_s, way_b] = segment.way.map(constant);

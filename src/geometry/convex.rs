@@ -12,7 +12,10 @@
 //!
 //! Nothing is iterated, so an answer is as exact as the numbers are.
 
+use crate::geometry::facets::{Corners, Meeting, cut, cut_lanes, meeting};
 use crate::geometry::outline::{MAX_VERTICES, Outline};
+use crate::isa::Level;
+use crate::lane::with_lanes;
 use glam::DVec2;
 
 /// The most vertices of the difference of two shapes.
@@ -214,12 +217,18 @@ impl Convex {
         RayHit { fraction: 0.0, normal: self.gap_of_core(from).normal }
     }
 
+    /// What a ray does at the edges.
+    fn meeting(&self, from: DVec2, way: DVec2) -> Meeting {
+        let (corners, ray) = (Corners::<MOST>::new(self.count, |i| self.vertices[i]), (from, way));
+        meeting(&cut_lanes::<f32, MOST>(&corners, self.radius, &ray), &corners, self.radius, &ray)
+    }
+
     fn ray_polygon(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
-        let (enter, face) = clip(self.count, |i| self.vertices[i], from, way)?;
-        Some(match enter {
-            0.0 => self.at_start(from),
-            _ => RayHit { fraction: enter, normal: face.normalize() },
-        })
+        match self.meeting(from, way) {
+            Meeting::Never => None,
+            Meeting::Begins => Some(self.at_start(from)),
+            Meeting::At(touch) => Some(touch),
+        }
     }
 
     /// A segment is hit from both sides, and a little beyond its ends.
@@ -254,32 +263,17 @@ impl Convex {
         Some(RayHit { fraction, normal: along.perp() * height.signum() })
     }
 
-    /// The first of the edges, moved outward by the radius, and the discs around the vertices: the shape is all of them, and the core.
+    /// A ray that begins inside of all edges, moved outward by the radius, begins in the shape or in a corner of these.
     fn ray_rounded(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
-        let mut first: Option<RayHit> = None;
-        let mut outside = false;
-        for (start, edge) in self.edges() {
-            let (outward, length) = (-edge.perp(), edge.length());
-            let (speed, distance) = (outward.dot(way), outward.dot(from - start) - self.radius * length);
-            outside |= distance > 0.0;
-            if speed < 0.0 && distance >= 0.0 {
-                let fraction = distance / -speed;
-                let place = (from + fraction * way - start).dot(edge);
-                let sooner = first.is_none_or(|first| fraction < first.fraction);
-                if sooner && (0.0..=length * length).contains(&place) {
-                    first = Some(RayHit { fraction, normal: outward / length });
-                }
+        match self.meeting(from, way) {
+            Meeting::Never => None,
+            Meeting::At(touch) => Some(touch),
+            Meeting::Begins if self.gap(from).distance <= 0.0 => Some(self.at_start(from)),
+            Meeting::Begins => {
+                let discs = self.core().iter().filter_map(|&vertex| ray_disc(vertex, self.radius, from, way));
+                discs.min_by(|a, b| a.fraction.total_cmp(&b.fraction))
             }
         }
-        for &vertex in self.core() {
-            let touch = ray_disc(vertex, self.radius, from, way);
-            if let Some(touch) =
-                touch.filter(|touch| first.is_none_or(|first| touch.fraction < first.fraction))
-            {
-                first = Some(touch);
-            }
-        }
-        if !outside && self.gap(from).distance <= 0.0 { Some(self.at_start(from)) } else { first }
     }
 
     /// The core's vertices that are foremost in a direction: the two ends of the edge there, or one vertex twice.
@@ -356,50 +350,32 @@ fn is_upper(direction: DVec2) -> bool {
     direction.y > 0.0 || (direction.y == 0.0 && direction.x > 0.0)
 }
 
-/// Cuts a ray to the inner side of each edge of a polygon (M. Cyrus and J. Beck, "Generalized two- and three-dimensional clipping",
-/// 1978). Returns where it enters, at least 0, and the normal of the edge there, of any length.
-#[inline]
-fn clip(count: usize, vertex: impl Fn(usize) -> DVec2, from: DVec2, way: DVec2) -> Option<(f64, DVec2)> {
-    let (mut enter, mut leave) = (0.0, f64::INFINITY);
-    let mut face = DVec2::X;
-    let mut start = vertex(count - 1);
-    for i in 0..count {
-        let end = vertex(i);
-        let outward = -(end - start).perp();
-        let (speed, distance) = (outward.dot(way), outward.dot(from - start));
-        start = end;
-        if speed < 0.0 {
-            // The division waits until the edge is known to be the last one so far.
-            if distance > enter * -speed {
-                (enter, face) = (distance / -speed, outward);
-            }
-        } else if speed > 0.0 {
-            if -distance < leave * speed {
-                leave = -distance / speed;
-            }
-        } else if distance > 0.0 {
-            return None;
-        }
-    }
-    (enter <= leave).then_some((enter, face))
-}
-
-/// Where a ray first meets an outline at the origin, not turned, at most at `limit` of its way. `far_out` is the outline's place in the
-/// world: there coordinates are rounded.
+/// Where a disc, its centre moved along a ray, first meets an outline at the origin that is not turned, at most at `limit` of its way.
+/// A ray itself is a disc of radius 0. `far_out` is the outline's place in the world: there coordinates are rounded.
 #[inline]
 pub(crate) fn ray_outline(
-    outline: &Outline,
+    level: Level,
+    (outline, grown): (&Outline, f64),
     (from, way): (DVec2, DVec2),
     limit: f64,
     far_out: DVec2,
 ) -> Option<RayHit> {
-    if outline.count > 2 && outline.radius == 0.0 {
-        let (enter, face) = clip(outline.count, |i| outline.vertices[i].as_dvec2(), from, way)?;
-        if enter > 0.0 {
-            return (enter <= limit).then(|| RayHit { fraction: enter, normal: face.normalize() });
+    let (count, radius) = (outline.count, f64::from(outline.radius) + grown);
+    let vertex = |i: usize| outline.vertices[i].as_dvec2();
+    if count == 1 {
+        return ray_disc(vertex(0), radius, from, way).filter(|touch| touch.fraction <= limit);
+    }
+    if count > 2 || radius > 0.0 {
+        let (corners, ray) = (Corners::<MAX_VERTICES>::new(count, vertex), (from, way));
+        let cut = with_lanes!(level, L => cut::<L, MAX_VERTICES>(&corners, radius, &ray));
+        match meeting(&cut, &corners, radius, &ray) {
+            Meeting::Never => return None,
+            Meeting::At(touch) => return Some(touch).filter(|touch| touch.fraction <= limit),
+            Meeting::Begins => {}
         }
     }
-    Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out).ray(from, way, limit)
+    let convex = Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out);
+    Convex { radius, ..convex }.ray(from, way, limit)
 }
 
 /// Whether a ray passes a disc, or goes away from it. Only what is sure counts.

@@ -104,6 +104,14 @@ impl Lane for Avx512 {
         Avx512(unsafe { _mm512_mask_blend_ps(mask.0, no.0, yes.0) })
     }
 
+    #[inline(always)]
+    fn pack(self, bits: u32, to: &mut [f32]) {
+        // SAFETY: see `Avx512`; the slice is that long.
+        unsafe {
+            _mm512_storeu_ps(to[..16].as_mut_ptr(), _mm512_maskz_compress_ps(bits as __mmask16, self.0))
+        }
+    }
+
     // Rows i, i + 4, i + 8 and i + 12 are in the quarters of a register, so that a 4×4 transpose in each quarter puts every
     // lane in its place.
 

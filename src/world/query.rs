@@ -8,6 +8,7 @@ mod batch;
 mod cast;
 mod filter;
 mod near;
+mod order;
 mod overlap;
 pub(super) mod solid;
 

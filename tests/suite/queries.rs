@@ -1,6 +1,7 @@
 //! Contract: queries by point and by box find what a test of every body finds, for all shapes, turned ones and
 //! compounds, in worlds that are new, that have been stepped, and that have been changed by hand.
 
+mod batches;
 mod casts;
 mod definition;
 

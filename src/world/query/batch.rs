@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! check all queries
+//! make a tree of the bodies, if that pays                              (broadphase/discs.rs)
 //! if many bodies are not in the order of space: put these in an order of their own     (near.rs)
 //! in parallel, for runs of queries: as the single query, hits into the run's own memory
 //! one after the other: the runs' hits together, with offsets
@@ -9,13 +10,15 @@
 //!
 //! Runs are of a fixed length. So neither the answers nor their order depend on the threads.
 
-use super::cast::{Cast, Castable, Hit, Ray, ShapeCast};
+use super::cast::{Castable, Hit, Ray, ShapeCast};
 use super::filter::{QueryFilter, Sieve};
-use super::near::{Near, Others};
+use super::near::{Near, Prepared};
+use super::order::{Order, sort_parts};
 use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
 use super::solid::Probe;
-use crate::base::room::{make_room, resize};
+use crate::base::room::make_room;
 use crate::body::MAX_COORDINATE;
+use crate::broadphase::discs::{Ahead, Place};
 use crate::crew::{SharedSlice, with_crew};
 use crate::error::{Error, check_vec};
 use crate::world::World;
@@ -23,8 +26,6 @@ use glam::Vec2;
 
 /// The queries of a run.
 const RUN: usize = 32;
-/// A larger batch is asked in its own order.
-const MOST_ORDERED: usize = u32::MAX as usize;
 /// A batch has at most so many runs, however long they are.
 const MOST_RUNS: usize = 1 << 20;
 
@@ -38,9 +39,8 @@ fn run_length(queries: usize) -> usize {
 #[derive(Default)]
 pub struct BatchFirst<T> {
     found: Vec<Option<T>>,
-    /// Where each query begins, and in the lower half its number.
-    order: Vec<u64>,
-    others: Others,
+    order: Order,
+    prepared: Prepared,
 }
 
 /// The answers of a batch, compressed: those of all queries, one query after the other, and where each query's begin. See
@@ -52,7 +52,8 @@ pub struct BatchHits<T> {
     offsets: Vec<usize>,
     hits: Vec<T>,
     runs: Vec<AnswerRun<T>>,
-    others: Others,
+    order: Order,
+    prepared: Prepared,
 }
 
 /// The answers of a run of queries.
@@ -71,7 +72,7 @@ impl<T> Default for AnswerRun<T> {
 impl<T> BatchFirst<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchFirst { found: Vec::new(), order: Vec::new(), others: Others::default() }
+        BatchFirst { found: Vec::new(), order: Order::default(), prepared: Prepared::default() }
     }
 
     /// The answer of each query of the last batch.
@@ -83,7 +84,13 @@ impl<T> BatchFirst<T> {
 impl<T> BatchHits<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchHits { offsets: Vec::new(), hits: Vec::new(), runs: Vec::new(), others: Others::default() }
+        BatchHits {
+            offsets: Vec::new(),
+            hits: Vec::new(),
+            runs: Vec::new(),
+            order: Order::default(),
+            prepared: Prepared::default(),
+        }
     }
 
     /// The number of queries of the last batch.
@@ -119,31 +126,95 @@ impl<T> BatchHits<T> {
     }
 }
 
+/// Where a query looks.
+trait Looks: Sync {
+    /// A point there.
+    fn begin(&self, query: usize) -> Vec2;
+    /// The corners of a box in which it looks first. `None` if that is unknown.
+    fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]>;
+    /// Finds what the query meets there first.
+    fn ahead(&self, _near: &Near<'_>, _query: usize) -> Option<Ahead> {
+        None
+    }
+}
+
+/// Casts, of which the nearest hit is sought, or all hits.
+struct Along<'a, C> {
+    casts: &'a [C],
+    nearest: bool,
+}
+
+impl<C: Castable + Sync> Looks for Along<'_, C> {
+    fn begin(&self, query: usize) -> Vec2 {
+        self.casts[query].begin()
+    }
+
+    fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
+        let shape = self.casts[query].shape();
+        self.casts[query].prepare(&shape).first_bounds(near, self.nearest)
+    }
+
+    fn ahead(&self, near: &Near<'_>, query: usize) -> Option<Ahead> {
+        let shape = self.casts[query].shape();
+        self.casts[query].prepare(&shape).look_ahead(near, self.nearest)
+    }
+}
+
+/// Boxes, by the number of the query.
+struct InBoxes<B>(B);
+
+impl<B: Fn(usize) -> [Vec2; 2] + Sync> Looks for InBoxes<B> {
+    fn begin(&self, query: usize) -> Vec2 {
+        self.0(query)[0]
+    }
+
+    fn first(&self, _: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
+        Some(self.0(query))
+    }
+}
+
+/// Points around which a query looks, further and further away.
+struct Around<'a>(&'a [Vec2]);
+
+impl Looks for Around<'_> {
+    fn begin(&self, query: usize) -> Vec2 {
+        self.0[query]
+    }
+
+    fn first(&self, _: &Near<'_>, _: usize) -> Option<[Vec2; 2]> {
+        None
+    }
+}
+
 impl<T: Copy + Send> BatchFirst<T> {
-    /// Asks `count` queries, those that begin near each other one after the other: they look at the same bodies, which are in the caches
-    /// then.
+    /// Asks `count` queries.
     fn ask(
         &mut self,
         world: &World,
         count: usize,
-        begin: impl Fn(usize) -> Vec2,
+        looks: &impl Looks,
         ask: impl Fn(&Near<'_>, usize) -> Option<T> + Sync,
     ) {
         make_room(&mut self.found, count);
         self.found.resize(count, None);
-        let near = world.near_for_batch(&mut self.others, count);
-        make_room(&mut self.order, count);
-        self.order.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
-        if count <= MOST_ORDERED {
-            self.order.sort_unstable();
-        }
+        let near = world.near_for_batch(&mut self.prepared, count);
+        self.order.sort(&near, count, |query| looks.begin(query));
         let (order, found) = (&self.order, SharedSlice::new(&mut self.found));
         with_crew(None, |crew| {
             crew.chunks(count, run_length(count), |range| {
-                for place in range {
-                    // The number is in the lower half, if there are not too many.
-                    let query = if count <= MOST_ORDERED { order[place] as u32 as usize } else { place };
-                    let answer = ask(&near, query);
+                let mut place = Place::default();
+                let first = |place: usize| looks.first(&near, order.query(place));
+                let near = near.in_place(&mut place, range.clone().map(first));
+                let mut known = [None; RUN];
+                for place in range.clone() {
+                    let at = place % RUN;
+                    if at == 0 || place == range.start {
+                        // Searches first, then exact tests: their bodies come from memory meanwhile.
+                        let run = place..range.end.min(place - at + RUN);
+                        run.for_each(|place| known[place % RUN] = looks.ahead(&near, order.query(place)));
+                    }
+                    let query = order.query(place);
+                    let answer = ask(&near.after(known[at].as_ref()), query);
                     #[allow(unsafe_code)]
                     // SAFETY: each place has a query of its own, and each place is in one chunk.
                     let found = unsafe { found.range(query..query + 1) };
@@ -156,31 +227,51 @@ impl<T: Copy + Send> BatchFirst<T> {
 
 impl<T: Copy + Send> BatchHits<T> {
     /// Asks `count` queries. `ask` appends the answers of one of them.
-    fn ask(&mut self, world: &World, count: usize, ask: impl Fn(&Near<'_>, usize, &mut Vec<T>) + Sync) {
+    fn ask(
+        &mut self,
+        world: &World,
+        count: usize,
+        looks: &impl Looks,
+        ask: impl Fn(&Near<'_>, usize, &mut Vec<T>) + Sync,
+    ) {
         let length = run_length(count);
         let runs = count.div_ceil(length);
         if self.runs.len() < runs {
             self.runs.resize_with(runs, AnswerRun::default);
         }
-        let near = world.near_for_batch(&mut self.others, count);
+        let near = world.near_for_batch(&mut self.prepared, count);
+        self.order.sort(&near, count, |query| looks.begin(query));
+        let order = &self.order;
         with_crew(None, |crew| {
             crew.for_each(&mut self.runs[..runs], |number, run| {
+                let range = number * length..count.min((number + 1) * length);
+                let mut place = Place::default();
+                let first = |place: usize| looks.first(&near, order.query(place));
+                let near = near.in_place(&mut place, range.clone().map(first));
                 run.ends.clear();
                 run.hits.clear();
-                for query in number * length..count.min((number + 1) * length) {
+                for query in range.map(|place| order.query(place)) {
                     ask(&near, query, &mut run.hits);
                     run.ends.push(run.hits.len());
                 }
             });
         });
-        self.offsets.clear();
-        resize(&mut self.offsets, 1);
-        let runs = &self.runs[..runs];
+        self.join(count, length);
+    }
+
+    /// Puts the hits of all runs together, in the order of the queries.
+    fn join(&mut self, count: usize, length: usize) {
+        self.order.invert();
+        let runs = &self.runs[..count.div_ceil(length)];
         make_room(&mut self.hits, runs.iter().map(|run| run.hits.len()).sum());
-        for run in runs {
-            let start = self.hits.len();
-            self.offsets.extend(run.ends.iter().map(|end| start + end));
-            self.hits.extend_from_slice(&run.hits);
+        make_room(&mut self.offsets, count + 1);
+        self.offsets.push(0);
+        for query in 0..count {
+            let place = self.order.place(query);
+            let (run, at) = (&runs[place / length], place % length);
+            let start = if at == 0 { 0 } else { run.ends[at - 1] };
+            self.hits.extend_from_slice(&run.hits[start..run.ends[at]]);
+            self.offsets.push(self.hits.len());
         }
     }
 }
@@ -201,8 +292,11 @@ impl World {
     ) -> Result<(), Error> {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
-        let ask = |near: &Near<'_>, query: usize| casts[query].prepare().first(near, sieve);
-        answers.ask(self, casts.len(), |query| casts[query].begin(), ask);
+        let ask = |near: &Near<'_>, query: usize| {
+            let shape = casts[query].shape();
+            casts[query].prepare(&shape).first(near, sieve)
+        };
+        answers.ask(self, casts.len(), &Along { casts, nearest: true }, ask);
         Ok(())
     }
 
@@ -214,9 +308,9 @@ impl World {
     ) -> Result<(), Error> {
         check_each(casts, C::check)?;
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, casts.len(), |near, query, hits| {
-            let cast: Cast = casts[query].prepare();
-            cast.all(near, sieve, hits);
+        answers.ask(self, casts.len(), &Along { casts, nearest: false }, |near, query, hits| {
+            let shape = casts[query].shape();
+            casts[query].prepare(&shape).all(near, sieve, hits);
         });
         Ok(())
     }
@@ -229,13 +323,14 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) {
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, queries.len(), |near, query, found| {
+        let looks = InBoxes(|query: usize| region(&queries[query]).bounds());
+        answers.ask(self, queries.len(), &looks, |near, query, found| {
             let start = found.len();
             region(&queries[query]).visit(near, sieve, |at| {
                 found.push(at);
                 true
             });
-            found[start..].sort_unstable();
+            sort_parts(near.level, &mut found[start..]);
         });
     }
 
@@ -373,13 +468,13 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) {
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, boxes.len(), |near, query, found| {
+        answers.ask(self, boxes.len(), &InBoxes(|query: usize| boxes[query]), |near, query, found| {
             let (start, [lower, upper]) = (found.len(), boxes[query]);
             BoxRegion { lower, upper }.visit(self, near, sieve, |at| {
                 found.push(at);
                 true
             });
-            found[start..].sort_unstable();
+            sort_parts(near.level, &mut found[start..]);
         });
     }
 
@@ -401,7 +496,7 @@ impl World {
         check_each(points, |&point| check_nearest(point, max_distance))?;
         let sieve = &Sieve::new(&self.bodies, filter);
         let ask = |near: &Near<'_>, query: usize| nearest(near, sieve, points[query], max_distance);
-        answers.ask(self, points.len(), |query| points[query], ask);
+        answers.ask(self, points.len(), &Around(points), ask);
         Ok(())
     }
 }

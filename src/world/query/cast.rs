@@ -2,8 +2,9 @@
 
 use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
-use super::solid::{Probe, Solid, faces, ray_part};
+use super::solid::{Probe, Solid, disc_meets_part, faces};
 use crate::body::{BodyHandle, MAX_COORDINATE};
+use crate::broadphase::discs::{Ahead, Sought};
 use crate::broadphase::walk::Track;
 use crate::error::{Error, check_vec};
 use crate::geometry::convex::{Convex, PointGap, RayHit, passes_disc, ray_plane};
@@ -103,11 +104,18 @@ pub enum Visit {
 /// A number times this is larger than all numbers that are rounded to the same f32.
 const SAME: f64 = 1.0 + f32::EPSILON as f64;
 
+/// What is moved, where it begins.
+#[derive(Clone, Copy)]
+enum Moved<'a> {
+    /// A disc of this radius; of a ray it is 0.
+    Disc(f32),
+    Shape(&'a Convex),
+}
+
 /// A ray or a moved shape, prepared.
 #[derive(Clone, Copy)]
-pub(super) struct Cast {
-    /// The shape, where it begins. A ray has none.
-    shape: Option<Convex>,
+pub(super) struct Cast<'a> {
+    moved: Moved<'a>,
     from: DVec2,
     way: DVec2,
     track: Track,
@@ -117,8 +125,10 @@ pub(super) struct Cast {
 pub(super) trait Castable {
     fn check(&self) -> Result<(), Error>;
     fn begin(&self) -> Vec2;
-    /// Only for what `check` has accepted.
-    fn prepare(&self) -> Cast;
+    /// The shape in its place, and the half extents of its bounds. `None` of a ray or a circle.
+    fn shape(&self) -> Option<(Convex, Vec2)>;
+    /// Only for what `check` has accepted, and its own shape.
+    fn prepare<'a>(&self, shape: &'a Option<(Convex, Vec2)>) -> Cast<'a>;
 }
 
 impl Castable for Ray {
@@ -130,9 +140,14 @@ impl Castable for Ray {
         self.from
     }
 
-    fn prepare(&self) -> Cast {
+    #[inline(always)]
+    fn shape(&self) -> Option<(Convex, Vec2)> {
+        None
+    }
+
+    fn prepare<'a>(&self, _: &'a Option<(Convex, Vec2)>) -> Cast<'a> {
         let track = Track { from: self.from, way: self.way, half: Vec2::ZERO };
-        Cast { shape: None, from: self.from.as_dvec2(), way: self.way.as_dvec2(), track }
+        Cast { moved: Moved::Disc(0.0), from: self.from.as_dvec2(), way: self.way.as_dvec2(), track }
     }
 }
 
@@ -145,11 +160,23 @@ impl Castable for ShapeCast {
         self.probe.position
     }
 
-    fn prepare(&self) -> Cast {
+    #[inline(always)]
+    fn shape(&self) -> Option<(Convex, Vec2)> {
+        let round = matches!(self.probe.shape, Shape::Circle { .. } | Shape::Particle { .. });
+        if round { None } else { self.probe.place() }
+    }
+
+    fn prepare<'a>(&self, shape: &'a Option<(Convex, Vec2)>) -> Cast<'a> {
         let from = self.probe.position;
-        let (shape, half) = self.probe.place().expect("a half-space is refused");
+        let (moved, half) = match (shape, self.probe.shape) {
+            (Some((shape, half)), _) => (Moved::Shape(shape), *half),
+            (None, Shape::Circle { radius } | Shape::Particle { radius }) => {
+                (Moved::Disc(radius), Vec2::splat(radius))
+            }
+            _ => unreachable!("a half-space is refused"),
+        };
         let track = Track { from, way: self.way, half };
-        Cast { shape: Some(shape), from: from.as_dvec2(), way: self.way.as_dvec2(), track }
+        Cast { moved, from: from.as_dvec2(), way: self.way.as_dvec2(), track }
     }
 }
 
@@ -161,11 +188,15 @@ struct Met {
     touch: RayHit,
 }
 
-impl Cast {
+impl Cast<'_> {
     /// Where a shape of a body is first met, at most at `limit`.
     fn touch(&self, near: &Near<'_>, slot: usize, part: u8, limit: f64) -> Option<RayHit> {
-        let Some(shape) = &self.shape else {
-            return ray_part(near.bodies, (slot, part), (self.from, self.way), limit);
+        let shape = match self.moved {
+            Moved::Disc(radius) => {
+                let ray = (self.from, self.way);
+                return disc_meets_part((near.bodies, near.level), (slot, part), ray, radius.into(), limit);
+            }
+            Moved::Shape(shape) => shape,
         };
         if self.passes(near, slot) || !faces(near.bodies, slot, self.from) {
             return None;
@@ -193,10 +224,29 @@ impl Cast {
         passes_disc(1.000_01 * f64::from(reach + self.track.half.length()) + slack, away, self.way)
     }
 
+    fn sought(&self, nearest: bool) -> Sought {
+        let outer = match self.moved {
+            Moved::Disc(radius) => radius,
+            Moved::Shape(_) => self.track.half.length(),
+        };
+        Sought { outer, nearest }
+    }
+
+    /// The box around what is looked at first.
+    pub(super) fn first_bounds(&self, near: &Near<'_>, nearest: bool) -> Option<[Vec2; 2]> {
+        near.bounds_along(&self.track, self.sought(nearest))
+    }
+
+    /// Finds ahead what may be met first.
+    pub(super) fn look_ahead(&self, near: &Near<'_>, nearest: bool) -> Option<Ahead> {
+        near.look_ahead(&self.track, self.sought(nearest))
+    }
+
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.
-    fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, mut visit: impl FnMut(Met) -> f64) {
+    fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, nearest: bool, mut visit: impl FnMut(Met) -> f64) {
         let mut limit = 1.0f64;
-        near.along(&self.track, limit, |candidate| {
+        let sought = self.sought(nearest);
+        near.along((&self.track, sought), limit, |candidate| {
             let slot = candidate.slot;
             for part in 0..near.bodies.shape_count(slot) {
                 if limit >= 0.0
@@ -213,17 +263,20 @@ impl Cast {
 
     fn hit(&self, near: &Near<'_>, Met { slot, part, touch }: Met) -> Hit {
         let at = self.from + touch.fraction * self.way;
-        let point = match &self.shape {
-            None => at,
-            Some(shape) if touch.fraction > 0.0 => {
+        let solid = || Solid::of(near.bodies, slot, part);
+        let point = match self.moved {
+            Moved::Disc(0.0) => at,
+            Moved::Disc(radius) if touch.fraction > 0.0 => at - f64::from(radius) * touch.normal,
+            Moved::Disc(radius) => solid().nearest(&Convex::disc(at, radius.into())).on_first,
+            Moved::Shape(shape) if touch.fraction > 0.0 => {
                 let moved = shape.moved(touch.fraction * self.way);
                 let gap = PointGap { distance: 0.0, normal: touch.normal };
-                match Solid::of(near.bodies, slot, part) {
+                match solid() {
                     Solid::Plane { normal, offset } => moved.nearest_to_plane(normal, offset).on_first,
                     Solid::Convex(convex) => convex.nearest_points(&moved, gap).on_first,
                 }
             }
-            Some(shape) => Solid::of(near.bodies, slot, part).nearest(shape).on_first,
+            Moved::Shape(shape) => solid().nearest(shape).on_first,
         };
         Hit {
             body: near.bodies.handle(slot),
@@ -239,7 +292,7 @@ impl Cast {
         let mut first: Option<Met> = None;
         // Hits count as at one place if their fractions are the same number for the host.
         let key = |met: &Met| (met.touch.fraction as f32, near.bodies.handle(met.slot), met.part);
-        self.visit(near, sieve, |met| {
+        self.visit(near, sieve, true, |met| {
             if first.as_ref().is_none_or(|first| key(&met) < key(first)) {
                 first = Some(met);
             }
@@ -251,7 +304,7 @@ impl Cast {
 
     fn any(&self, near: &Near<'_>, sieve: &Sieve<'_>) -> bool {
         let mut any = false;
-        self.visit(near, sieve, |_| {
+        self.visit(near, sieve, false, |_| {
             any = true;
             -1.0
         });
@@ -261,7 +314,7 @@ impl Cast {
     /// Appends all hits, in the order in which they are met.
     pub(super) fn all(&self, near: &Near<'_>, sieve: &Sieve<'_>, hits: &mut Vec<Hit>) {
         let start = hits.len();
-        self.visit(near, sieve, |met| {
+        self.visit(near, sieve, false, |met| {
             hits.push(self.hit(near, met));
             1.0
         });
@@ -274,7 +327,8 @@ impl Cast {
 impl World {
     fn cast_first(&self, cast: &impl Castable, filter: &QueryFilter<'_>) -> Result<Option<Hit>, Error> {
         cast.check()?;
-        Ok(cast.prepare().first(&self.near(), &Sieve::new(&self.bodies, filter)))
+        let shape = cast.shape();
+        Ok(cast.prepare(&shape).first(&self.near(), &Sieve::new(&self.bodies, filter)))
     }
 
     fn cast_visit(
@@ -284,9 +338,10 @@ impl World {
         mut visit: impl FnMut(Hit) -> Visit,
     ) -> Result<(), Error> {
         cast.check()?;
-        let (cast, near) = (cast.prepare(), self.near());
+        let shape = cast.shape();
+        let (cast, near) = (cast.prepare(&shape), self.near());
         let mut limit = 1.0;
-        cast.visit(&near, &Sieve::new(&self.bodies, filter), |met| {
+        cast.visit(&near, &Sieve::new(&self.bodies, filter), false, |met| {
             match visit(cast.hit(&near, met)) {
                 Visit::Continue => {}
                 Visit::Clip(fraction) => limit = f64::from(fraction).max(0.0).min(limit),
@@ -305,7 +360,8 @@ impl World {
     ) -> Result<(), Error> {
         cast.check()?;
         hits.clear();
-        cast.prepare().all(&self.near(), &Sieve::new(&self.bodies, filter), hits);
+        let shape = cast.shape();
+        cast.prepare(&shape).all(&self.near(), &Sieve::new(&self.bodies, filter), hits);
         Ok(())
     }
 
@@ -346,7 +402,7 @@ impl World {
     /// Those of [`Ray::validate`].
     pub fn cast_ray_any(&self, ray: &Ray, filter: &QueryFilter<'_>) -> Result<bool, Error> {
         ray.check()?;
-        Ok(ray.prepare().any(&self.near(), &Sieve::new(&self.bodies, filter)))
+        Ok(ray.prepare(&None).any(&self.near(), &Sieve::new(&self.bodies, filter)))
     }
 
     /// Writes all shapes that a ray meets to `hits`, in the order in which it meets them; those at one place in the order of their handles

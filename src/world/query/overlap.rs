@@ -94,10 +94,16 @@ impl Region {
         Region { convex, lower: probe.position - half, upper: probe.position + half }
     }
 
+    /// The corners of a box around the region, with what rounding may take away.
+    pub(super) fn bounds(&self) -> [Vec2; 2] {
+        let rounded = |edge: Vec2, sign: f32| edge + sign * 4.0 * f32::EPSILON * edge.abs();
+        [rounded(self.lower, -1.0), rounded(self.upper, 1.0)]
+    }
+
     /// Visits the shapes that overlap the region.
     pub(super) fn visit(&self, near: &Near<'_>, sieve: &Sieve<'_>, mut visit: impl FnMut(BodyPart) -> bool) {
-        let rounded = |edge: Vec2, sign: f32| edge + sign * 4.0 * f32::EPSILON * edge.abs();
-        near.in_box(rounded(self.lower, -1.0), rounded(self.upper, 1.0), |slot| {
+        let [lower, upper] = self.bounds();
+        near.in_box(lower, upper, |slot, _| {
             (0..near.bodies.shape_count(slot)).all(|part| {
                 let apart = Solid::of(near.bodies, slot, part).distance(&self.convex) > 0.0;
                 apart || !sieve.sees(slot, part) || visit(BodyPart { body: near.bodies.handle(slot), part })
@@ -126,8 +132,11 @@ impl BoxRegion {
         if !lower.cmple(upper).all() {
             return;
         }
-        near.in_box(lower, upper, |slot| {
+        near.in_box(lower, upper, |slot, overlaps| {
             let body = near.bodies.handle(slot);
+            if overlaps {
+                return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
+            }
             let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
             let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
             // The centre of a body of one shape is in that shape.
@@ -152,7 +161,7 @@ pub(super) fn nearest(near: &Near<'_>, sieve: &Sieve<'_>, point: Vec2, most: f32
     let probe = Convex::disc(point.as_dvec2(), 0.0);
     let (mut best, mut reach): (Option<(f64, BodyPart)>, f32) = (None, near.first_reach().min(most));
     loop {
-        near.in_box(point - reach, point + reach, |slot| {
+        near.in_box(point - reach, point + reach, |slot, _| {
             for part in 0..near.bodies.shape_count(slot) {
                 let distance = Solid::of(near.bodies, slot, part).distance(&probe);
                 let found = (distance, BodyPart { body: near.bodies.handle(slot), part });
@@ -233,7 +242,7 @@ impl World {
     ) {
         let sieve = Sieve::new(&self.bodies, filter);
         if lower.cmple(upper).all() {
-            self.near().in_box(lower, upper, |slot| {
+            self.near().in_box(lower, upper, |slot, _| {
                 let seen = || (0..self.bodies.shape_count(slot)).any(|part| sieve.sees(slot, part));
                 !self.bounds_overlap(slot, lower, upper) || !seen() || visit(self.bodies.handle(slot))
             });

@@ -9,6 +9,7 @@ use crate::geometry::convex::{Convex, NearestPoints, RayHit, passes_disc, ray_di
 use crate::geometry::outline::Outline;
 use crate::geometry::shape::{Shape, ShapeKind};
 use crate::geometry::trig::sin_cos;
+use crate::isa::Level;
 use glam::{DVec2, Vec2};
 
 /// A shape of a body, or that of a query, in the world's axes.
@@ -118,42 +119,46 @@ fn plane(normal: Vec2, offset: f32) -> Solid {
     Solid::Plane { normal: normal.as_dvec2().normalize_or_zero(), offset: offset.into() }
 }
 
-/// Where a ray meets a shape of a body.
-pub(super) fn ray_part(
-    bodies: &Bodies,
+/// Where a disc, its centre moved along a ray, meets a shape of a body. A ray itself is a disc of radius 0.
+pub(super) fn disc_meets_part(
+    (bodies, level): (&Bodies, Level),
     (slot, part): (usize, u8),
     (from, way): (DVec2, DVec2),
+    radius: f64,
     limit: f64,
 ) -> Option<RayHit> {
     let c = &bodies.columns;
     let centre = bodies.position(slot).as_dvec2();
-    let ext = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+    // Only of shapes that do not turn: for each line of memory that is in no cache a query waits.
+    let ext = || Vec2::new(c.ext_x[slot], c.ext_y[slot]);
     match c.kind[slot].shape() {
         ShapeKind::Circle | ShapeKind::Particle => {
-            ray_disc(centre, ext.x.into(), from, way).filter(|touch| touch.fraction <= limit)
+            ray_disc(centre, f64::from(c.ext_x[slot]) + radius, from, way)
+                .filter(|touch| touch.fraction <= limit)
         }
         ShapeKind::HalfSpace => {
-            let Solid::Plane { normal, offset } = plane(ext, c.ext_z[slot]) else { return None };
-            ray_plane(normal, offset, from, way, limit)
+            let Solid::Plane { normal, offset } = plane(ext(), c.ext_z[slot]) else { return None };
+            ray_plane(normal, offset + radius, from, way, limit)
         }
         ShapeKind::Aabb => {
-            let outline = Outline::of(&Shape::Aabb { half_extents: ext })?;
-            ray_outline(&outline, (from - centre, way), limit, centre)
+            let outline = Outline::of(&Shape::Aabb { half_extents: ext() })?;
+            ray_outline(level, (&outline, radius), (from - centre, way), limit, centre)
         }
         kind => {
             let slack = 8.0 * f64::from(f32::EPSILON) * (centre.abs().max_element() + 1.0);
             // What misses the disc around the whole body is spared its sine and cosine.
-            if passes_disc(f64::from(c.furthest[slot]) * 1.000_01 + slack, from - centre, way) {
+            let reach = 1.000_01 * (f64::from(c.furthest[slot]) + radius) + slack;
+            if passes_disc(reach, from - centre, way) {
                 return None;
             }
             let (outline, OutlineAt { centre, turn }) = outline_of(bodies, slot, part);
             let undo = DVec2::new(turn.x, -turn.y);
             let (near, along) = (undo.rotate(from - centre), undo.rotate(way));
-            // A chain's segment is solid on its right only.
-            if kind == ShapeKind::ChainSegment && (near.y < 0.0 || along.y >= 0.0) {
+            // A chain's segment is solid on its right only. A ray must cross it.
+            if kind == ShapeKind::ChainSegment && (near.y < 0.0 || (radius == 0.0 && along.y >= 0.0)) {
                 return None;
             }
-            let touch = ray_outline(outline, (near, along), limit, centre)?;
+            let touch = ray_outline(level, (outline, radius), (near, along), limit, centre)?;
             Some(RayHit { normal: turn.rotate(touch.normal), ..touch })
         }
     }

@@ -1,0 +1,361 @@
+//! A tree of discs over the order of space: for batches of queries.
+//!
+//! A batch has time to look at all bodies once. So it makes of each body in the bands two discs about its centre: the *outer* one holds
+//! its shapes, the *inner* one is held by them. Sixteen bodies that follow each other in the order of space are a leaf, sixteen leaves are
+//! a node, and so on. Such bodies are near each other already, so nothing is sorted, and the tree is made at 2 ns a body.
+//!
+//! ```text
+//! in a box:       the nodes that overlap the box; of their leaves, in lanes:
+//!                     the body is outside if its outer disc is, and inside if its inner disc reaches the box
+//! along a track:  piece by piece, each four times as long as the one before:
+//!                     the nodes that the piece meets; of their leaves, in lanes:
+//!                         when the track meets the outer disc
+//!                     the bodies, the earliest first, until the visitor has what it wants
+//! ```
+//!
+//! What a search finds goes to the exact test of the query. It is only the order, and what is left out, that the discs decide; both have
+//! slack for rounding. So the answers are those of single queries, which walk through the bands (`walk.rs`).
+
+mod seek;
+
+use super::Broadphase;
+use super::levels::Levels;
+use super::tree::{CHILDREN, Group, NOWHERE, Node, Search, Tree, grow};
+use super::walk::{LineVisitor, Track};
+use crate::body::Bodies;
+use crate::crew::{Crew, SharedSlice};
+use crate::geometry::shape::ShapeKind;
+use crate::isa::Level;
+use glam::Vec2;
+use seek::{BoxesAlong, BoxesInBox, DiscsAlong, DiscsInBox, Found, PART, slack};
+
+/// The leaves that a task makes.
+const LEAVES_PER_TASK: usize = 64;
+
+/// The listed bodies of a world, but half-spaces. Those in bands are discs, without strays and loose bodies. The large ones are the boxes
+/// of the list, whatever the bodies do meanwhile.
+#[derive(Default)]
+pub(crate) struct DiscTree {
+    /// The leaves hold the centre's x and y, the radius of the outer disc and that of the inner one.
+    discs: Tree,
+    boxes: Tree,
+    /// The length of the first piece of a track, m.
+    piece: f32,
+}
+
+/// What of the trees is in a place, for several searches there.
+#[derive(Default)]
+pub(crate) struct Place {
+    discs: Group,
+    boxes: Group,
+}
+
+impl Place {
+    /// Whether no large body is in a box there.
+    fn is_without_boxes(&self, bounds: &[f32; 4]) -> bool {
+        self.boxes.is_empty() && self.boxes.holds(bounds)
+    }
+}
+
+/// The discs of a body: x, y, the outer radius and the inner one.
+#[inline]
+fn discs(bodies: &Bodies, slot: usize) -> [f32; 4] {
+    let c = &bodies.columns;
+    let kind = c.kind[slot];
+    if !kind.is_collidable() {
+        return Node::MISSING;
+    }
+    let (x, y) = (c.pos_x[slot], c.pos_y[slot]);
+    let (outer, inner) = match kind.shape() {
+        ShapeKind::Circle | ShapeKind::Particle => (c.ext_x[slot], c.ext_x[slot]),
+        ShapeKind::Aabb | ShapeKind::HalfSpace => {
+            let half = Vec2::new(c.ext_x[slot], c.ext_y[slot]);
+            (half.length(), half.min_element())
+        }
+        // Its centre is in none of its parts, perhaps.
+        ShapeKind::Compound => (c.furthest[slot], f32::NAN),
+        _ => (c.furthest[slot], c.thickness[slot]),
+    };
+    let slack = slack(x, y) + PART * outer;
+    let inner = inner - slack;
+    [x, y, outer + slack, if inner < 0.0 { 0.0 } else { inner }]
+}
+
+/// The box around all outer discs of a leaf.
+fn around_discs(leaf: &Node) -> [f32; 4] {
+    let [x, y, outer, _] = &leaf.0;
+    let mut bounds = NOWHERE;
+    for i in 0..CHILDREN {
+        grow(&mut bounds, [x[i] - outer[i], x[i] + outer[i], y[i] - outer[i], y[i] + outer[i]]);
+    }
+    bounds
+}
+
+impl DiscTree {
+    /// Makes the trees.
+    pub(crate) fn build(&mut self, bodies: &Bodies, broadphase: &Broadphase, crew: &Crew<'_>) {
+        let banded = broadphase.bands.banded;
+        self.piece = FIRST_PIECE * broadphase.bands.height as f32;
+        self.discs.make_leaves(banded);
+        let leaves = SharedSlice::new(&mut self.discs.leaves);
+        crew.chunks(leaves.len(), LEAVES_PER_TASK, |range| {
+            #[allow(unsafe_code)]
+            // SAFETY: each task takes the leaves of its own chunk, and each leaf is in one chunk.
+            let leaves = unsafe { leaves.range(range.clone()) };
+            for (leaf, number) in leaves.iter_mut().zip(range) {
+                for child in 0..CHILDREN {
+                    let slot = number * CHILDREN + child;
+                    leaf.set(child, if slot < banded { discs(bodies, slot) } else { Node::MISSING });
+                }
+            }
+        });
+        let elsewhere = broadphase.loose.iter().chain(broadphase.strays.slots());
+        for slot in elsewhere.map(|&slot| slot as usize).filter(|&slot| slot < banded) {
+            self.discs.leaves[slot / CHILDREN].set(slot % CHILDREN, Node::MISSING);
+        }
+        self.discs.build(around_discs);
+        self.build_boxes(&broadphase.levels, broadphase.bands.along_x);
+    }
+
+    /// Looks what is in a box; for large bodies it is grown by `excess`. Returns false if it is too much.
+    pub(crate) fn gather(
+        &self,
+        level: Level,
+        ([lower, upper], excess): ([Vec2; 2], f32),
+        place: &mut Place,
+    ) -> bool {
+        let grown = [lower.x - excess, upper.x + excess, lower.y - excess, upper.y + excess];
+        place.boxes.gather(level, &self.boxes, &grown);
+        place.discs.gather(level, &self.discs, &[lower.x, upper.x, lower.y, upper.y])
+    }
+
+    /// The fraction of a track that is looked at first.
+    fn first_piece(&self, track: &Track, sought: Sought) -> f32 {
+        let length = track.way.length();
+        if sought.nearest && length > self.piece { self.piece / length } else { 1.0 }
+    }
+
+    /// The box around what is looked at first of a track.
+    pub(crate) fn bounds_of_first_piece(&self, track: &Track, sought: Sought) -> [Vec2; 2] {
+        let [min_x, max_x, min_y, max_y] = track.grown(0.0).bounds(self.first_piece(track, sought));
+        [Vec2::new(min_x, min_y), Vec2::new(max_x, max_y)]
+    }
+
+    fn build_boxes(&mut self, levels: &Levels, along_x: bool) {
+        let ([min_s, max_s, min_b, max_b], _) = levels.columns();
+        let columns = if along_x { [min_b, max_b, min_s, max_s] } else { [min_s, max_s, min_b, max_b] };
+        self.boxes.make_leaves(levels.len());
+        for (number, leaf) in self.boxes.leaves.iter_mut().enumerate() {
+            *leaf = Node::default();
+            for place in number * CHILDREN..levels.len().min((number + 1) * CHILDREN) {
+                leaf.set(place % CHILDREN, columns.map(|column| column[place]));
+            }
+        }
+        self.boxes.build(Node::bounds);
+    }
+}
+
+/// The most bodies that are found ahead.
+const MOST_AHEAD: usize = 6;
+
+/// The bodies on the first piece of a track, found ahead of their exact tests: the bodies themselves are fetched from memory meanwhile.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ahead {
+    slots: [u32; MOST_AHEAD],
+    earliest: [f32; MOST_AHEAD],
+    count: usize,
+    /// These are all.
+    whole: bool,
+}
+
+impl Ahead {
+    /// The first of the bodies.
+    pub(crate) fn first(&self) -> Option<usize> {
+        (self.count > 0).then_some(self.slots[0] as usize)
+    }
+}
+
+impl DiscTree {
+    /// Finds the bodies on the first piece of a track, in its place.
+    pub(crate) fn look_ahead(&self, level: Level, place: &Place, (track, sought): (&Track, Sought)) -> Ahead {
+        let end = self.first_piece(track, sought);
+        let along = DiscsAlong::new(&track.grown(0.0), sought, [0.0, end]);
+        let mut search = Search::new(&self.discs, Some(&place.discs), along);
+        search.advance(level);
+        let mut ahead = Ahead::default();
+        let whole = search.sought.visit_found(&mut { f64::INFINITY }, &mut |slot, earliest| {
+            if ahead.count == MOST_AHEAD {
+                return -1.0;
+            }
+            (ahead.slots[ahead.count], ahead.earliest[ahead.count]) = (slot as u32, earliest);
+            ahead.count += 1;
+            f64::INFINITY
+        });
+        ahead.whole = whole && search.is_done();
+        ahead
+    }
+}
+
+impl Broadphase {
+    /// As [`Broadphase::visit_box`], but without bodies that surely don't overlap the box, and without strays and loose bodies in bands.
+    /// `visit` is told, too, whether a body's one shape surely overlaps the box.
+    pub(crate) fn visit_box_by_discs(
+        &self,
+        level: Level,
+        (tree, place): (&DiscTree, Option<&Place>),
+        [lower, upper]: [Vec2; 2],
+        visit: &mut impl FnMut(usize, bool) -> bool,
+    ) -> bool {
+        let in_box = DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]);
+        let mut search = Search::new(&tree.discs, place.map(|place| &place.discs), in_box);
+        while search.advance(level) {
+            let DiscsInBox { sure, perhaps, .. } = &mut search.sought;
+            let goes_on = sure.take().iter().all(|&slot| visit(slot as usize, true))
+                && perhaps.take().iter().all(|&slot| visit(slot as usize, false));
+            if !goes_on {
+                return false;
+            }
+        }
+        let grown = Vec2::splat(self.excess());
+        let (lower, upper) = (lower - grown, upper + grown);
+        let bounds = [lower.x, upper.x, lower.y, upper.y];
+        if place.is_some_and(|place| place.is_without_boxes(&bounds)) {
+            return true;
+        }
+        let mut search = Search::new(&tree.boxes, None, BoxesInBox { bounds, found: Found::default() });
+        while search.advance(level) {
+            for &place in search.sought.found.take() {
+                if !visit(self.levels.slot[place as usize] as usize, false) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// As [`Broadphase::visit_along`], but without strays and loose bodies in bands. Bodies may be visited several times if only the
+    /// nearest is sought.
+    pub(crate) fn visit_along_by_discs(
+        &self,
+        level: Level,
+        (tree, place, ahead): (&DiscTree, Option<&Place>, Option<&Ahead>),
+        (track, sought): (&Track, Sought),
+        limit: &mut f64,
+        visit: &mut impl LineVisitor,
+    ) -> bool {
+        let exact = track.grown(0.0);
+        let mut group = place.map(|place| &place.discs);
+        let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought));
+        if let Some(ahead) = ahead.filter(|ahead| ahead.whole) {
+            for (&slot, &earliest) in ahead.slots.iter().zip(&ahead.earliest).take(ahead.count) {
+                if f64::from(earliest) > *limit {
+                    break;
+                }
+                *limit = limit.min(visit(slot as usize));
+                if *limit < 0.0 {
+                    return false;
+                }
+            }
+            (start, piece, group) = (piece, 4.0 * piece, None);
+        }
+        while start < 1.0 && f64::from(start) <= *limit {
+            let end = if start + piece < 1.0 { start + piece } else { 1.0 };
+            let most = round_up(*limit).min(end);
+            let along = DiscsAlong::new(&exact, sought, [start, most]);
+            let mut search = Search::new(&tree.discs, group.take(), along);
+            while search.advance(level) {
+                if !search.sought.visit_found(limit, &mut |slot, _| visit(slot)) {
+                    return false;
+                }
+                search.sought.most = search.sought.most.min(round_up(*limit));
+            }
+            (start, piece) = (end, 4.0 * piece);
+        }
+        let grown = track.grown(self.excess());
+        if place.is_some_and(|place| place.is_without_boxes(&grown.bounds(round_up(*limit)))) {
+            return true;
+        }
+        let piece = grown.piece(0.0, round_up(*limit));
+        let mut search = Search::new(&tree.boxes, None, BoxesAlong { piece, found: Found::default() });
+        while search.advance(level) {
+            for &place in search.sought.found.take() {
+                *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
+                if *limit < 0.0 {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// The length of the first piece of a track, in heights of a band.
+const FIRST_PIECE: f32 = 2.0;
+
+/// A number in single precision that is not smaller.
+fn round_up(limit: f64) -> f32 {
+    (limit * (1.0 + f64::from(f32::EPSILON))) as f32
+}
+
+/// What is sought along a track.
+#[derive(Clone, Copy)]
+pub(crate) struct Sought {
+    /// The radius of a disc about the centre of the shape that is moved, which holds it. 0 of a ray.
+    pub outer: f32,
+    /// Only the nearest body is wanted, whichever it is.
+    pub nearest: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract: a search finds each box that overlaps another one, once, at every level, whatever the number of boxes; in a group of leaves
+    /// as in the whole tree.
+    #[test]
+    fn searches_find_what_overlaps() {
+        let mut seed = 1u64;
+        let mut random = move || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 40) as f32 / (1 << 24) as f32
+        };
+        for count in [0usize, 1, 15, 16, 17, 256, 257, 5_000] {
+            let mut any = |most: f32| {
+                let at = 100.0 * Vec2::new(random(), random());
+                let half = most * Vec2::new(random(), random());
+                [at.x - half.x, at.x + half.x, at.y - half.y, at.y + half.y]
+            };
+            let boxes: Vec<[f32; 4]> = (0..count).map(|_| any(1.0)).collect();
+            let mut tree = Tree::default();
+            tree.make_leaves(count);
+            tree.leaves.fill(Node::default());
+            for (i, &bounds) in boxes.iter().enumerate() {
+                tree.leaves[i / CHILDREN].set(i % CHILDREN, bounds);
+            }
+            tree.build(Node::bounds);
+            for round in 0..30 {
+                let bounds = any([2.0, 20.0, 100.0][round % 3]);
+                let [min_x, max_x, min_y, max_y] = bounds;
+                let overlaps = |&i: &usize| {
+                    let b = boxes[i];
+                    b[0] <= max_x && b[1] >= min_x && b[2] <= max_y && b[3] >= min_y
+                };
+                let expected: Vec<usize> = (0..count).filter(overlaps).collect();
+                for level in Level::available() {
+                    let mut group = Group::default();
+                    let gathered = group.gather(level, &tree, &bounds);
+                    for group in [None, gathered.then_some(&group)] {
+                        let sought = BoxesInBox { bounds, found: Found::default() };
+                        let mut search = Search::new(&tree, group, sought);
+                        let mut found = Vec::new();
+                        while search.advance(level) {
+                            found.extend(search.sought.found.take().iter().map(|&number| number as usize));
+                        }
+                        found.sort_unstable();
+                        assert_eq!(found, expected, "of {count}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! A tree of boxes over things that are in the order of space already, so that nothing is sorted.
+//!
+//! Sixteen neighbours are a leaf, sixteen leaves a node, and so on. A vector tests several children at once. A search is a walk down the
+//! tree that stops whenever it has found enough to be visited, so it needs no memory.
+
+use crate::base::prefetch::prefetch;
+use crate::base::room::resize;
+use crate::isa::Level;
+use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};
+
+pub(super) const CHILDREN: usize = MAX_WIDTH;
+/// The most levels above the leaves: they hold 2^28 things, as many as there are rows.
+const MAX_HEIGHT: usize = 6;
+
+/// Boxes, those of a node's children: least and largest x, then y. What is missing is not a number, and so overlaps nothing. A leaf may hold
+/// other things in its columns.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Node(pub [[f32; CHILDREN]; 4]);
+
+impl Default for Node {
+    fn default() -> Self {
+        Node([[f32::NAN; CHILDREN]; 4])
+    }
+}
+
+impl Node {
+    #[inline(always)]
+    pub(super) fn set(&mut self, child: usize, values: [f32; 4]) {
+        for (column, value) in self.0.iter_mut().zip(values) {
+            column[child] = value;
+        }
+    }
+
+    /// What makes nothing overlap a child.
+    pub(super) const MISSING: [f32; 4] = [f32::NAN; 4];
+
+    /// The vectors of the columns from child `i` on.
+    #[inline(always)]
+    pub(super) fn load<L: Lane>(&self, i: usize) -> [L; 4] {
+        let [a, b, c, d] = &self.0;
+        [L::load(&a[i..]), L::load(&b[i..]), L::load(&c[i..]), L::load(&d[i..])]
+    }
+
+    /// The children that overlap a box `[min_x, max_x, min_y, max_y]`, as bits.
+    #[inline(always)]
+    pub(super) fn overlapping<L: Lane>(&self, bounds: &[f32; 4]) -> u32 {
+        let [least_x, most_x, least_y, most_y] = bounds.map(L::splat);
+        let mut bits = 0;
+        for i in (0..CHILDREN).step_by(L::WIDTH) {
+            let [min_x, max_x, min_y, max_y] = self.load::<L>(i);
+            let across = min_x.le(most_x).and(max_x.ge(least_x));
+            let along = min_y.le(most_y).and(max_y.ge(least_y));
+            bits |= across.and(along).bits() << i;
+        }
+        bits
+    }
+
+    /// The box around all children.
+    pub(super) fn bounds(&self) -> [f32; 4] {
+        let mut bounds = NOWHERE;
+        (0..CHILDREN).for_each(|child| grow(&mut bounds, self.0.map(|column| column[child])));
+        bounds
+    }
+}
+
+/// The box around nothing.
+pub(super) const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
+
+/// Grows a box so that it holds another one. Nothing happens if that is not a number.
+#[inline(always)]
+pub(super) fn grow(bounds: &mut [f32; 4], [min_x, max_x, min_y, max_y]: [f32; 4]) {
+    let least = |a: f32, b: f32| if a < b { a } else { b };
+    let most = |a: f32, b: f32| if a > b { a } else { b };
+    bounds[0] = least(min_x, bounds[0]);
+    bounds[1] = most(max_x, bounds[1]);
+    bounds[2] = least(min_y, bounds[2]);
+    bounds[3] = most(max_y, bounds[3]);
+}
+
+/// A tree over the things in its leaves, sixteen each.
+#[derive(Default)]
+pub(super) struct Tree {
+    pub leaves: Vec<Node>,
+    /// The nodes above the leaves, level by level, and where each level begins.
+    nodes: Vec<Node>,
+    starts: [usize; MAX_HEIGHT],
+    height: usize,
+}
+
+impl Tree {
+    /// Makes room for so many things.
+    pub(super) fn make_leaves(&mut self, things: usize) {
+        resize(&mut self.leaves, things.div_ceil(CHILDREN));
+        let parents = self.leaves.len().div_ceil(CHILDREN);
+        // A fifteenth of the lowest nodes, and one a level, are above them.
+        resize(&mut self.nodes, parents + parents / (CHILDREN - 1) + MAX_HEIGHT);
+    }
+
+    /// Makes the nodes above the leaves. `bounds` is the box around a leaf.
+    pub(super) fn build(&mut self, bounds: impl Fn(&Node) -> [f32; 4]) {
+        let Tree { leaves, nodes, starts, height } = self;
+        for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(CHILDREN)) {
+            *node = Node::default();
+            leaves.iter().enumerate().for_each(|(child, leaf)| node.set(child, bounds(leaf)));
+        }
+        let (mut start, mut end) = (0, leaves.len().div_ceil(CHILDREN));
+        (*starts, *height) = ([0; MAX_HEIGHT], usize::from(end > 0));
+        while end - start > 1 {
+            let (below, above) = nodes.split_at_mut(end);
+            let below = &below[start..];
+            for (node, below) in above.iter_mut().zip(below.chunks(CHILDREN)) {
+                *node = Node::default();
+                below.iter().enumerate().for_each(|(child, below)| node.set(child, below.bounds()));
+            }
+            starts[*height] = end;
+            *height += 1;
+            (start, end) = (end, end + below.len().div_ceil(CHILDREN));
+        }
+    }
+}
+
+/// What a search asks of nodes and leaves.
+pub(super) trait Seek: Sized {
+    /// Which children of a node may hold what is sought, as bits.
+    fn meets<L: Lane>(&self, node: &Node) -> u32;
+    /// Keeps what is found among the things of a leaf; the number of the first of them is `first`.
+    fn look<L: Lane>(&mut self, leaf: &Node, first: u32);
+    /// Whether there may be no room for what another leaf holds.
+    fn is_full(&self) -> bool;
+    /// Ends a walk, before what was found is visited.
+    #[inline(always)]
+    fn finish<L: Lane>(&mut self) {}
+}
+
+/// The most leaves of a group.
+const GROUP: usize = 16 * CHILDREN;
+
+/// The leaves near each other, for several searches there: these need not go down the tree one after the other.
+pub(crate) struct Group {
+    /// The boxes around the leaves, and their numbers.
+    boxes: [Node; GROUP / CHILDREN],
+    leaves: [u32; GROUP],
+    count: usize,
+    bounds: [f32; 4],
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Group { boxes: [Node::default(); GROUP / CHILDREN], leaves: [0; GROUP], count: 0, bounds: NOWHERE }
+    }
+}
+
+impl Group {
+    /// Whether it is the group of a place that holds a box.
+    pub(super) fn holds(&self, bounds: &[f32; 4]) -> bool {
+        let [min_x, max_x, min_y, max_y] = self.bounds;
+        min_x <= bounds[0] && bounds[1] <= max_x && min_y <= bounds[2] && bounds[3] <= max_y
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Takes the leaves of a tree that overlap a box `[min_x, max_x, min_y, max_y]`. Returns false if they are too many.
+    pub(super) fn gather(&mut self, level: Level, tree: &Tree, bounds: &[f32; 4]) -> bool {
+        (self.count, self.bounds) = (0, *bounds);
+        with_lanes!(level, L => gather::<L>(self, tree, bounds))
+    }
+}
+
+lane_entry! {
+    fn gather[][](group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> bool = gather_lanes;
+}
+
+#[inline(always)]
+fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> bool {
+    let Some(top) = tree.height.checked_sub(1) else { return true };
+    let mut open = [(0, 0); MAX_HEIGHT];
+    open[0] = (0, tree.nodes[tree.starts[top]].overlapping::<L>(bounds));
+    let mut depth = 1;
+    while depth > 0 {
+        let (number, children) = open[depth - 1];
+        if children == 0 {
+            depth -= 1;
+            continue;
+        }
+        open[depth - 1].1 &= children - 1;
+        let child = children.trailing_zeros() as usize;
+        let below = CHILDREN * number as usize + child;
+        if depth <= top {
+            open[depth] =
+                (below as u32, tree.nodes[tree.starts[top - depth] + below].overlapping::<L>(bounds));
+            depth += 1;
+            continue;
+        }
+        if group.count == GROUP {
+            return false;
+        }
+        let node = &tree.nodes[number as usize];
+        group.boxes[group.count / CHILDREN]
+            .set(group.count % CHILDREN, node.0.map(|column| column[child & (CHILDREN - 1)]));
+        prefetch(&tree.leaves, below);
+        group.leaves[group.count] = below as u32;
+        group.count += 1;
+    }
+    for place in group.count..group.count.next_multiple_of(CHILDREN) {
+        group.boxes[place / CHILDREN].set(place % CHILDREN, Node::MISSING);
+    }
+    true
+}
+
+/// A walk through a tree, or through a group of its leaves.
+pub(super) struct Search<'a, S> {
+    tree: &'a Tree,
+    group: Option<&'a Group>,
+    pub sought: S,
+    /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
+    open: [(u32, u32); MAX_HEIGHT],
+    depth: usize,
+    begun: bool,
+}
+
+lane_entry! {
+    /// Searches until the room is full or all is found.
+    fn search[S: Seek][S](search: &mut Search<'_, S>) = search_lanes;
+}
+
+#[inline(always)]
+fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
+    match search.group {
+        Some(group) => search_group::<L, S>(search, group),
+        None => search_tree::<L, S>(search),
+    }
+    search.sought.finish::<L>();
+}
+
+#[inline(always)]
+fn search_group<L: Lane, S: Seek>(search: &mut Search<'_, S>, group: &Group) {
+    let Search { tree, sought, open, depth, begun, .. } = search;
+    {
+        let (mut next, mut children) = (open[0].0 as usize, open[0].1);
+        loop {
+            while children != 0 {
+                if sought.is_full() {
+                    (open[0], *begun, *depth) = ((next as u32, children), true, 1);
+                    return;
+                }
+                let place = CHILDREN * (next - 1) + children.trailing_zeros() as usize;
+                children &= children - 1;
+                let leaf = group.leaves[place] as usize;
+                sought.look::<L>(&tree.leaves[leaf], (CHILDREN * leaf) as u32);
+            }
+            if CHILDREN * next >= group.count {
+                break;
+            }
+            children = sought.meets::<L>(&group.boxes[next]);
+            next += 1;
+        }
+        (*begun, *depth) = (true, 0);
+    }
+}
+
+#[inline(always)]
+fn search_tree<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
+    let Search { tree, sought, open, depth, begun, .. } = search;
+    let height = tree.height;
+    if !*begun {
+        *begun = true;
+        if height == 0 {
+            return;
+        }
+        open[0] = (0, sought.meets::<L>(&tree.nodes[tree.starts[height - 1]]));
+        *depth = 1;
+    }
+    while *depth > 0 {
+        let (number, children) = &mut open[*depth - 1];
+        let first = CHILDREN * *number as usize;
+        if *depth == height {
+            while *children != 0 {
+                if sought.is_full() {
+                    return;
+                }
+                let leaf = first + children.trailing_zeros() as usize;
+                *children &= *children - 1;
+                sought.look::<L>(&tree.leaves[leaf], (CHILDREN * leaf) as u32);
+            }
+        }
+        if *children == 0 {
+            *depth -= 1;
+            continue;
+        }
+        let child = first + children.trailing_zeros() as usize;
+        *children &= *children - 1;
+        let node = &tree.nodes[tree.starts[height - 1 - *depth] + child];
+        open[*depth] = (child as u32, sought.meets::<L>(node));
+        *depth += 1;
+    }
+}
+
+impl<'a, S: Seek> Search<'a, S> {
+    /// A search through a tree; `group` holds the leaves that matter, if these are known.
+    #[inline]
+    pub(super) fn new(tree: &'a Tree, group: Option<&'a Group>, sought: S) -> Self {
+        Search { tree, group, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
+    }
+
+    /// Whether all is found.
+    pub(super) fn is_done(&self) -> bool {
+        self.begun && self.depth == 0
+    }
+
+    /// Searches on until there is no room for more. Returns false if there is nothing more.
+    #[inline]
+    pub(super) fn advance(&mut self, level: Level) -> bool {
+        let goes_on = !self.is_done();
+        if goes_on {
+            with_lanes!(level, L => search::<L, S>(self));
+        }
+        goes_on
+    }
+}
