@@ -3,7 +3,6 @@
 use super::compound::{Compound, Mass, Part, Placed, turn_of};
 use super::own::ByHand;
 use super::{Bodies, BodyState, Filter, LEAST_MASS, Motion, NO_OUTLINE};
-use crate::base::prefetch::prefetch;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::outline::Outline;
 use crate::geometry::shape::{Shape, ShapeKind};
@@ -168,16 +167,6 @@ impl Bodies {
             true
         });
         half
-    }
-
-    /// Fetches what is read of a shape that turns.
-    pub(crate) fn prefetch_shape(&self, slot: usize) {
-        let c = &self.columns;
-        for column in [&c.pos_x, &c.pos_y, &c.angle, &c.furthest] {
-            prefetch(column, slot);
-        }
-        prefetch(&c.handle, slot);
-        self.outlines.prefetch(c.outline[slot]);
     }
 
     /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos). Stops and

@@ -2,7 +2,7 @@
 //!
 //! A batch has time to look at all bodies once. So it makes of each body in the bands two discs about its centre: the *outer* one holds
 //! its shapes, the *inner* one is held by them. Sixteen bodies that follow each other in the order of space are a leaf, sixteen leaves are
-//! a node, and so on. Such bodies are near each other already, so nothing is sorted, and the tree is made at 2 ns a body.
+//! a node, and so on. Such bodies are near each other already, so nothing is sorted, and the tree is made at some 5 ns a body.
 //!
 //! ```text
 //! in a box:       the nodes that overlap the box; of their leaves, in lanes:
@@ -12,6 +12,9 @@
 //!                         when the track meets the outer disc
 //!                     the bodies, the earliest first, until the visitor has what it wants
 //! ```
+//!
+//! Tried and dropped, as neither showed in the time of a batch: to search for 32 queries first and fetch the bodies that they find before
+//! the exact tests; to sort what a box finds by rank, in lanes. To keep an inner disc for tracks, too, left as many exact tests (1.2 a ray).
 //!
 //! What a search finds goes to the exact test of the query. It is only the order, and what is left out, that the discs decide; both have
 //! slack for rounding. So the answers are those of single queries, which walk through the bands (`walk.rs`).
@@ -155,47 +158,6 @@ impl DiscTree {
     }
 }
 
-/// The most bodies that are found ahead.
-const MOST_AHEAD: usize = 6;
-
-/// The bodies on the first piece of a track, found ahead of their exact tests: the bodies themselves are fetched from memory meanwhile.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Ahead {
-    slots: [u32; MOST_AHEAD],
-    earliest: [f32; MOST_AHEAD],
-    count: usize,
-    /// These are all.
-    whole: bool,
-}
-
-impl Ahead {
-    /// The first of the bodies.
-    pub(crate) fn first(&self) -> Option<usize> {
-        (self.count > 0).then_some(self.slots[0] as usize)
-    }
-}
-
-impl DiscTree {
-    /// Finds the bodies on the first piece of a track, in its place.
-    pub(crate) fn look_ahead(&self, level: Level, place: &Place, (track, sought): (&Track, Sought)) -> Ahead {
-        let end = self.first_piece(track, sought);
-        let along = DiscsAlong::new(&track.grown(0.0), sought, [0.0, end]);
-        let mut search = Search::new(&self.discs, Some(&place.discs), along);
-        search.advance(level);
-        let mut ahead = Ahead::default();
-        let whole = search.sought.visit_found(&mut { f64::INFINITY }, &mut |slot, earliest| {
-            if ahead.count == MOST_AHEAD {
-                return -1.0;
-            }
-            (ahead.slots[ahead.count], ahead.earliest[ahead.count]) = (slot as u32, earliest);
-            ahead.count += 1;
-            f64::INFINITY
-        });
-        ahead.whole = whole && search.is_done();
-        ahead
-    }
-}
-
 impl Broadphase {
     /// As [`Broadphase::visit_box`], but without bodies that surely don't overlap the box, and without strays and loose bodies in bands.
     /// `visit` is told, too, whether a body's one shape surely overlaps the box.
@@ -238,7 +200,7 @@ impl Broadphase {
     pub(crate) fn visit_along_by_discs(
         &self,
         level: Level,
-        (tree, place, ahead): (&DiscTree, Option<&Place>, Option<&Ahead>),
+        (tree, place): (&DiscTree, Option<&Place>),
         (track, sought): (&Track, Sought),
         limit: &mut f64,
         visit: &mut impl LineVisitor,
@@ -246,25 +208,13 @@ impl Broadphase {
         let exact = track.grown(0.0);
         let mut group = place.map(|place| &place.discs);
         let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought));
-        if let Some(ahead) = ahead.filter(|ahead| ahead.whole) {
-            for (&slot, &earliest) in ahead.slots.iter().zip(&ahead.earliest).take(ahead.count) {
-                if f64::from(earliest) > *limit {
-                    break;
-                }
-                *limit = limit.min(visit(slot as usize));
-                if *limit < 0.0 {
-                    return false;
-                }
-            }
-            (start, piece, group) = (piece, 4.0 * piece, None);
-        }
         while start < 1.0 && f64::from(start) <= *limit {
             let end = if start + piece < 1.0 { start + piece } else { 1.0 };
             let most = round_up(*limit).min(end);
             let along = DiscsAlong::new(&exact, sought, [start, most]);
             let mut search = Search::new(&tree.discs, group.take(), along);
             while search.advance(level) {
-                if !search.sought.visit_found(limit, &mut |slot, _| visit(slot)) {
+                if !search.sought.visit_found(limit, visit) {
                     return false;
                 }
                 search.sought.most = search.sought.most.min(round_up(*limit));

@@ -238,27 +238,26 @@ fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
 #[inline(always)]
 fn search_group<L: Lane, S: Seek>(search: &mut Search<'_, S>, group: &Group) {
     let Search { tree, sought, open, depth, begun, .. } = search;
-    {
-        let (mut next, mut children) = (open[0].0 as usize, open[0].1);
-        loop {
-            while children != 0 {
-                if sought.is_full() {
-                    (open[0], *begun, *depth) = ((next as u32, children), true, 1);
-                    return;
-                }
-                let place = CHILDREN * (next - 1) + children.trailing_zeros() as usize;
-                children &= children - 1;
-                let leaf = group.leaves[place] as usize;
-                sought.look::<L>(&tree.leaves[leaf], (CHILDREN * leaf) as u32);
+    let (mut next, mut children) = (open[0].0 as usize, open[0].1);
+    *begun = true;
+    loop {
+        while children != 0 {
+            if sought.is_full() {
+                (open[0], *depth) = ((next as u32, children), 1);
+                return;
             }
-            if CHILDREN * next >= group.count {
-                break;
-            }
-            children = sought.meets::<L>(&group.boxes[next]);
-            next += 1;
+            let place = CHILDREN * (next - 1) + children.trailing_zeros() as usize;
+            children &= children - 1;
+            let leaf = group.leaves[place] as usize;
+            sought.look::<L>(&tree.leaves[leaf], (CHILDREN * leaf) as u32);
         }
-        (*begun, *depth) = (true, 0);
+        if CHILDREN * next >= group.count {
+            break;
+        }
+        children = sought.meets::<L>(&group.boxes[next]);
+        next += 1;
     }
+    *depth = 0;
 }
 
 #[inline(always)]
@@ -305,15 +304,10 @@ impl<'a, S: Seek> Search<'a, S> {
         Search { tree, group, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
     }
 
-    /// Whether all is found.
-    pub(super) fn is_done(&self) -> bool {
-        self.begun && self.depth == 0
-    }
-
     /// Searches on until there is no room for more. Returns false if there is nothing more.
     #[inline]
     pub(super) fn advance(&mut self, level: Level) -> bool {
-        let goes_on = !self.is_done();
+        let goes_on = self.depth > 0 || !self.begun;
         if goes_on {
             with_lanes!(level, L => search::<L, S>(self));
         }

@@ -4,8 +4,7 @@
 //! discs around the vertices. So a ray that comes from outside meets it at the last edge that it crosses inward, or else on the disc at the
 //! end of that edge.
 //!
-//! All is in f64. The loops over edges have no branches, and are compiled once a level: a ray spent a third of its time on branches that
-//! were mispredicted.
+//! All is in f64. The loops over edges have no branches, and are compiled once a level.
 
 use crate::geometry::convex::{RayHit, ray_disc};
 use crate::lane::{Lane, lane_entry};

@@ -6,7 +6,6 @@
 
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::base::interner::{Interner, put};
-use crate::base::prefetch::prefetch;
 use crate::geometry::polygon::Polygon;
 use crate::geometry::shape::Shape;
 use crate::lane::Row;
@@ -350,11 +349,6 @@ impl Outlines {
 
     pub(crate) fn outline(&self, id: u32) -> &Outline {
         &self.outlines[id as usize]
-    }
-
-    /// Fetches an outline, if there is one of this number.
-    pub(crate) fn prefetch(&self, id: u32) {
-        prefetch(&self.outlines, id as usize);
     }
 
     /// An outline's rows.

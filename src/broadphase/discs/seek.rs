@@ -2,7 +2,7 @@
 
 use super::Sought;
 use crate::broadphase::tree::{CHILDREN, Node, Seek};
-use crate::broadphase::walk::{Track, TrackPart, meets};
+use crate::broadphase::walk::{LineVisitor, Track, TrackPart, meets};
 use crate::lane::{Lane, Mask};
 
 /// By how much a radius of a disc may be wrong, as a part of it.
@@ -216,9 +216,7 @@ impl DiscsAlong {
     }
 
     /// Visits what was found, the earliest first. Returns false if the visitor ended it.
-    ///
-    /// The visitor is also given the earliest fraction at which the track may meet a body.
-    pub(super) fn visit_found(&mut self, limit: &mut f64, visit: &mut impl FnMut(usize, f32) -> f64) -> bool {
+    pub(super) fn visit_found(&mut self, limit: &mut f64, visit: &mut impl LineVisitor) -> bool {
         let slots = self.slots.take();
         let earliest = &mut self.earliest[..slots.len()];
         for _ in 0..slots.len() {
@@ -228,11 +226,10 @@ impl DiscsAlong {
                     first = i;
                 }
             }
-            let when = std::mem::replace(&mut earliest[first], f32::INFINITY);
-            if f64::from(when) > *limit {
+            if f64::from(std::mem::replace(&mut earliest[first], f32::INFINITY)) > *limit {
                 break;
             }
-            *limit = limit.min(visit(slots[first] as usize, when));
+            *limit = limit.min(visit(slots[first] as usize));
             if *limit < 0.0 {
                 return false;
             }

@@ -13,12 +13,12 @@
 use super::cast::{Castable, Hit, Ray, ShapeCast};
 use super::filter::{QueryFilter, Sieve};
 use super::near::{Near, Prepared};
-use super::order::{Order, sort_parts};
+use super::order::Order;
 use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
 use super::solid::Probe;
 use crate::base::room::make_room;
 use crate::body::MAX_COORDINATE;
-use crate::broadphase::discs::{Ahead, Place};
+use crate::broadphase::discs::Place;
 use crate::crew::{SharedSlice, with_crew};
 use crate::error::{Error, check_vec};
 use crate::world::World;
@@ -132,10 +132,6 @@ trait Looks: Sync {
     fn begin(&self, query: usize) -> Vec2;
     /// The corners of a box in which it looks first. `None` if that is unknown.
     fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]>;
-    /// Finds what the query meets there first.
-    fn ahead(&self, _near: &Near<'_>, _query: usize) -> Option<Ahead> {
-        None
-    }
 }
 
 /// Casts, of which the nearest hit is sought, or all hits.
@@ -152,11 +148,6 @@ impl<C: Castable + Sync> Looks for Along<'_, C> {
     fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
         let shape = self.casts[query].shape();
         self.casts[query].prepare(&shape).first_bounds(near, self.nearest)
-    }
-
-    fn ahead(&self, near: &Near<'_>, query: usize) -> Option<Ahead> {
-        let shape = self.casts[query].shape();
-        self.casts[query].prepare(&shape).look_ahead(near, self.nearest)
     }
 }
 
@@ -205,16 +196,8 @@ impl<T: Copy + Send> BatchFirst<T> {
                 let mut place = Place::default();
                 let first = |place: usize| looks.first(&near, order.query(place));
                 let near = near.in_place(&mut place, range.clone().map(first));
-                let mut known = [None; RUN];
-                for place in range.clone() {
-                    let at = place % RUN;
-                    if at == 0 || place == range.start {
-                        // Searches first, then exact tests: their bodies come from memory meanwhile.
-                        let run = place..range.end.min(place - at + RUN);
-                        run.for_each(|place| known[place % RUN] = looks.ahead(&near, order.query(place)));
-                    }
-                    let query = order.query(place);
-                    let answer = ask(&near.after(known[at].as_ref()), query);
+                for query in range.map(|place| order.query(place)) {
+                    let answer = ask(&near, query);
                     #[allow(unsafe_code)]
                     // SAFETY: each place has a query of its own, and each place is in one chunk.
                     let found = unsafe { found.range(query..query + 1) };
@@ -330,7 +313,7 @@ impl World {
                 found.push(at);
                 true
             });
-            sort_parts(near.level, &mut found[start..]);
+            found[start..].sort_unstable();
         });
     }
 
@@ -474,7 +457,7 @@ impl World {
                 found.push(at);
                 true
             });
-            sort_parts(near.level, &mut found[start..]);
+            found[start..].sort_unstable();
         });
     }
 

@@ -4,7 +4,7 @@ use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
 use super::solid::{Probe, Solid, disc_meets_part, faces};
 use crate::body::{BodyHandle, MAX_COORDINATE};
-use crate::broadphase::discs::{Ahead, Sought};
+use crate::broadphase::discs::Sought;
 use crate::broadphase::walk::Track;
 use crate::error::{Error, check_vec};
 use crate::geometry::convex::{Convex, PointGap, RayHit, passes_disc, ray_plane};
@@ -235,11 +235,6 @@ impl Cast<'_> {
     /// The box around what is looked at first.
     pub(super) fn first_bounds(&self, near: &Near<'_>, nearest: bool) -> Option<[Vec2; 2]> {
         near.bounds_along(&self.track, self.sought(nearest))
-    }
-
-    /// Finds ahead what may be met first.
-    pub(super) fn look_ahead(&self, near: &Near<'_>, nearest: bool) -> Option<Ahead> {
-        near.look_ahead(&self.track, self.sought(nearest))
     }
 
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.

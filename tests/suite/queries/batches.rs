@@ -184,7 +184,7 @@ fn batches_are_their_single_queries_at_many_bodies() {
         }
         (0..3).for_each(|_| world.step());
         let around = [origin + Vec2::new(-70.0, -5.0), origin + Vec2::new(70.0, 60.0)];
-        let questions = Questions::new(&mut random, 150, around);
+        let questions = Questions::new(&mut random, 170, around);
         check(&mut world, &questions, "stepped");
         for i in (0..handles.len()).step_by(97) {
             let to = random.point(around);
