@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Tried and dropped, as neither showed in the time of a batch: to search for 32 queries first and fetch the bodies that they find before
-//! the exact tests; to sort what a box finds by rank, in lanes. To keep an inner disc for tracks, too, left as many exact tests (1.2 a ray).
+//! the exact tests; to sort what a box finds by rank, in lanes. A track has no use for inner discs: with them, it made 1.2 exact tests a ray.
 //!
 //! What a search finds goes to the exact test of the query. It is only the order, and what is left out, that the discs decide; both have
 //! slack for rounding. So the answers are those of single queries, which walk through the bands (`walk.rs`).

@@ -138,7 +138,9 @@ impl<'a> Near<'a> {
     {
         let Some(discs) = self.discs else { return self };
         let nowhere = [Vec2::INFINITY, Vec2::NEG_INFINITY];
-        let around = boxes.flatten().fold(nowhere, |around, of| [around[0].min(of[0]), around[1].max(of[1])]);
+        // A box with a corner that is not a number holds nothing, and would hide those before it.
+        let boxes = boxes.flatten().filter(|[lower, upper]| lower.cmple(*upper).all());
+        let around = boxes.fold(nowhere, |around, of| [around[0].min(of[0]), around[1].max(of[1])]);
         let gathered =
             around != nowhere && discs.gather(self.level, (around, self.broadphase.excess()), place);
         Near { place: gathered.then_some(&*place), ..self }
