@@ -198,6 +198,8 @@ pub(crate) struct StepLoad {
     pub has_overflow: bool,
     /// The impulses of contacts that are struck are added up.
     pub tally: bool,
+    /// At least one body has several parts.
+    pub any_parts: bool,
 }
 
 /// The solver's own state. Only allocated memory outlives a step.
@@ -420,5 +422,11 @@ impl Passes<'_> {
 #[allow(unsafe_code)]
 unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
+    unsafe {
+        if rows.any_parts {
+            manifold::bundle::run(tile, rows, pass, elapsed);
+        }
+    }
+    // SAFETY: as above.
     with_lanes!(level, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
 }

@@ -141,5 +141,8 @@ impl Tile {
         if bodies.any_rough {
             at_least(&mut self.rough, room.manifolds);
         }
+        if !bodies.compounds.is_empty() {
+            self.bundles.reserve(room.manifolds * BLOCK / 4);
+        }
     }
 }

@@ -206,6 +206,7 @@ impl Tile {
             limits: _,
             strikes: _,
             put_aside: _,
+            bundles: _,
             scratch: _,
         } = self;
         to.mark();

@@ -23,6 +23,7 @@
 //!    speed 0.013 m/s after 20 s, against 0.0000) and spread by 9 cm instead of 5 while it settled. The price is an eighth
 //!    of the solver's time. A pile of circles gains nothing by it, and does without.
 
+pub(super) mod bundle;
 mod friction;
 mod impact;
 

@@ -43,6 +43,8 @@ pub(crate) struct Rows<'a> {
     /// Where the bodies are at the start of the step, for joints.
     pub frame: &'a [Row],
     pub any_damping: bool,
+    /// Bodies may meet with several parts at once.
+    pub any_parts: bool,
     /// The bodies with limits of their motion, by slot.
     pub limits: &'a [(u32, MotionLimits)],
     /// Length of a substep and its inverse.
@@ -89,6 +91,7 @@ impl<'a> Rows<'a> {
             damp: &mirror.damp,
             frame: &mirror.frame,
             any_damping: load.any_damping,
+            any_parts: load.any_parts,
             limits: &mirror.limits,
             step: h,
             inv_step: 1.0 / h,

@@ -1,0 +1,498 @@
+//! Bundles: the contacts of two bodies that meet with several parts at once, solved as one impact and one friction.
+//!
+//! ```text
+//! before the contacts of a pass, for each bundle of which a contact is struck that bore no load:
+//!     normal impulses, one contact after the other, again and again until they agree       (Gauss and Seidel)
+//!     at the end of an impact: all of them grow by one factor, which gives back e² of the energy that they took
+//!     friction, again and again, with the normal velocities held
+//! ```
+//!
+//! The laws are those of a contact with two points (`impact.rs`, `friction.rs`). The ordinary kernels then find nothing left to do.
+//! Solved one after the other, once each, as other contacts are, the first part that met the ground took the whole blow and turned
+//! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it.
+
+use super::{Bounce, ManifoldKernel};
+use crate::contacts::bundles::{Bundle, MOST, Member};
+use crate::contacts::{BounceBlock, LANDED, RoughBlock, Tile};
+use crate::formula::{limited, rebound};
+use crate::lane::pair;
+use crate::solver::impulse::Velocities;
+use crate::solver::pass::Pass;
+use crate::solver::rows::Rows;
+use std::marker::PhantomData;
+
+/// How many times at most the contacts of a bundle are solved in turn.
+const SWEEPS: usize = 40;
+/// The change of a speed, as a part of the fastest approach, below which they agree.
+const AGREED: f32 = 1.0e-4;
+
+/// Binds a kernel over the lane of a member.
+macro_rules! with_member {
+    ($solve:expr, $member:expr, |$kernel:ident, $bounce:ident, $rough:ident| $body:expr) => {{
+        let (kind, block, i) = ($member.kind, $member.block as usize, usize::from($member.lane));
+        let tile = &mut *$solve.tile;
+        let place = tile.info[block].manifold as usize;
+        let (normal, friction) = (&mut tile.normal[block], &mut tile.friction[block]);
+        let (manifold, aside) = (&mut tile.manifold[place], tile.put_aside.get_mut(block));
+        let (rows, elapsed, lanes) = ($solve.rows, $solve.elapsed, PhantomData::<f32>);
+        #[allow(unused_variables, unused_mut)]
+        let mut $bounce: Bounce<'_> = tile.bounce.get_mut(block);
+        #[allow(unused_variables)]
+        let $rough: Option<&RoughBlock> = tile.rough.get(place);
+        macro_rules! of {
+            ($fixed:literal, $points:literal) => {{
+                #[allow(unused_mut)]
+                let mut $kernel = ManifoldKernel::<f32, $fixed, $points> {
+                    normal, friction, manifold, rows, elapsed, i, aside, lanes,
+                };
+                $body
+            }};
+        }
+        match (kind.is_fixed(), kind.has_two_points()) {
+            (false, false) => of!(false, 1),
+            (false, true) => of!(false, 2),
+            (true, false) => of!(true, 1),
+            (true, true) => of!(true, 2),
+        }
+    }};
+}
+
+/// Solves the bundles of a tile, before its contacts.
+///
+/// # Safety
+///
+/// The same as for [`super::blocks`].
+#[allow(unsafe_code)]
+pub(in crate::solver) unsafe fn run(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+    if pass == Pass::WarmStart {
+        tile.find_bundles();
+        return;
+    }
+    if tile.bundles.bundles.is_empty() {
+        return;
+    }
+    let mut found = std::mem::take(&mut tile.bundles);
+    for bundle in &mut found.bundles {
+        let members = &mut found.members[bundle.first as usize..bundle.end as usize];
+        let mut solve = Solve { tile, rows, elapsed, bundle, members, floor: [[0.0; 2]; MOST] };
+        // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
+        unsafe {
+            match pass {
+                Pass::Solve => solve.meet(),
+                Pass::Relax => solve.part(false),
+                Pass::Bounce => solve.part(true),
+                Pass::WarmStart | Pass::Project => {}
+            }
+        }
+    }
+    tile.bundles = found;
+}
+
+/// A bundle while it is solved. Its unsafe methods need what [`run`] needs.
+struct Solve<'a> {
+    tile: &'a mut Tile,
+    rows: &'a Rows<'a>,
+    elapsed: f32,
+    bundle: &'a mut Bundle,
+    members: &'a mut [Member],
+    /// The least speed at which each point of each member is to separate.
+    floor: [[f32; 2]; MOST],
+}
+
+/// What is known of a point or of a contact before it is solved.
+#[derive(Clone, Copy, Default)]
+struct Approach {
+    /// The normal impulses of all points.
+    load: f32,
+    /// The fastest approach of a point that bears no load and closes its gap, as a speed below 0.
+    struck: f32,
+    /// The same for a point that bore no load at the start of the step.
+    bouncing: f32,
+    /// The contact took a blow in the substep before.
+    had_landed: bool,
+}
+
+#[allow(unsafe_code)]
+impl Solve<'_> {
+    /// The pass before the positions move: stops what would close a gap.
+    unsafe fn meet(&mut self) {
+        let had_landed = std::mem::take(&mut self.bundle.landed);
+        self.bundle.impact = false;
+        let mut all = Approach { had_landed, ..Approach::default() };
+        for (member, floor) in self.members.iter_mut().zip(&mut self.floor) {
+            let pressed = &mut member.pressed;
+            // SAFETY: as `run` says.
+            let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
+                kernel.approach(bounce, floor, pressed)
+            });
+            all.load += of.load;
+            all.struck = all.struck.min(of.struck);
+            all.bouncing = all.bouncing.min(of.bouncing);
+            all.had_landed |= of.had_landed;
+        }
+        let blow = all.struck < -self.rows.landing_speed;
+        self.bundle.meets = blow || all.load <= 0.0 && all.struck < 0.0;
+        if !self.bundle.meets {
+            return;
+        }
+        // What comes as fast once more bears what lies on it.
+        self.bundle.landed = blow && !all.had_landed;
+        self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
+        // SAFETY: as `run` says.
+        unsafe {
+            if self.bundle.impact {
+                self.shift_arms();
+            }
+            self.press(all.struck);
+            self.rub(true);
+        }
+        if self.bundle.impact {
+            for member in &*self.members {
+                let (block, lane) = (member.block as usize, usize::from(member.lane));
+                let bounce = &mut self.tile.bounce[block];
+                bounce.approach[lane] = bounce.approach[lane].min(all.bouncing);
+                self.tile.info[block].bounced = true;
+            }
+        }
+    }
+
+    /// The pass after the positions have moved: stops the approach, gives back what restitution gives, and holds by friction.
+    unsafe fn part(&mut self, last: bool) {
+        if !self.bundle.meets {
+            return;
+        }
+        for (member, floor) in self.members.iter().zip(&mut self.floor) {
+            *floor = with_member!(self, member, |kernel, bounce, rough| {
+                pair!(p => -kernel.closing_speed(p).max(0.0))
+            });
+        }
+        // SAFETY: as `run` says.
+        unsafe {
+            self.press(-self.rows.landing_speed);
+            if last && self.bundle.impact {
+                self.rebound();
+            }
+            self.rub(false);
+            let is_last = self.rows.is_last(self.elapsed);
+            if last && self.bundle.impact || self.bundle.landed && !is_last {
+                self.retire();
+            } else if self.bundle.landed {
+                for member in &*self.members {
+                    let closing = &mut self.tile.normal[member.block as usize].closing_speed;
+                    closing[usize::from(member.lane)] = LANDED;
+                }
+            }
+        }
+    }
+
+    unsafe fn shift_arms(&mut self) {
+        for member in &*self.members {
+            with_member!(self, member, |kernel, bounce, rough| {
+                if let Some(bounce) = bounce {
+                    // SAFETY: as `run` says.
+                    unsafe { kernel.shift_own_arms(bounce) };
+                }
+            });
+        }
+    }
+
+    /// Solves the normal impulses of all contacts until they agree.
+    unsafe fn press(&mut self, fastest: f32) {
+        let agreed = AGREED * fastest.abs();
+        let impact = self.bundle.impact;
+        for _ in 0..SWEEPS {
+            let mut change = 0.0f32;
+            for (member, floor) in self.members.iter_mut().zip(&self.floor) {
+                let pressed = &mut member.pressed;
+                change = change.max(with_member!(self, member, |kernel, bounce, rough| {
+                    // SAFETY: as `run` says.
+                    unsafe { kernel.press(*floor, bounce.filter(|_| impact), pressed) }
+                }));
+            }
+            if change <= agreed {
+                break;
+            }
+        }
+    }
+
+    /// Gives back e² of the energy that the normal impulses have taken: all of them grow by one factor, as in a contact with two points.
+    unsafe fn rebound(&mut self) {
+        let (mut sum, mut absorbed) = (0.0, 0.0);
+        for member in &*self.members {
+            sum += member.pressed[0] + member.pressed[1];
+            absorbed += self.tile.bounce[member.block as usize].absorbed[usize::from(member.lane)];
+        }
+        if sum <= 0.0 {
+            return;
+        }
+        let mut restitution = 0.0;
+        for member in &mut *self.members {
+            member.pressed = pair!(p => member.pressed[p] / sum);
+            let of = self.tile.bounce[member.block as usize].restitution[usize::from(member.lane)];
+            restitution += of * (member.pressed[0] + member.pressed[1]);
+        }
+        // SAFETY: as `run` says.
+        unsafe {
+            let before = self.speed();
+            self.push(sum);
+            let inv_mass = (self.speed() - before) / sum;
+            let impulse = if inv_mass > 0.0 { rebound(absorbed, restitution, before, inv_mass) } else { 0.0 };
+            self.push(impulse.max(-sum) - sum);
+        }
+    }
+
+    /// The speed at which the points separate, by their parts in the impact.
+    unsafe fn speed(&mut self) -> f32 {
+        let mut speed = 0.0;
+        for member in &*self.members {
+            // SAFETY: as `run` says.
+            let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
+                kernel.normal_velocities(&kernel.velocities())
+            });
+            speed += member.pressed[0] * of[0] + member.pressed[1] * of[1];
+        }
+        speed
+    }
+
+    /// Adds an impulse, of which each point takes its part.
+    unsafe fn push(&mut self, impulse: f32) {
+        for member in &*self.members {
+            // SAFETY: as `run` says.
+            with_member!(self, member, |kernel, bounce, rough| unsafe {
+                kernel.push_points(pair!(p => member.pressed[p] * impulse));
+            });
+        }
+    }
+
+    /// Solves friction of all contacts, with the speeds held at which their points separate. `before` the positions move nothing slides
+    /// yet.
+    unsafe fn rub(&mut self, before: bool) {
+        // SAFETY: as `run` says.
+        unsafe {
+            let mut slip = 0.0f32;
+            for (member, floor) in self.members.iter().zip(&mut self.floor) {
+                let of = with_member!(self, member, |kernel, bounce, rough| kernel.hold(floor, rough));
+                slip = slip.max(of);
+            }
+            if slip <= self.rows.creep_speed && !before {
+                return;
+            }
+            let kept = self.keep();
+            let mut slides = [false; MOST];
+            let mut work = self.rub_until_agreed(slip, &slides, true);
+            if !before {
+                for (member, slides) in self.members.iter().zip(&mut slides) {
+                    let of = with_member!(self, member, |kernel, bounce, rough| kernel
+                        .sliding(&kernel.velocities(), rough));
+                    *slides = of.abs() > self.rows.creep_speed;
+                }
+                if slides.contains(&true) {
+                    work += self.rub_until_agreed(slip, &slides, true);
+                }
+            }
+            // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes.
+            if work > 0.0 {
+                self.restore(&kept);
+                self.rub_until_agreed(slip, &slides, false);
+            }
+        }
+    }
+
+    /// Solves friction in turn, and with `held` the normal impulses too. Returns the work that they do.
+    unsafe fn rub_until_agreed(&mut self, slip: f32, slides: &[bool; MOST], held: bool) -> f32 {
+        let mut work = 0.0;
+        for _ in 0..SWEEPS {
+            let mut change = 0.0f32;
+            for ((member, floor), slides) in self.members.iter().zip(&self.floor).zip(slides) {
+                let floor = held.then_some(*floor);
+                // SAFETY: as `run` says.
+                let done = with_member!(self, member, |kernel, bounce, rough| unsafe {
+                    kernel.rub(floor, *slides, rough)
+                });
+                change = change.max(done[0]);
+                work += done[1];
+            }
+            if change <= AGREED * slip {
+                break;
+            }
+        }
+        work
+    }
+
+    /// The velocities of both bodies, and the impulses of all contacts.
+    unsafe fn keep(&mut self) -> Kept {
+        let first = self.members[0];
+        // SAFETY: as `run` says.
+        let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
+        let mut impulses = [[0.0; 3]; MOST];
+        for (member, impulses) in self.members.iter().zip(&mut impulses) {
+            *impulses = with_member!(self, member, |kernel, bounce, rough| {
+                let [first, second] = kernel.normal_impulses();
+                [first, second, kernel.friction.tangent_impulse[kernel.i]]
+            });
+        }
+        Kept { vel, impulses }
+    }
+
+    unsafe fn restore(&mut self, kept: &Kept) {
+        for (member, &[first, second, tangent]) in self.members.iter().zip(&kept.impulses) {
+            with_member!(self, member, |kernel, bounce, rough| {
+                kernel.set_normal_impulses([first, second]);
+                kernel.friction.tangent_impulse[kernel.i] = tangent;
+            });
+        }
+        let first = self.members[0];
+        // SAFETY: as `run` says.
+        with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.store(kept.vel) });
+    }
+
+    /// Puts the impulses aside: see [`ManifoldKernel::retire`].
+    unsafe fn retire(&mut self) {
+        for member in &*self.members {
+            with_member!(self, member, |kernel, bounce, rough| {
+                let i = kernel.i;
+                if let Some(bounce) = bounce.as_deref_mut() {
+                    (bounce.approach[i], bounce.absorbed[i]) = (0.0, 0.0);
+                }
+                // SAFETY: as `run` says.
+                unsafe { kernel.retire(&kernel.velocities(), true, bounce) };
+            });
+        }
+    }
+}
+
+/// What a bundle is restored from.
+struct Kept {
+    vel: Velocities<f32>,
+    impulses: [[f32; 3]; MOST],
+}
+
+/// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
+#[allow(unsafe_code)]
+impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POINTS> {
+    /// Returns how the points approach. Writes the least speeds at which they may do so, and their impulses.
+    unsafe fn approach(&self, bounce: Bounce<'_>, floor: &mut [f32; 2], pressed: &mut [f32; 2]) -> Approach {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let (vel, poses) = unsafe { self.velocities_and_poses() };
+        let mut of = Approach { had_landed: self.mark() <= LANDED, ..Approach::default() };
+        *pressed = self.normal_impulses();
+        for p in 0..POINTS {
+            let mut separation = self.separation(p);
+            if let Some((a, b)) = &poses {
+                separation += self.along_normal(a, b, self.normal_arms(p));
+            }
+            floor[p] = -(separation.max(0.0) * self.rows.inv_step);
+            let from = self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
+            of.load += pressed[p];
+            if pressed[p] <= 0.0 && from < floor[p] {
+                of.struck = of.struck.min(from);
+                if bounce.as_deref().is_some_and(|bounce| bounce.resting[p][self.i] <= 0.0) {
+                    of.bouncing = of.bouncing.min(from);
+                }
+            }
+        }
+        of
+    }
+
+    unsafe fn velocities_and_poses(&self) -> (Velocities<f32>, Option<([f32; 4], [f32; 4])>) {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe {
+            let vel = self.velocities();
+            let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
+            (vel, poses)
+        }
+    }
+
+    unsafe fn shift_own_arms(&mut self, bounce: &mut BounceBlock) {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let (vel, poses) = unsafe { self.velocities_and_poses() };
+        self.shift_arms(bounce, &vel, &poses);
+    }
+
+    /// Presses the points until none separates at less than its `floor`. Notes the energy that this takes, and adds the impulses to
+    /// `pressed`. Returns the largest change of a speed.
+    unsafe fn press(&mut self, floor: [f32; 2], bounce: Bounce<'_>, pressed: &mut [f32; 2]) -> f32 {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let mut vel = unsafe { self.velocities() };
+        let (old, from) = (self.normal_impulses(), self.normal_velocities(&vel));
+        let new = self.press_to(&mut vel, from, floor);
+        let to = self.normal_velocities(&vel);
+        let (mut change, mut work) = (0.0f32, 0.0);
+        for p in 0..POINTS {
+            let more = new[p] - old[p];
+            pressed[p] = (pressed[p] + more).max(0.0);
+            work += more * (0.5 * (from[p] + to[p]));
+            change = change.max((to[p] - from[p]).abs());
+        }
+        if let Some(bounce) = bounce {
+            bounce.absorbed[self.i] -= work;
+        }
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe { self.store(vel) };
+        change
+    }
+
+    fn press_to(&mut self, vel: &mut Velocities<f32>, from: [f32; 2], floor: [f32; 2]) -> [f32; 2] {
+        let masses = pair!(p => if p < POINTS { self.normal_mass(p) } else { 0.0 });
+        let wanted = pair!(p => -(masses[p] * (from[p] - floor[p])));
+        self.apply_normal(vel, wanted, masses)
+    }
+
+    /// Adds these normal impulses, down to none.
+    unsafe fn push_points(&mut self, more: [f32; 2]) {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let mut vel = unsafe { self.velocities() };
+        let old = self.normal_impulses();
+        self.change_normal(&mut vel, old, pair!(p => (old[p] + more[p]).max(0.0)));
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe { self.store(vel) };
+    }
+
+    /// Raises the floors of pressed points to the speeds at which they separate. Returns how fast the contact slides.
+    unsafe fn hold(&self, floor: &mut [f32; 2], rough: Option<&RoughBlock>) -> f32 {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let vel = unsafe { self.velocities() };
+        let (impulses, now) = (self.normal_impulses(), self.normal_velocities(&vel));
+        for p in 0..POINTS {
+            floor[p] = if impulses[p] > 0.0 { now[p] } else { floor[p].min(now[p]) };
+        }
+        if impulses[0] + impulses[1] > 0.0 { self.sliding(&vel, rough).abs() } else { 0.0 }
+    }
+
+    /// Solves friction, then the normal impulses that keep the points at their floors. Returns the largest change of a speed, and the
+    /// work of these impulses.
+    unsafe fn rub(&mut self, floor: Option<[f32; 2]>, slides: bool, rough: Option<&RoughBlock>) -> [f32; 2] {
+        let i = self.i;
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let mut vel = unsafe { self.velocities() };
+        let impulses = self.normal_impulses();
+        let coefficients =
+            if slides { &self.friction.dynamic_friction } else { &self.friction.static_friction };
+        let most = coefficients[i] * (impulses[0] + impulses[1]);
+        let before = self.sliding(&vel, rough);
+        let old = self.friction.tangent_impulse[i];
+        let new = limited(old - self.friction.tangent_mass[i] * before, most);
+        self.change_friction(&mut vel, new - old);
+        self.friction.tangent_impulse[i] = new;
+        let after = self.sliding(&vel, rough);
+        let (mut change, mut work) = ((after - before).abs(), (new - old) * (0.5 * (before + after)));
+        if let Some(floor) = floor {
+            let from = self.normal_velocities(&vel);
+            let new = self.press_to(&mut vel, from, floor);
+            let to = self.normal_velocities(&vel);
+            for p in 0..POINTS {
+                work += (new[p] - impulses[p]) * (0.5 * (from[p] + to[p]));
+                change = change.max((to[p] - from[p]).abs());
+            }
+        }
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe { self.store(vel) };
+        [change, work]
+    }
+
+    fn set_normal_impulses(&mut self, impulses: [f32; 2]) {
+        for (p, &impulse) in impulses.iter().enumerate().take(POINTS) {
+            self.set_normal_impulse(p, impulse);
+        }
+    }
+}
