@@ -424,9 +424,11 @@ unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, e
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
     unsafe {
         if rows.any_parts {
-            manifold::bundle::run(tile, rows, pass, elapsed);
+            manifold::bundle::before(tile, rows, pass, elapsed);
+        }
+        with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
+        if rows.any_parts {
+            manifold::bundle::after(tile, rows, pass, elapsed);
         }
     }
-    // SAFETY: as above.
-    with_lanes!(level, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
 }

@@ -21,6 +21,19 @@ pub(crate) struct Member {
     pub kind: PairKind,
     /// The normal impulses of its points without those that friction has shifted from one point to another.
     pub pressed: [f32; 2],
+    pub aside: Aside,
+}
+
+/// What a contact has in its block, kept here while the block's kernel is to leave it alone.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Aside {
+    pub normal_impulse: [f32; 2],
+    pub normal_mass: [f32; 2],
+    pub tangent_impulse: f32,
+    pub tangent_mass: f32,
+    pub rolling_impulse: f32,
+    pub approach: f32,
+    pub absorbed: f32,
 }
 
 /// The contacts of two bodies, of which at least one bore no load at the start of the step.
@@ -45,10 +58,6 @@ pub(crate) struct Bundles {
 }
 
 impl Bundles {
-    pub(super) fn holds(&self, lanes: usize) -> bool {
-        self.members.capacity() >= lanes
-    }
-
     pub(super) fn reserve(&mut self, lanes: usize) {
         at_least(&mut self.bundles, lanes / 2);
         at_least(&mut self.members, lanes);
@@ -119,8 +128,13 @@ impl Tile {
                 }
                 is_first = false;
             }
-            let member = Member { block: block as u32, lane: lane as u8, kind: pair.kind, pressed: [0.0; 2] };
-            found.members.push(member);
+            found.members.push(Member {
+                block: block as u32,
+                lane: lane as u8,
+                kind: pair.kind,
+                pressed: [0.0; 2],
+                aside: Aside::default(),
+            });
         }
         if is_first || found.members.len() < first + 2 {
             found.members.truncate(first);

@@ -2,17 +2,21 @@
 //!
 //! ```text
 //! before the contacts of a pass, for each bundle of which a contact is struck that bore no load:
+//!     put its contacts aside: the kernels find contacts without mass and impulse
+//! after the contacts of the pass:
 //!     normal impulses, one contact after the other, again and again until they agree       (Gauss and Seidel)
 //!     at the end of an impact: all of them grow by one factor, which gives back e² of the energy that they took
 //!     friction, again and again, with the normal velocities held
 //! ```
 //!
-//! The laws are those of a contact with two points (`impact.rs`, `friction.rs`). The ordinary kernels then find nothing left to do.
+//! The laws are those of a contact with two points (`impact.rs`, `friction.rs`). Bundles come after the
+//! contacts of a pass, as contacts with the ground do among these, so that they yield least.
+//!
 //! Solved one after the other, once each, as other contacts are, the first part that met the ground took the whole blow and turned
 //! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it.
 
 use super::{Bounce, ManifoldKernel};
-use crate::contacts::bundles::{Bundle, MOST, Member};
+use crate::contacts::bundles::{Aside, Bundle, MOST, Member};
 use crate::contacts::{BounceBlock, LANDED, RoughBlock, Tile};
 use crate::formula::{limited, rebound};
 use crate::lane::pair;
@@ -25,6 +29,8 @@ use std::marker::PhantomData;
 const SWEEPS: usize = 40;
 /// The change of a speed, as a part of the fastest approach, below which they agree.
 const AGREED: f32 = 1.0e-4;
+/// The cosine of the angle between normals up to which contacts share one friction.
+const PARALLEL: f32 = 0.999;
 
 /// Binds a kernel over the lane of a member.
 macro_rules! with_member {
@@ -37,8 +43,8 @@ macro_rules! with_member {
         let (rows, elapsed, lanes) = ($solve.rows, $solve.elapsed, PhantomData::<f32>);
         #[allow(unused_variables, unused_mut)]
         let mut $bounce: Bounce<'_> = tile.bounce.get_mut(block);
-        #[allow(unused_variables)]
-        let $rough: Option<&RoughBlock> = tile.rough.get(place);
+        #[allow(unused_variables, unused_mut)]
+        let mut $rough: Option<&mut RoughBlock> = tile.rough.get_mut(place);
         macro_rules! of {
             ($fixed:literal, $points:literal) => {{
                 #[allow(unused_mut)]
@@ -57,33 +63,58 @@ macro_rules! with_member {
     }};
 }
 
-/// Solves the bundles of a tile, before its contacts.
+/// Before the contacts of a pass: finds the bundles that meet in this substep, and puts their contacts aside, so that the kernels leave
+/// them alone.
 ///
 /// # Safety
 ///
 /// The same as for [`super::blocks`].
 #[allow(unsafe_code)]
-pub(in crate::solver) unsafe fn run(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
-    if pass == Pass::WarmStart {
-        tile.find_bundles();
+pub(in crate::solver) unsafe fn before(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+    if !matches!(pass, Pass::Solve | Pass::Relax | Pass::Bounce) {
         return;
     }
-    if tile.bundles.bundles.is_empty() {
-        return;
+    // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
+    each(tile, rows, elapsed, |solve| unsafe {
+        if pass == Pass::Solve {
+            solve.begin();
+        }
+        if solve.bundle.meets {
+            solve.put_aside();
+        }
+    });
+}
+
+/// After the contacts of a pass: finds the bundles, in the first pass, and solves those that meet in the others.
+///
+/// # Safety
+///
+/// The same as for [`super::blocks`].
+#[allow(unsafe_code)]
+pub(in crate::solver) unsafe fn after(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+    match pass {
+        // The warm start has dropped the impulses of what landed in the last step.
+        Pass::WarmStart => return tile.find_bundles(),
+        Pass::Project => return,
+        Pass::Solve | Pass::Relax | Pass::Bounce => {}
     }
+    // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
+    each(tile, rows, elapsed, |solve| unsafe {
+        if solve.bundle.meets {
+            solve.take_back();
+            match pass {
+                Pass::Solve => solve.meet(),
+                _ => solve.part(pass == Pass::Bounce),
+            }
+        }
+    });
+}
+
+fn each(tile: &mut Tile, rows: &Rows<'_>, elapsed: f32, mut visit: impl FnMut(&mut Solve<'_>)) {
     let mut found = std::mem::take(&mut tile.bundles);
     for bundle in &mut found.bundles {
         let members = &mut found.members[bundle.first as usize..bundle.end as usize];
-        let mut solve = Solve { tile, rows, elapsed, bundle, members, floor: [[0.0; 2]; MOST] };
-        // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
-        unsafe {
-            match pass {
-                Pass::Solve => solve.meet(),
-                Pass::Relax => solve.part(false),
-                Pass::Bounce => solve.part(true),
-                Pass::WarmStart | Pass::Project => {}
-            }
-        }
+        visit(&mut Solve { tile, rows, elapsed, bundle, members, floor: [[0.0; 2]; MOST] });
     }
     tile.bundles = found;
 }
@@ -114,11 +145,21 @@ struct Approach {
 
 #[allow(unsafe_code)]
 impl Solve<'_> {
-    /// The pass before the positions move: stops what would close a gap.
-    unsafe fn meet(&mut self) {
+    /// Finds out whether the bodies meet in this substep.
+    unsafe fn begin(&mut self) {
         let had_landed = std::mem::take(&mut self.bundle.landed);
-        self.bundle.impact = false;
-        let mut all = Approach { had_landed, ..Approach::default() };
+        // SAFETY: as `run` says.
+        let all = unsafe { self.approach() };
+        let blow = all.struck < -self.rows.landing_speed;
+        self.bundle.meets = blow || all.load <= 0.0 && all.struck < 0.0;
+        // What comes as fast once more bears what lies on it.
+        self.bundle.landed = blow && !(had_landed || all.had_landed);
+        self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
+    }
+
+    /// How all points approach.
+    unsafe fn approach(&mut self) -> Approach {
+        let mut all = Approach::default();
         for (member, floor) in self.members.iter_mut().zip(&mut self.floor) {
             let pressed = &mut member.pressed;
             // SAFETY: as `run` says.
@@ -130,14 +171,25 @@ impl Solve<'_> {
             all.bouncing = all.bouncing.min(of.bouncing);
             all.had_landed |= of.had_landed;
         }
-        let blow = all.struck < -self.rows.landing_speed;
-        self.bundle.meets = blow || all.load <= 0.0 && all.struck < 0.0;
-        if !self.bundle.meets {
-            return;
+        all
+    }
+
+    /// Leaves nothing in the blocks for the kernels to solve.
+    fn put_aside(&mut self) {
+        for member in &mut *self.members {
+            member.aside = Aside::default();
+            exchange(self.tile, member);
         }
-        // What comes as fast once more bears what lies on it.
-        self.bundle.landed = blow && !all.had_landed;
-        self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
+    }
+
+    fn take_back(&mut self) {
+        self.members.iter_mut().for_each(|member| exchange(self.tile, member));
+    }
+
+    /// The pass before the positions move: stops what would close a gap.
+    unsafe fn meet(&mut self) {
+        // SAFETY: as `run` says.
+        let all = unsafe { self.approach() };
         // SAFETY: as `run` says.
         unsafe {
             if self.bundle.impact {
@@ -146,9 +198,10 @@ impl Solve<'_> {
             self.press(all.struck);
             self.rub(true);
         }
-        if self.bundle.impact {
-            for member in &*self.members {
-                let (block, lane) = (member.block as usize, usize::from(member.lane));
+        for member in &*self.members {
+            let (block, lane) = (member.block as usize, usize::from(member.lane));
+            with_member!(self, member, |kernel, bounce, rough| kernel.close());
+            if self.bundle.impact {
                 let bounce = &mut self.tile.bounce[block];
                 bounce.approach[lane] = bounce.approach[lane].min(all.bouncing);
                 self.tile.info[block].bounced = true;
@@ -158,9 +211,6 @@ impl Solve<'_> {
 
     /// The pass after the positions have moved: stops the approach, gives back what restitution gives, and holds by friction.
     unsafe fn part(&mut self, last: bool) {
-        if !self.bundle.meets {
-            return;
-        }
         for (member, floor) in self.members.iter().zip(&mut self.floor) {
             *floor = with_member!(self, member, |kernel, bounce, rough| {
                 pair!(p => -kernel.closing_speed(p).max(0.0))
@@ -173,6 +223,7 @@ impl Solve<'_> {
                 self.rebound();
             }
             self.rub(false);
+            self.brake_rolling();
             let is_last = self.rows.is_last(self.elapsed);
             if last && self.bundle.impact || self.bundle.landed && !is_last {
                 self.retire();
@@ -271,7 +322,7 @@ impl Solve<'_> {
         unsafe {
             let mut slip = 0.0f32;
             for (member, floor) in self.members.iter().zip(&mut self.floor) {
-                let of = with_member!(self, member, |kernel, bounce, rough| kernel.hold(floor, rough));
+                let of = with_member!(self, member, |kernel, bounce, rough| kernel.hold(floor, rough.as_deref()));
                 slip = slip.max(of);
             }
             if slip <= self.rows.creep_speed && !before {
@@ -283,7 +334,7 @@ impl Solve<'_> {
             if !before {
                 for (member, slides) in self.members.iter().zip(&mut slides) {
                     let of = with_member!(self, member, |kernel, bounce, rough| kernel
-                        .sliding(&kernel.velocities(), rough));
+                        .sliding(&kernel.velocities(), rough.as_deref()));
                     *slides = of.abs() > self.rows.creep_speed;
                 }
                 if slides.contains(&true) {
@@ -300,14 +351,16 @@ impl Solve<'_> {
 
     /// Solves friction in turn, and with `held` the normal impulses too. Returns the work that they do.
     unsafe fn rub_until_agreed(&mut self, slip: f32, slides: &[bool; MOST], held: bool) -> f32 {
-        let mut work = 0.0;
+        let (mut work, parallel) = (0.0, self.is_parallel());
         for _ in 0..SWEEPS {
             let mut change = 0.0f32;
+            // SAFETY: as `run` says.
+            let shared = if parallel { unsafe { self.shared_friction(slides) } } else { None };
             for ((member, floor), slides) in self.members.iter().zip(&self.floor).zip(slides) {
                 let floor = held.then_some(*floor);
                 // SAFETY: as `run` says.
                 let done = with_member!(self, member, |kernel, bounce, rough| unsafe {
-                    kernel.rub(floor, *slides, rough)
+                    kernel.rub(floor, *slides, shared, rough.as_deref())
                 });
                 change = change.max(done[0]);
                 work += done[1];
@@ -317,6 +370,33 @@ impl Solve<'_> {
             }
         }
         work
+    }
+
+    /// Whether all contacts slide along one line.
+    fn is_parallel(&self) -> bool {
+        let normal = |member: &Member| {
+            let (of, lane) = (&self.tile.normal[member.block as usize], usize::from(member.lane));
+            [of.normal_x[lane], of.normal_y[lane]]
+        };
+        let [x, y] = normal(&self.members[0]);
+        self.members.iter().map(normal).all(|other| (x * other[0] + y * other[1]).abs() > PARALLEL)
+    }
+
+    /// The part of its limit that each contact bears if all bear the same part: friction is one for the bundle.
+    unsafe fn shared_friction(&mut self, slides: &[bool; MOST]) -> Option<f32> {
+        let (mut most, mut borne, mut speed, mut mass) = (0.0, 0.0, 0.0, 0.0f32);
+        for (member, slides) in self.members.iter().zip(slides) {
+            with_member!(self, member, |kernel, bounce, rough| {
+                let limit = kernel.most_friction(*slides);
+                most += limit;
+                borne += kernel.friction.tangent_impulse[kernel.i];
+                mass = mass.max(kernel.friction.tangent_mass[kernel.i]);
+                // SAFETY: as `run` says.
+                let vel = unsafe { kernel.velocities() };
+                speed += limit * kernel.sliding(&vel, rough.as_deref());
+            });
+        }
+        (most > 0.0).then(|| limited(borne - mass * (speed / most), most) / most)
     }
 
     /// The velocities of both bodies, and the impulses of all contacts.
@@ -346,6 +426,23 @@ impl Solve<'_> {
         with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.store(kept.vel) });
     }
 
+    unsafe fn brake_rolling(&mut self) {
+        if self.tile.rough.is_empty() {
+            return;
+        }
+        for member in &*self.members {
+            // SAFETY: as `run` says.
+            with_member!(self, member, |kernel, bounce, rough| unsafe {
+                let mut vel = kernel.velocities();
+                let [first, second] = kernel.normal_impulses();
+                if let Some(rough) = rough.as_deref_mut() {
+                    kernel.brake_rolling(&mut vel, rough, first + second);
+                    kernel.store(vel);
+                }
+            });
+        }
+    }
+
     /// Puts the impulses aside: see [`ManifoldKernel::retire`].
     unsafe fn retire(&mut self) {
         for member in &*self.members {
@@ -358,6 +455,27 @@ impl Solve<'_> {
                 unsafe { kernel.retire(&kernel.velocities(), true, bounce) };
             });
         }
+    }
+}
+
+/// Exchanges what a contact has in its block for what is kept of it.
+fn exchange(tile: &mut Tile, member: &mut Member) {
+    let (block, i) = (member.block as usize, usize::from(member.lane));
+    let place = tile.info[block].manifold as usize;
+    let (normal, friction) = (&mut tile.normal[block], &mut tile.friction[block]);
+    let (second, aside) = (&mut tile.manifold[place].second, &mut member.aside);
+    std::mem::swap(&mut normal.normal_impulse[i], &mut aside.normal_impulse[0]);
+    std::mem::swap(&mut second.normal_impulse[i], &mut aside.normal_impulse[1]);
+    std::mem::swap(&mut normal.normal_mass[i], &mut aside.normal_mass[0]);
+    std::mem::swap(&mut second.normal_mass[i], &mut aside.normal_mass[1]);
+    std::mem::swap(&mut friction.tangent_impulse[i], &mut aside.tangent_impulse);
+    std::mem::swap(&mut friction.tangent_mass[i], &mut aside.tangent_mass);
+    if let Some(rough) = tile.rough.get_mut(place) {
+        std::mem::swap(&mut rough.rolling_impulse[i], &mut aside.rolling_impulse);
+    }
+    if let Some(bounce) = tile.bounce.get_mut(block) {
+        std::mem::swap(&mut bounce.approach[i], &mut aside.approach);
+        std::mem::swap(&mut bounce.absorbed[i], &mut aside.absorbed);
     }
 }
 
@@ -392,6 +510,15 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
             }
         }
         of
+    }
+
+    /// Closes the gaps of points that are pressed.
+    fn close(&mut self) {
+        for p in 0..POINTS {
+            if self.normal_impulse(p) > 0.0 {
+                self.set_closing_speed(p, 0.0);
+            }
+        }
     }
 
     unsafe fn velocities_and_poses(&self) -> (Velocities<f32>, Option<([f32; 4], [f32; 4])>) {
@@ -461,17 +588,23 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
 
     /// Solves friction, then the normal impulses that keep the points at their floors. Returns the largest change of a speed, and the
     /// work of these impulses.
-    unsafe fn rub(&mut self, floor: Option<[f32; 2]>, slides: bool, rough: Option<&RoughBlock>) -> [f32; 2] {
+    unsafe fn rub(
+        &mut self,
+        floor: Option<[f32; 2]>,
+        slides: bool,
+        shared: Option<f32>,
+        rough: Option<&RoughBlock>,
+    ) -> [f32; 2] {
         let i = self.i;
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
-        let impulses = self.normal_impulses();
-        let coefficients =
-            if slides { &self.friction.dynamic_friction } else { &self.friction.static_friction };
-        let most = coefficients[i] * (impulses[0] + impulses[1]);
+        let (impulses, most) = (self.normal_impulses(), self.most_friction(slides));
         let before = self.sliding(&vel, rough);
         let old = self.friction.tangent_impulse[i];
-        let new = limited(old - self.friction.tangent_mass[i] * before, most);
+        let new = match shared {
+            Some(part) => part * most,
+            None => limited(old - self.friction.tangent_mass[i] * before, most),
+        };
         self.change_friction(&mut vel, new - old);
         self.friction.tangent_impulse[i] = new;
         let after = self.sliding(&vel, rough);
@@ -488,6 +621,12 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
         [change, work]
+    }
+
+    fn most_friction(&self, slides: bool) -> f32 {
+        let [first, second] = self.normal_impulses();
+        let of = if slides { &self.friction.dynamic_friction } else { &self.friction.static_friction };
+        of[self.i] * (first + second)
     }
 
     fn set_normal_impulses(&mut self, impulses: [f32; 2]) {
