@@ -25,8 +25,9 @@ pub(crate) struct Member {
 }
 
 /// What a contact has in its block, kept here while the block's kernel is to leave it alone.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Aside {
+    pub resting: [f32; 2],
     pub normal_impulse: [f32; 2],
     pub normal_mass: [f32; 2],
     pub tangent_impulse: f32,
@@ -34,6 +35,20 @@ pub(crate) struct Aside {
     pub rolling_impulse: f32,
     pub approach: f32,
     pub absorbed: f32,
+}
+
+impl Aside {
+    /// A contact that the kernels leave alone: without mass and impulse, and not in an impact, as it rests.
+    pub(crate) const INERT: Aside = Aside {
+        resting: [1.0; 2],
+        normal_impulse: [0.0; 2],
+        normal_mass: [0.0; 2],
+        tangent_impulse: 0.0,
+        tangent_mass: 0.0,
+        rolling_impulse: 0.0,
+        approach: 0.0,
+        absorbed: 0.0,
+    };
 }
 
 /// The contacts of two bodies, of which at least one bore no load at the start of the step.
@@ -133,7 +148,7 @@ impl Tile {
                 lane: lane as u8,
                 kind: pair.kind,
                 pressed: [0.0; 2],
-                aside: Aside::default(),
+                aside: Aside::INERT,
             });
         }
         if is_first || found.members.len() < first + 2 {

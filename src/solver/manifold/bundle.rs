@@ -177,7 +177,7 @@ impl Solve<'_> {
     /// Leaves nothing in the blocks for the kernels to solve.
     fn put_aside(&mut self) {
         for member in &mut *self.members {
-            member.aside = Aside::default();
+            member.aside = Aside::INERT;
             exchange(self.tile, member);
         }
     }
@@ -474,6 +474,8 @@ fn exchange(tile: &mut Tile, member: &mut Member) {
         std::mem::swap(&mut rough.rolling_impulse[i], &mut aside.rolling_impulse);
     }
     if let Some(bounce) = tile.bounce.get_mut(block) {
+        std::mem::swap(&mut bounce.resting[0][i], &mut aside.resting[0]);
+        std::mem::swap(&mut bounce.resting[1][i], &mut aside.resting[1]);
         std::mem::swap(&mut bounce.approach[i], &mut aside.approach);
         std::mem::swap(&mut bounce.absorbed[i], &mut aside.absorbed);
     }
