@@ -390,7 +390,7 @@ impl Passes<'_> {
                     }
                     // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
                     // bodies that move, and only rows that exist (`ImpulseSolver::solve` asserts it).
-                    unsafe { run_pass(level, tile, rows, pass, elapsed) };
+                    unsafe { run_pass(level, tile, rows, pass, elapsed, ends_substep) };
                     if tally {
                         tile.tally_strikes();
                     }
@@ -402,7 +402,7 @@ impl Passes<'_> {
                     // (`ImpulseSolver::solve` asserts it).
                     unsafe {
                         let overflow = &mut overflow.range(0..1)[0];
-                        run_pass(level, overflow, rows, pass, elapsed);
+                        run_pass(level, overflow, rows, pass, elapsed, ends_substep);
                         if tally {
                             overflow.tally_strikes();
                         }
@@ -420,7 +420,7 @@ impl Passes<'_> {
 ///
 /// The same as for [`impulse::run`].
 #[allow(unsafe_code)]
-unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32, last: bool) {
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
     unsafe {
         if rows.any_parts {
@@ -428,7 +428,7 @@ unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, e
         }
         with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
         if rows.any_parts {
-            manifold::bundle::after(tile, rows, pass, elapsed);
+            manifold::bundle::after(tile, rows, pass, elapsed, last);
         }
     }
 }

@@ -63,6 +63,10 @@ pub(crate) struct Bundle {
     pub landed: bool,
     /// They are in an impact that may rebound.
     pub impact: bool,
+    /// The fastest approach of a point that bears no load and closes its gap, as a speed below 0.
+    pub struck: f32,
+    /// The same for a point that bore no load at the start of the step.
+    pub bouncing: f32,
 }
 
 /// The bundles of a tile in this step.
@@ -70,6 +74,10 @@ pub(crate) struct Bundle {
 pub(crate) struct Bundles {
     pub bundles: Vec<Bundle>,
     pub members: Vec<Member>,
+    /// No pass over the velocities was made in this substep.
+    pub begins: bool,
+    /// The bodies have moved in this substep.
+    pub moved: bool,
 }
 
 impl Bundles {

@@ -7,7 +7,7 @@ use crate::body::own::MotionLimits;
 use crate::crew::SharedSlice;
 use crate::formula::Softness;
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
-use crate::settings::Settings;
+use crate::settings::{Settings, Solver};
 use glam::Vec2;
 use std::ops::Range;
 
@@ -43,6 +43,8 @@ pub(crate) struct Rows<'a> {
     /// Where the bodies are at the start of the step, for joints.
     pub frame: &'a [Row],
     pub any_damping: bool,
+    /// Positions are solved by a soft bias, and not by projection.
+    pub is_soft: bool,
     /// Bodies may meet with several parts at once.
     pub any_parts: bool,
     /// The bodies with limits of their motion, by slot.
@@ -91,6 +93,7 @@ impl<'a> Rows<'a> {
             damp: &mirror.damp,
             frame: &mirror.frame,
             any_damping: load.any_damping,
+            is_soft: settings.solver == Solver::Soft,
             any_parts: load.any_parts,
             limits: &mirror.limits,
             step: h,

@@ -71,12 +71,13 @@ macro_rules! with_member {
 /// The same as for [`super::blocks`].
 #[allow(unsafe_code)]
 pub(in crate::solver) unsafe fn before(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
-    if !matches!(pass, Pass::Solve | Pass::Relax | Pass::Bounce) {
+    if matches!(pass, Pass::WarmStart | Pass::Project) {
         return;
     }
+    let begins = std::mem::take(&mut tile.bundles.begins);
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     each(tile, rows, elapsed, |solve| unsafe {
-        if pass == Pass::Solve {
+        if begins {
             solve.begin();
         }
         if solve.bundle.meets {
@@ -85,29 +86,37 @@ pub(in crate::solver) unsafe fn before(tile: &mut Tile, rows: &Rows<'_>, pass: P
     });
 }
 
-/// After the contacts of a pass: finds the bundles, in the first pass, and solves those that meet in the others.
+/// After the contacts of a pass: finds the bundles, in the first pass, and solves those that meet in the others. `last` is the last pass
+/// of a substep.
 ///
 /// # Safety
 ///
 /// The same as for [`super::blocks`].
 #[allow(unsafe_code)]
-pub(in crate::solver) unsafe fn after(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+pub(in crate::solver) unsafe fn after(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32, last: bool) {
     match pass {
         // The warm start has dropped the impulses of what landed in the last step.
-        Pass::WarmStart => return tile.find_bundles(),
-        Pass::Project => return,
-        Pass::Solve | Pass::Relax | Pass::Bounce => {}
-    }
-    // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
-    each(tile, rows, elapsed, |solve| unsafe {
-        if solve.bundle.meets {
-            solve.take_back();
-            match pass {
-                Pass::Solve => solve.meet(),
-                _ => solve.part(pass == Pass::Bounce),
-            }
+        Pass::WarmStart => tile.find_bundles(),
+        Pass::Project => tile.bundles.moved = true,
+        Pass::Solve | Pass::Relax | Pass::Bounce => {
+            let moved = tile.bundles.moved || rows.is_soft && pass != Pass::Solve;
+            // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
+            each(tile, rows, elapsed, |solve| unsafe {
+                if !solve.bundle.meets {
+                    return;
+                }
+                solve.take_back();
+                if moved {
+                    solve.part(pass == Pass::Bounce);
+                } else {
+                    solve.meet();
+                }
+            });
         }
-    });
+    }
+    if last || pass == Pass::WarmStart {
+        (tile.bundles.begins, tile.bundles.moved) = (true, false);
+    }
 }
 
 fn each(tile: &mut Tile, rows: &Rows<'_>, elapsed: f32, mut visit: impl FnMut(&mut Solve<'_>)) {
@@ -150,6 +159,10 @@ impl Solve<'_> {
         let had_landed = std::mem::take(&mut self.bundle.landed);
         // SAFETY: as `run` says.
         let all = unsafe { self.approach() };
+        for member in &mut *self.members {
+            member.pressed = with_member!(self, member, |kernel, bounce, rough| kernel.normal_impulses());
+        }
+        (self.bundle.struck, self.bundle.bouncing) = (all.struck, all.bouncing);
         let blow = all.struck < -self.rows.landing_speed;
         self.bundle.meets = blow || all.load <= 0.0 && all.struck < 0.0;
         // What comes as fast once more bears what lies on it.
@@ -160,11 +173,10 @@ impl Solve<'_> {
     /// How all points approach.
     unsafe fn approach(&mut self) -> Approach {
         let mut all = Approach::default();
-        for (member, floor) in self.members.iter_mut().zip(&mut self.floor) {
-            let pressed = &mut member.pressed;
+        for (member, floor) in self.members.iter().zip(&mut self.floor) {
             // SAFETY: as `run` says.
             let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
-                kernel.approach(bounce, floor, pressed)
+                kernel.approach(bounce, floor)
             });
             all.load += of.load;
             all.struck = all.struck.min(of.struck);
@@ -189,21 +201,20 @@ impl Solve<'_> {
     /// The pass before the positions move: stops what would close a gap.
     unsafe fn meet(&mut self) {
         // SAFETY: as `run` says.
-        let all = unsafe { self.approach() };
-        // SAFETY: as `run` says.
         unsafe {
             if self.bundle.impact {
                 self.shift_arms();
             }
-            self.press(all.struck);
-            self.rub(true);
+            self.approach();
+            self.press();
+            self.rub(self.rows.is_soft);
         }
         for member in &*self.members {
             let (block, lane) = (member.block as usize, usize::from(member.lane));
             with_member!(self, member, |kernel, bounce, rough| kernel.close());
             if self.bundle.impact {
                 let bounce = &mut self.tile.bounce[block];
-                bounce.approach[lane] = bounce.approach[lane].min(all.bouncing);
+                bounce.approach[lane] = bounce.approach[lane].min(self.bundle.bouncing);
                 self.tile.info[block].bounced = true;
             }
         }
@@ -218,7 +229,7 @@ impl Solve<'_> {
         }
         // SAFETY: as `run` says.
         unsafe {
-            self.press(-self.rows.landing_speed);
+            self.press();
             if last && self.bundle.impact {
                 self.rebound();
             }
@@ -248,8 +259,8 @@ impl Solve<'_> {
     }
 
     /// Solves the normal impulses of all contacts until they agree.
-    unsafe fn press(&mut self, fastest: f32) {
-        let agreed = AGREED * fastest.abs();
+    unsafe fn press(&mut self) {
+        let agreed = AGREED * self.bundle.struck.abs();
         let impact = self.bundle.impact;
         for _ in 0..SWEEPS {
             let mut change = 0.0f32;
@@ -490,12 +501,12 @@ struct Kept {
 /// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
 impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POINTS> {
-    /// Returns how the points approach. Writes the least speeds at which they may do so, and their impulses.
-    unsafe fn approach(&self, bounce: Bounce<'_>, floor: &mut [f32; 2], pressed: &mut [f32; 2]) -> Approach {
+    /// Returns how the points approach. Writes the least speeds at which they may do so.
+    unsafe fn approach(&self, bounce: Bounce<'_>, floor: &mut [f32; 2]) -> Approach {
         // SAFETY: this task alone has these bodies, and each named row exists.
         let (vel, poses) = unsafe { self.velocities_and_poses() };
         let mut of = Approach { had_landed: self.mark() <= LANDED, ..Approach::default() };
-        *pressed = self.normal_impulses();
+        let pressed = self.normal_impulses();
         for p in 0..POINTS {
             let mut separation = self.separation(p);
             if let Some((a, b)) = &poses {

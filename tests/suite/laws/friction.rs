@@ -92,7 +92,7 @@ fn holds(form: &Form, settings: Settings) {
 
 /// Whether this case is known to fail: the body does not hold although it should.
 fn falls_short(settings: &Settings, drop: f32) -> bool {
-    settings.solver == granule::Solver::Projection && drop > 0.0
+    let _ = (settings, drop); false
 }
 
 fn check_hold(
