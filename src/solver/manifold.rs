@@ -542,7 +542,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut wanted = [zero; 2];
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
-            self.limit_closing(p, separation);
+            let pressed = self.normal_impulse(p).gt(zero);
+            self.set_closing_speed(p, L::select(pressed, zero, self.closing_speed(p)));
             *wanted = projection(separation, self.rows.projection_slop, part);
         }
         // Each point by its own part, and not by the other's as well.
