@@ -106,7 +106,7 @@ impl<'a> Rows<'a> {
             restitution_threshold: settings.restitution_threshold.min(gravity_speed),
             landing_speed: LANDING * h * settings.gravity.length(),
             creep_speed: CREEP * settings.slop,
-            slip_speed: SLIP * settings.slop,
+            slip_speed: if settings.solver == Solver::Soft { SLIP } else { CREEP } * settings.slop,
             slide_speed: CREEP * settings.slop + PUSHED * h * settings.gravity.length(),
             projection_percent: settings.projection_percent,
             substeps: settings.substeps as f32,
