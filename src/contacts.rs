@@ -111,8 +111,8 @@ pub(crate) struct Tile {
     /// For each block, if there are strikes: the normal impulses that the solver has put aside in this step, where it does not keep them in
     /// `bounce`.
     pub put_aside: Vec<[f32; BLOCK]>,
-    /// Of bodies that meet with several parts at once.
-    pub bundles: bundles::Bundles,
+    /// The contacts of bodies that meet with several parts at once, in worlds where bodies have parts.
+    pub bundles: Option<Box<bundles::Bundles>>,
     scratch: build::Scratch,
 }
 

@@ -90,11 +90,11 @@ impl Bundles {
 impl Tile {
     /// Finds the bundles of this step, from the contacts that are active and the impulses of the last step.
     pub(crate) fn find_bundles(&mut self) {
-        let mut found = std::mem::take(&mut self.bundles);
+        let mut found = self.bundles.take().unwrap_or_default();
         found.bundles.clear();
         found.members.clear();
-        for (kind, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
-            let _ = kind;
+        (found.begins, found.moved) = (true, false);
+        for (_, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
             for block in run.start as usize..run.end as usize {
                 let mut lanes = self.unloaded(block);
                 while lanes != 0 {
@@ -106,7 +106,7 @@ impl Tile {
                 }
             }
         }
-        self.bundles = found;
+        self.bundles = Some(found);
     }
 
     /// The active lanes of a block with manifolds that bear no load, as bits.

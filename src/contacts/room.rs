@@ -142,7 +142,7 @@ impl Tile {
             at_least(&mut self.rough, room.manifolds);
         }
         if !bodies.compounds.is_empty() {
-            self.bundles.reserve(room.manifolds * BLOCK / 4);
+            self.bundles.get_or_insert_default().reserve(room.manifolds * BLOCK / 4);
         }
     }
 }

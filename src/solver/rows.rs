@@ -69,6 +69,10 @@ pub(crate) struct Rows<'a> {
     pub slide_speed: f32,
     /// A contact that slides faster has its friction solved together with the normal impulses, m/s.
     pub slip_speed: f32,
+    /// Work that counts as none, as a part of that of the whole normal impulse along the sliding. Only for projection: its many iterations
+    /// come back to contacts that slide at their limit, and one that was left to the ordinary friction then turned the body (a hexagon
+    /// that landed at 0.7 of the static angle slid on).
+    pub rounded_work: f32,
     /// The part of an overlap that a step removes, spread over the substeps.
     pub projection_percent: f32,
     pub substeps: f32,
@@ -108,6 +112,7 @@ impl<'a> Rows<'a> {
             creep_speed: CREEP * settings.slop,
             slip_speed: if settings.solver == Solver::Soft { SLIP } else { CREEP } * settings.slop,
             slide_speed: CREEP * settings.slop + PUSHED * h * settings.gravity.length(),
+            rounded_work: if settings.solver == Solver::Soft { 0.0 } else { 1.0e-6 },
             projection_percent: settings.projection_percent,
             substeps: settings.substeps as f32,
             projection_slop: settings.projection_slop,

@@ -16,7 +16,7 @@
 //! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it.
 
 use super::{Bounce, ManifoldKernel};
-use crate::contacts::bundles::{Aside, Bundle, MOST, Member};
+use crate::contacts::bundles::{Aside, Bundle, Bundles, MOST, Member};
 use crate::contacts::{BounceBlock, LANDED, RoughBlock, Tile};
 use crate::formula::{limited, rebound};
 use crate::lane::pair;
@@ -49,7 +49,14 @@ macro_rules! with_member {
             ($fixed:literal, $points:literal) => {{
                 #[allow(unused_mut)]
                 let mut $kernel = ManifoldKernel::<f32, $fixed, $points> {
-                    normal, friction, manifold, rows, elapsed, i, aside, lanes,
+                    normal,
+                    friction,
+                    manifold,
+                    rows,
+                    elapsed,
+                    i,
+                    aside,
+                    lanes,
                 };
                 $body
             }};
@@ -74,7 +81,7 @@ pub(in crate::solver) unsafe fn before(tile: &mut Tile, rows: &Rows<'_>, pass: P
     if matches!(pass, Pass::WarmStart | Pass::Project) {
         return;
     }
-    let begins = std::mem::take(&mut tile.bundles.begins);
+    let begins = tile.bundles.as_mut().is_some_and(|bundles| std::mem::take(&mut bundles.begins));
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     each(tile, rows, elapsed, |solve| unsafe {
         if begins {
@@ -93,13 +100,24 @@ pub(in crate::solver) unsafe fn before(tile: &mut Tile, rows: &Rows<'_>, pass: P
 ///
 /// The same as for [`super::blocks`].
 #[allow(unsafe_code)]
-pub(in crate::solver) unsafe fn after(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32, last: bool) {
+pub(in crate::solver) unsafe fn after(
+    tile: &mut Tile,
+    rows: &Rows<'_>,
+    pass: Pass,
+    elapsed: f32,
+    last: bool,
+) {
+    if pass == Pass::WarmStart {
+        // It has dropped the impulses of what landed in the last step.
+        tile.find_bundles();
+    }
+    let Some(bundles) = &mut tile.bundles else { return };
+    let was_moved = bundles.moved;
+    (bundles.begins, bundles.moved) = (bundles.begins || last, !last && (was_moved || pass == Pass::Project));
     match pass {
-        // The warm start has dropped the impulses of what landed in the last step.
-        Pass::WarmStart => tile.find_bundles(),
-        Pass::Project => tile.bundles.moved = true,
+        Pass::WarmStart | Pass::Project => {}
         Pass::Solve | Pass::Relax | Pass::Bounce => {
-            let moved = tile.bundles.moved || rows.is_soft && pass != Pass::Solve;
+            let moved = was_moved || rows.is_soft && pass != Pass::Solve;
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             each(tile, rows, elapsed, |solve| unsafe {
                 if !solve.bundle.meets {
@@ -114,18 +132,16 @@ pub(in crate::solver) unsafe fn after(tile: &mut Tile, rows: &Rows<'_>, pass: Pa
             });
         }
     }
-    if last || pass == Pass::WarmStart {
-        (tile.bundles.begins, tile.bundles.moved) = (true, false);
-    }
 }
 
 fn each(tile: &mut Tile, rows: &Rows<'_>, elapsed: f32, mut visit: impl FnMut(&mut Solve<'_>)) {
-    let mut found = std::mem::take(&mut tile.bundles);
-    for bundle in &mut found.bundles {
-        let members = &mut found.members[bundle.first as usize..bundle.end as usize];
+    let Some(mut found) = tile.bundles.take() else { return };
+    let Bundles { bundles, members, .. } = &mut *found;
+    for bundle in bundles {
+        let members = &mut members[bundle.first as usize..bundle.end as usize];
         visit(&mut Solve { tile, rows, elapsed, bundle, members, floor: [[0.0; 2]; MOST] });
     }
-    tile.bundles = found;
+    tile.bundles = Some(found);
 }
 
 /// A bundle while it is solved. Its unsafe methods need what [`run`] needs.
@@ -175,9 +191,8 @@ impl Solve<'_> {
         let mut all = Approach::default();
         for (member, floor) in self.members.iter().zip(&mut self.floor) {
             // SAFETY: as `run` says.
-            let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
-                kernel.approach(bounce, floor)
-            });
+            let of =
+                with_member!(self, member, |kernel, bounce, rough| unsafe { kernel.approach(bounce, floor) });
             all.load += of.load;
             all.struck = all.struck.min(of.struck);
             all.bouncing = all.bouncing.min(of.bouncing);
@@ -229,7 +244,15 @@ impl Solve<'_> {
         }
         // SAFETY: as `run` says.
         unsafe {
+            let kept = self.bundle.impact.then(|| self.keep());
             self.press();
+            if let Some(kept) = kept
+                && self.load() <= 0.0
+                && kept.gives
+            {
+                // Other contacts have made the impulses of this impact needless. It still gives back what it took.
+                self.restore(&kept);
+            }
             if last && self.bundle.impact {
                 self.rebound();
             }
@@ -333,7 +356,8 @@ impl Solve<'_> {
         unsafe {
             let mut slip = 0.0f32;
             for (member, floor) in self.members.iter().zip(&mut self.floor) {
-                let of = with_member!(self, member, |kernel, bounce, rough| kernel.hold(floor, rough.as_deref()));
+                let of =
+                    with_member!(self, member, |kernel, bounce, rough| kernel.hold(floor, rough.as_deref()));
                 slip = slip.max(of);
             }
             if slip <= self.rows.creep_speed && !before {
@@ -415,26 +439,45 @@ impl Solve<'_> {
         let first = self.members[0];
         // SAFETY: as `run` says.
         let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
-        let mut impulses = [[0.0; 3]; MOST];
-        for (member, impulses) in self.members.iter().zip(&mut impulses) {
-            *impulses = with_member!(self, member, |kernel, bounce, rough| {
-                let [first, second] = kernel.normal_impulses();
-                [first, second, kernel.friction.tangent_impulse[kernel.i]]
+        let mut kept = Kept { vel, impulses: [Impulses::default(); MOST], gives: false };
+        for (member, to) in self.members.iter().zip(&mut kept.impulses) {
+            with_member!(self, member, |kernel, bounce, rough| {
+                let i = kernel.i;
+                *to = Impulses {
+                    normal: kernel.normal_impulses(),
+                    tangent: kernel.friction.tangent_impulse[i],
+                    pressed: member.pressed,
+                    absorbed: bounce.as_deref().map_or(0.0, |bounce| bounce.absorbed[i]),
+                };
+                kept.gives |= bounce.is_some_and(|bounce| bounce.restitution[i] > 0.0);
             });
         }
-        Kept { vel, impulses }
+        kept
     }
 
     unsafe fn restore(&mut self, kept: &Kept) {
-        for (member, &[first, second, tangent]) in self.members.iter().zip(&kept.impulses) {
+        for (member, of) in self.members.iter_mut().zip(&kept.impulses) {
             with_member!(self, member, |kernel, bounce, rough| {
-                kernel.set_normal_impulses([first, second]);
-                kernel.friction.tangent_impulse[kernel.i] = tangent;
+                let i = kernel.i;
+                kernel.set_normal_impulses(of.normal);
+                kernel.friction.tangent_impulse[i] = of.tangent;
+                if let Some(bounce) = bounce {
+                    bounce.absorbed[i] = of.absorbed;
+                }
             });
+            member.pressed = of.pressed;
         }
         let first = self.members[0];
         // SAFETY: as `run` says.
         with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.store(kept.vel) });
+    }
+
+    /// The sum of all normal impulses.
+    fn load(&mut self) -> f32 {
+        self.members.iter().fold(0.0, |sum, member| {
+            let of = with_member!(self, member, |kernel, bounce, rough| kernel.normal_impulses());
+            sum + of[0] + of[1]
+        })
     }
 
     unsafe fn brake_rolling(&mut self) {
@@ -495,7 +538,18 @@ fn exchange(tile: &mut Tile, member: &mut Member) {
 /// What a bundle is restored from.
 struct Kept {
     vel: Velocities<f32>,
-    impulses: [[f32; 3]; MOST],
+    impulses: [Impulses; MOST],
+    /// Whether an impact gives anything back.
+    gives: bool,
+}
+
+/// What is kept of a contact.
+#[derive(Clone, Copy, Default)]
+struct Impulses {
+    normal: [f32; 2],
+    tangent: f32,
+    pressed: [f32; 2],
+    absorbed: f32,
 }
 
 /// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.

@@ -107,12 +107,14 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let change = L::select(wanted.abs().le(hold), stop, (slide * sum - old) / yielding);
         let new = [normal[0] - taken[0] * change, normal[1] - taken[1] * change];
         // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes.
+        // What slides at its limit changes by nothing, and the work of that is a rounding error.
+        let rounding = L::splat(self.rows.rounded_work) * (sliding * sum).abs();
         let parting = self.normal_velocities(vel);
         let work = change * (sliding + L::splat(0.5) * (change * inv_tangent_mass))
             - change * (taken[0] * parting[0] + taken[1] * parting[1]);
         let together = slides
             .and(sound)
-            .and(work.le(zero))
+            .and(work.le(rounding))
             .and(yielding.gt(L::splat(0.1)))
             .and(new[0].gt(zero).and(new[1].gt(zero)))
             .and(normal[0].gt(zero).and(normal[1].gt(zero)));

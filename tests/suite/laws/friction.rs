@@ -92,7 +92,8 @@ fn holds(form: &Form, settings: Settings) {
 
 /// Whether this case is known to fail: the body does not hold although it should.
 fn falls_short(settings: &Settings, drop: f32) -> bool {
-    let _ = (settings, drop); false
+    let _ = (settings, drop);
+    false
 }
 
 fn check_hold(
