@@ -27,7 +27,8 @@ pub(super) mod bundle;
 mod friction;
 mod impact;
 
-use super::impulse::{Velocities, begin_step, push};
+use super::impulse::impact::begin_step;
+use super::impulse::{Velocities, push};
 use super::pass::{Pass, SweepPass, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
@@ -484,6 +485,12 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut impacts = false;
         let mut bounce = bounce;
         if let Some(bounce) = bounce.as_deref_mut() {
+            // Where positions are projected, these passes come before the bodies move, and only the last one, that bounces, after that.
+            if !BOUNCE && !self.rows.is_soft {
+                // SAFETY: this task alone has these bodies, and each named row exists.
+                let poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
+                self.shift_arms(bounce, &vel, &poses);
+            }
             impacts = self.relax_normal(&mut vel, Some(bounce));
             if BOUNCE && impacts {
                 retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));

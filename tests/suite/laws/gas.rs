@@ -39,7 +39,7 @@ macro_rules! each_gas {
 each_gas! { energy_is_kept_without_loss: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { energy_is_kept_at_any_speed: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { energy_never_grows: circles, octagons, boxes, polygons, capsules, compounds }
-each_gas_soft! { angular_momentum_in_a_free_ring: circles, octagons, boxes, polygons, capsules, compounds }
+each_gas! { angular_momentum_in_a_free_ring: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { angular_momentum_of_a_free_cloud: circles, octagons, boxes, polygons, capsules, compounds }
 
 fn circles() -> Vec<Form> {
