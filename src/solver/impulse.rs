@@ -411,14 +411,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         speed.store(self.closing_speed);
     }
 
-    /// Lets no contact close that bears an impulse: its gap is closed.
-    #[inline(always)]
-    fn close_where_pressed(&mut self) {
-        let zero = L::splat(0.0);
-        let pressed = L::load(self.normal_impulse).gt(zero);
-        L::select(pressed, zero, L::load(self.closing_speed)).store(self.closing_speed);
-    }
-
     /// Does accum += J·λ for the carried impulses.
     #[inline(always)]
     unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
@@ -580,7 +572,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         // SAFETY: this task alone has these bodies, and each named row exists.
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let separation = self.separation_now(&a, &b);
-        self.close_where_pressed();
+        let (impulse, closing) = (L::load(self.normal_impulse), L::load(self.closing_speed));
+        self.rows.closing_speed(separation, impulse, closing, self.elapsed).store(self.closing_speed);
         let part = L::splat(self.rows.projection_part(self.elapsed));
         let share = self.normal_mass * projection(separation, self.rows.projection_slop, part);
         a[0] = a[0] - self.normal_x * (share * vel.a[3]);

@@ -37,7 +37,7 @@ use crate::contacts::{
 };
 use crate::formula::{SoftBias, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
-use friction::NormalLoad;
+use friction::{NormalLoad, no_lanes};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -549,8 +549,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut wanted = [zero; 2];
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
-            let pressed = self.normal_impulse(p).gt(zero);
-            self.set_closing_speed(p, L::select(pressed, zero, self.closing_speed(p)));
+            let closing = self.rows.closing_speed(
+                separation,
+                self.normal_impulse(p),
+                self.closing_speed(p),
+                self.elapsed,
+            );
+            self.set_closing_speed(p, closing);
             *wanted = projection(separation, self.rows.projection_slop, part);
         }
         // Each point by its own part, and not by the other's as well.
@@ -586,14 +591,4 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             }
         }
     }
-}
-
-#[inline(always)]
-fn all_lanes<L: Lane>() -> L::Mask {
-    L::splat(0.0).le(L::splat(0.0))
-}
-
-#[inline(always)]
-fn no_lanes<L: Lane>() -> L::Mask {
-    L::splat(0.0).lt(L::splat(0.0))
 }

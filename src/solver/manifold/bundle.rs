@@ -15,9 +15,11 @@
 //! Solved one after the other, once each, as other contacts are, the first part that met the ground took the whole blow and turned
 //! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it.
 
+mod kernel;
+
 use super::{Bounce, ManifoldKernel};
 use crate::contacts::bundles::{Aside, Bundle, Bundles, MOST, Member};
-use crate::contacts::{BounceBlock, LANDED, RoughBlock, Tile};
+use crate::contacts::{LANDED, RoughBlock, Tile};
 use crate::formula::{limited, rebound};
 use crate::lane::pair;
 use crate::solver::impulse::Velocities;
@@ -29,6 +31,10 @@ use std::marker::PhantomData;
 const SWEEPS: usize = 40;
 /// The change of a speed, as a part of the fastest approach, below which they agree.
 const AGREED: f32 = 1.0e-4;
+/// How many times as large friction may make the normal impulses.
+const WEDGED: f32 = 4.0;
+/// The part of the points' own inverse masses that is left where normal impulses act against each other.
+const OPPOSED: f32 = 0.05;
 /// The cosine of the angle between normals up to which contacts share one friction.
 const PARALLEL: f32 = 0.999;
 
@@ -144,7 +150,7 @@ fn each(tile: &mut Tile, rows: &Rows<'_>, elapsed: f32, mut visit: impl FnMut(&m
     tile.bundles = Some(found);
 }
 
-/// A bundle while it is solved. Its unsafe methods need what [`run`] needs.
+/// A bundle while it is solved. Its unsafe methods need what [`before`] needs.
 struct Solve<'a> {
     tile: &'a mut Tile,
     rows: &'a Rows<'a>,
@@ -173,7 +179,7 @@ impl Solve<'_> {
     /// Finds out whether the bodies meet in this substep.
     unsafe fn begin(&mut self) {
         let had_landed = std::mem::take(&mut self.bundle.landed);
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         let all = unsafe { self.approach() };
         for member in &mut *self.members {
             member.pressed = with_member!(self, member, |kernel, bounce, rough| kernel.normal_impulses());
@@ -190,7 +196,7 @@ impl Solve<'_> {
     unsafe fn approach(&mut self) -> Approach {
         let mut all = Approach::default();
         for (member, floor) in self.members.iter().zip(&mut self.floor) {
-            // SAFETY: as `run` says.
+            // SAFETY: the caller has these bodies to itself.
             let of =
                 with_member!(self, member, |kernel, bounce, rough| unsafe { kernel.approach(bounce, floor) });
             all.load += of.load;
@@ -215,7 +221,7 @@ impl Solve<'_> {
 
     /// The pass before the positions move: stops what would close a gap.
     unsafe fn meet(&mut self) {
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         unsafe {
             if self.bundle.impact {
                 self.shift_arms();
@@ -242,7 +248,7 @@ impl Solve<'_> {
                 pair!(p => -kernel.closing_speed(p).max(0.0))
             });
         }
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         unsafe {
             let kept = self.bundle.impact.then(|| self.keep());
             self.press();
@@ -274,7 +280,7 @@ impl Solve<'_> {
         for member in &*self.members {
             with_member!(self, member, |kernel, bounce, rough| {
                 if let Some(bounce) = bounce {
-                    // SAFETY: as `run` says.
+                    // SAFETY: the caller has these bodies to itself.
                     unsafe { kernel.shift_own_arms(bounce) };
                 }
             });
@@ -290,7 +296,7 @@ impl Solve<'_> {
             for (member, floor) in self.members.iter_mut().zip(&self.floor) {
                 let pressed = &mut member.pressed;
                 change = change.max(with_member!(self, member, |kernel, bounce, rough| {
-                    // SAFETY: as `run` says.
+                    // SAFETY: the caller has these bodies to itself.
                     unsafe { kernel.press(*floor, bounce.filter(|_| impact), pressed) }
                 }));
             }
@@ -316,21 +322,32 @@ impl Solve<'_> {
             let of = self.tile.bounce[member.block as usize].restitution[usize::from(member.lane)];
             restitution += of * (member.pressed[0] + member.pressed[1]);
         }
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         unsafe {
             let before = self.speed();
             self.push(sum);
             let inv_mass = (self.speed() - before) / sum;
-            let impulse = if inv_mass > 0.0 { rebound(absorbed, restitution, before, inv_mass) } else { 0.0 };
+            // Impulses that act against each other move nothing: the bodies are jammed.
+            let jammed = inv_mass <= OPPOSED * self.own_inv_mass();
+            let impulse = if jammed { 0.0 } else { rebound(absorbed, restitution, before, inv_mass) };
             self.push(impulse.max(-sum) - sum);
         }
+    }
+
+    /// The sum of the points' inverse masses, each with the square of its part in the impact.
+    fn own_inv_mass(&mut self) -> f32 {
+        self.members.iter().fold(0.0, |sum, member| {
+            let masses = with_member!(self, member, |kernel, bounce, rough| kernel.normal_masses());
+            let of = pair!(p => if masses[p] > 0.0 { member.pressed[p] * member.pressed[p] / masses[p] } else { 0.0 });
+            sum + of[0] + of[1]
+        })
     }
 
     /// The speed at which the points separate, by their parts in the impact.
     unsafe fn speed(&mut self) -> f32 {
         let mut speed = 0.0;
         for member in &*self.members {
-            // SAFETY: as `run` says.
+            // SAFETY: the caller has these bodies to itself.
             let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
                 kernel.normal_velocities(&kernel.velocities())
             });
@@ -342,7 +359,7 @@ impl Solve<'_> {
     /// Adds an impulse, of which each point takes its part.
     unsafe fn push(&mut self, impulse: f32) {
         for member in &*self.members {
-            // SAFETY: as `run` says.
+            // SAFETY: the caller has these bodies to itself.
             with_member!(self, member, |kernel, bounce, rough| unsafe {
                 kernel.push_points(pair!(p => member.pressed[p] * impulse));
             });
@@ -352,7 +369,7 @@ impl Solve<'_> {
     /// Solves friction of all contacts, with the speeds held at which their points separate. `before` the positions move nothing slides
     /// yet.
     unsafe fn rub(&mut self, before: bool) {
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         unsafe {
             let mut slip = 0.0f32;
             for (member, floor) in self.members.iter().zip(&mut self.floor) {
@@ -376,8 +393,10 @@ impl Solve<'_> {
                     work += self.rub_until_agreed(slip, &slides, true);
                 }
             }
-            // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes.
-            if work > 0.0 {
+            // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes. Where friction and
+            // normal impulses raise each other without end, the bodies are wedged.
+            let grown = self.load() > WEDGED * kept.load();
+            if grown || work.is_nan() || work > 0.0 {
                 self.restore(&kept);
                 self.rub_until_agreed(slip, &slides, false);
             }
@@ -389,11 +408,11 @@ impl Solve<'_> {
         let (mut work, parallel) = (0.0, self.is_parallel());
         for _ in 0..SWEEPS {
             let mut change = 0.0f32;
-            // SAFETY: as `run` says.
+            // SAFETY: the caller has these bodies to itself.
             let shared = if parallel { unsafe { self.shared_friction(slides) } } else { None };
             for ((member, floor), slides) in self.members.iter().zip(&self.floor).zip(slides) {
                 let floor = held.then_some(*floor);
-                // SAFETY: as `run` says.
+                // SAFETY: the caller has these bodies to itself.
                 let done = with_member!(self, member, |kernel, bounce, rough| unsafe {
                     kernel.rub(floor, *slides, shared, rough.as_deref())
                 });
@@ -426,7 +445,7 @@ impl Solve<'_> {
                 most += limit;
                 borne += kernel.friction.tangent_impulse[kernel.i];
                 mass = mass.max(kernel.friction.tangent_mass[kernel.i]);
-                // SAFETY: as `run` says.
+                // SAFETY: the caller has these bodies to itself.
                 let vel = unsafe { kernel.velocities() };
                 speed += limit * kernel.sliding(&vel, rough.as_deref());
             });
@@ -437,7 +456,7 @@ impl Solve<'_> {
     /// The velocities of both bodies, and the impulses of all contacts.
     unsafe fn keep(&mut self) -> Kept {
         let first = self.members[0];
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
         let mut kept = Kept { vel, impulses: [Impulses::default(); MOST], gives: false };
         for (member, to) in self.members.iter().zip(&mut kept.impulses) {
@@ -468,7 +487,7 @@ impl Solve<'_> {
             member.pressed = of.pressed;
         }
         let first = self.members[0];
-        // SAFETY: as `run` says.
+        // SAFETY: the caller has these bodies to itself.
         with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.store(kept.vel) });
     }
 
@@ -485,7 +504,7 @@ impl Solve<'_> {
             return;
         }
         for member in &*self.members {
-            // SAFETY: as `run` says.
+            // SAFETY: the caller has these bodies to itself.
             with_member!(self, member, |kernel, bounce, rough| unsafe {
                 let mut vel = kernel.velocities();
                 let [first, second] = kernel.normal_impulses();
@@ -505,7 +524,7 @@ impl Solve<'_> {
                 if let Some(bounce) = bounce.as_deref_mut() {
                     (bounce.approach[i], bounce.absorbed[i]) = (0.0, 0.0);
                 }
-                // SAFETY: as `run` says.
+                // SAFETY: the caller has these bodies to itself.
                 unsafe { kernel.retire(&kernel.velocities(), true, bounce) };
             });
         }
@@ -543,6 +562,13 @@ struct Kept {
     gives: bool,
 }
 
+impl Kept {
+    /// The sum of all normal impulses.
+    fn load(&self) -> f32 {
+        self.impulses.iter().fold(0.0, |sum, of| sum + of.normal[0] + of.normal[1])
+    }
+}
+
 /// What is kept of a contact.
 #[derive(Clone, Copy, Default)]
 struct Impulses {
@@ -550,155 +576,4 @@ struct Impulses {
     tangent: f32,
     pressed: [f32; 2],
     absorbed: f32,
-}
-
-/// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
-#[allow(unsafe_code)]
-impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POINTS> {
-    /// Returns how the points approach. Writes the least speeds at which they may do so.
-    unsafe fn approach(&self, bounce: Bounce<'_>, floor: &mut [f32; 2]) -> Approach {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let (vel, poses) = unsafe { self.velocities_and_poses() };
-        let mut of = Approach { had_landed: self.mark() <= LANDED, ..Approach::default() };
-        let pressed = self.normal_impulses();
-        for p in 0..POINTS {
-            let mut separation = self.separation(p);
-            if let Some((a, b)) = &poses {
-                separation += self.along_normal(a, b, self.normal_arms(p));
-            }
-            floor[p] = -(separation.max(0.0) * self.rows.inv_step);
-            let from = self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
-            of.load += pressed[p];
-            if pressed[p] <= 0.0 && from < floor[p] {
-                of.struck = of.struck.min(from);
-                if bounce.as_deref().is_some_and(|bounce| bounce.resting[p][self.i] <= 0.0) {
-                    of.bouncing = of.bouncing.min(from);
-                }
-            }
-        }
-        of
-    }
-
-    /// Closes the gaps of points that are pressed.
-    fn close(&mut self) {
-        for p in 0..POINTS {
-            if self.normal_impulse(p) > 0.0 {
-                self.set_closing_speed(p, 0.0);
-            }
-        }
-    }
-
-    unsafe fn velocities_and_poses(&self) -> (Velocities<f32>, Option<([f32; 4], [f32; 4])>) {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe {
-            let vel = self.velocities();
-            let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
-            (vel, poses)
-        }
-    }
-
-    unsafe fn shift_own_arms(&mut self, bounce: &mut BounceBlock) {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let (vel, poses) = unsafe { self.velocities_and_poses() };
-        self.shift_arms(bounce, &vel, &poses);
-    }
-
-    /// Presses the points until none separates at less than its `floor`. Notes the energy that this takes, and adds the impulses to
-    /// `pressed`. Returns the largest change of a speed.
-    unsafe fn press(&mut self, floor: [f32; 2], bounce: Bounce<'_>, pressed: &mut [f32; 2]) -> f32 {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let mut vel = unsafe { self.velocities() };
-        let (old, from) = (self.normal_impulses(), self.normal_velocities(&vel));
-        let new = self.press_to(&mut vel, from, floor);
-        let to = self.normal_velocities(&vel);
-        let (mut change, mut work) = (0.0f32, 0.0);
-        for p in 0..POINTS {
-            let more = new[p] - old[p];
-            pressed[p] = (pressed[p] + more).max(0.0);
-            work += more * (0.5 * (from[p] + to[p]));
-            change = change.max((to[p] - from[p]).abs());
-        }
-        if let Some(bounce) = bounce {
-            bounce.absorbed[self.i] -= work;
-        }
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { self.store(vel) };
-        change
-    }
-
-    fn press_to(&mut self, vel: &mut Velocities<f32>, from: [f32; 2], floor: [f32; 2]) -> [f32; 2] {
-        let masses = pair!(p => if p < POINTS { self.normal_mass(p) } else { 0.0 });
-        let wanted = pair!(p => -(masses[p] * (from[p] - floor[p])));
-        self.apply_normal(vel, wanted, masses)
-    }
-
-    /// Adds these normal impulses, down to none.
-    unsafe fn push_points(&mut self, more: [f32; 2]) {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let mut vel = unsafe { self.velocities() };
-        let old = self.normal_impulses();
-        self.change_normal(&mut vel, old, pair!(p => (old[p] + more[p]).max(0.0)));
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { self.store(vel) };
-    }
-
-    /// Raises the floors of pressed points to the speeds at which they separate. Returns how fast the contact slides.
-    unsafe fn hold(&self, floor: &mut [f32; 2], rough: Option<&RoughBlock>) -> f32 {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let vel = unsafe { self.velocities() };
-        let (impulses, now) = (self.normal_impulses(), self.normal_velocities(&vel));
-        for p in 0..POINTS {
-            floor[p] = if impulses[p] > 0.0 { now[p] } else { floor[p].min(now[p]) };
-        }
-        if impulses[0] + impulses[1] > 0.0 { self.sliding(&vel, rough).abs() } else { 0.0 }
-    }
-
-    /// Solves friction, then the normal impulses that keep the points at their floors. Returns the largest change of a speed, and the
-    /// work of these impulses.
-    unsafe fn rub(
-        &mut self,
-        floor: Option<[f32; 2]>,
-        slides: bool,
-        shared: Option<f32>,
-        rough: Option<&RoughBlock>,
-    ) -> [f32; 2] {
-        let i = self.i;
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let mut vel = unsafe { self.velocities() };
-        let (impulses, most) = (self.normal_impulses(), self.most_friction(slides));
-        let before = self.sliding(&vel, rough);
-        let old = self.friction.tangent_impulse[i];
-        let new = match shared {
-            Some(part) => part * most,
-            None => limited(old - self.friction.tangent_mass[i] * before, most),
-        };
-        self.change_friction(&mut vel, new - old);
-        self.friction.tangent_impulse[i] = new;
-        let after = self.sliding(&vel, rough);
-        let (mut change, mut work) = ((after - before).abs(), (new - old) * (0.5 * (before + after)));
-        if let Some(floor) = floor {
-            let from = self.normal_velocities(&vel);
-            let new = self.press_to(&mut vel, from, floor);
-            let to = self.normal_velocities(&vel);
-            for p in 0..POINTS {
-                work += (new[p] - impulses[p]) * (0.5 * (from[p] + to[p]));
-                change = change.max((to[p] - from[p]).abs());
-            }
-        }
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { self.store(vel) };
-        [change, work]
-    }
-
-    fn most_friction(&self, slides: bool) -> f32 {
-        let [first, second] = self.normal_impulses();
-        let of = if slides { &self.friction.dynamic_friction } else { &self.friction.static_friction };
-        of[self.i] * (first + second)
-    }
-
-    fn set_normal_impulses(&mut self, impulses: [f32; 2]) {
-        for (p, &impulse) in impulses.iter().enumerate().take(POINTS) {
-            self.set_normal_impulse(p, impulse);
-        }
-    }
 }

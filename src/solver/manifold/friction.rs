@@ -1,6 +1,6 @@
 //! Friction of contacts with a manifold: one row for both points, alone or together with the normal impulses.
 
-use super::{ManifoldKernel, all_lanes, no_lanes, push};
+use super::{ManifoldKernel, push};
 use crate::contacts::RoughBlock;
 use crate::formula::coulomb_once_sliding;
 use crate::lane::{Lane, Mask, pair};
@@ -224,4 +224,14 @@ pub(super) struct Coupling<L: Lane> {
     /// The inverse mass of friction, while the normal velocities are held.
     pub inv_tangent_mass: L,
     pub sound: L::Mask,
+}
+
+#[inline(always)]
+fn all_lanes<L: Lane>() -> L::Mask {
+    L::splat(0.0).le(L::splat(0.0))
+}
+
+#[inline(always)]
+pub(super) fn no_lanes<L: Lane>() -> L::Mask {
+    L::splat(0.0).lt(L::splat(0.0))
 }

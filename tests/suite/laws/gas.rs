@@ -5,18 +5,6 @@ use glam::DVec2;
 
 const STEPS: u32 = 5_000;
 
-/// Makes the tests of a gas with the soft solver: one per kind of gas.
-macro_rules! each_gas_soft {
-    ($law:ident: $($gas:ident),+ $(,)?) => {
-        mod $law {
-            $(#[test]
-            fn $gas() {
-                super::$law(&super::$gas(), crate::laws::soft());
-            })+
-        }
-    };
-}
-
 /// Makes the tests of a gas: one per kind of gas and solver.
 macro_rules! each_gas {
     ($law:ident: $($gas:ident),+ $(,)?) => {
@@ -253,8 +241,8 @@ const SURFACES: [(f32, f32); 2] = [(1.0, 0.0), (0.8, 0.5)];
 
 /// 49 bodies circle in a ring that floats freely, made of 16 boxes and about three times as heavy as the bodies: no
 /// wall takes momentum from the system. The ring is at rest at first, so that the angular momentum is the bodies' own.
-/// It stays within 0.5 %, for circles within 1 %: two circles meet along the normal of the step's start. The projection
-/// solver, whose only substep is a step long, fails with up to 11 %.
+/// It stays within 0.5 %; with the projection solver, whose only substep is a step long, within 2 %, and within 0.5 % where bodies lose
+/// energy.
 fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a swirl in a free ring", &settings);
     for (restitution, mu) in SURFACES {
@@ -267,16 +255,15 @@ fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
         let body = ring.add(&mut world, &BodyDesc { material, ..ring.body(Vec2::ZERO) });
         system.note(body, &ring, 1.0);
         let case = format!("e {restitution}, μ {mu}");
-        let most = if matches!(forms[0].shape(), Shape::Circle { .. }) { 0.01 } else { 0.005 };
+        let lasting = settings.solver == granule::Solver::Projection && restitution == 1.0;
+        let most = if lasting { 0.02 } else { 0.005 };
         check_momentum(&mut cases, &mut world, &system, &case, most, 500);
     }
     cases.finish();
 }
 
 /// 100 bodies in free space circle and fall together towards the middle, collide there and fly apart. The angular
-/// momentum stays within 0.5 %; with the projection solver within 1 %, because its substep is the whole step. (The path
-/// of the cloud is chance: over five orders of solving contacts the worst of six shapes drifted by 0.45 to 0.69 % with
-/// the projection solver.)
+/// momentum stays within 0.5 %.
 fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a free cloud", &settings);
     for (restitution, mu) in SURFACES {
@@ -286,8 +273,7 @@ fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
             0.3 * at.perp() - 0.6 * at + 2.0 * random.direction()
         });
         let case = format!("e {restitution}, μ {mu}");
-        let most = if settings.solver == granule::Solver::Projection { 0.01 } else { 0.005 };
-        check_momentum(&mut cases, &mut world, &system, &case, most, 200);
+        check_momentum(&mut cases, &mut world, &system, &case, 0.005, 200);
     }
     cases.finish();
 }
