@@ -40,7 +40,7 @@ use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock,
 use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use crate::narrowphase::PairKind;
-use impact::{begin_step, turn_normals};
+use impact::begin_step;
 use std::ops::Range;
 
 /// The factor on the damping ratio of contacts whose normal impulse turns no body (circles and axis-aligned boxes).
@@ -224,14 +224,6 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
             begin_step(info, bounce, [&normal.normal_impulse, &[0.0; BLOCK]]);
         }
         let mut impacts = false;
-        let stops = P::PASS == Pass::Solve || P::PASS == Pass::Relax && !rows.is_soft;
-        let turning = bounce.as_deref().filter(|_| SPIN_A && SPIN_B && stops);
-        if let Some(bounce) = turning {
-            for i in BlockInfo::vectors::<L>(info.active) {
-                // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
-                unsafe { turn_normals::<L>(normal, bounce, rows, elapsed, i) };
-            }
-        }
         for i in BlockInfo::vectors::<L>(info.active) {
             let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.

@@ -40,8 +40,6 @@ pub(crate) struct Rows<'a> {
     pub pose: SharedSlice<'a, Row>,
     pub accum: SharedSlice<'a, Row>,
     pub damp: &'a [Row],
-    /// The shapes at the start of the step, by slot: see [`Mirror::shape`].
-    pub shape: &'a [Row],
     /// Where the bodies are at the start of the step, for joints.
     pub frame: &'a [Row],
     pub any_damping: bool,
@@ -97,7 +95,6 @@ impl<'a> Rows<'a> {
             pose: SharedSlice::new(&mut mirror.pose),
             accum: SharedSlice::new(&mut mirror.accum),
             damp: &mirror.damp,
-            shape: &mirror.shape,
             frame: &mirror.frame,
             any_damping: load.any_damping,
             is_soft: settings.solver == Solver::Soft,

@@ -2,9 +2,8 @@
 
 use super::ImpulseKernel;
 use super::Velocities;
-use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock};
-use crate::lane::{Lane, Mask, pair};
-use crate::solver::rows::Rows;
+use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock};
+use crate::lane::{Lane, Mask};
 
 /// Prepares the bounce data of a block with these impulses for a new step.
 #[inline(always)]
@@ -18,65 +17,6 @@ pub(in crate::solver) fn begin_step(
     if std::mem::take(&mut info.bounced) {
         (bounce.normal_impulse, bounce.tangent_impulse) = ([[0.0; BLOCK]; 2], [0.0; BLOCK]);
     }
-}
-
-/// Turns the normals of two circles that are about to bounce to where the circles meet.
-///
-/// The normals are those of the step's start. When B has moved by d against A, an impulse along such a normal gives the two a moment of
-/// momentum of d × impulse. So the normal is the direction from A to B at the mean time of the impulse, as the arms of other shapes are: see
-/// [`ManifoldKernel::shift_arms`](crate::solver::manifold). (Without this a swirl of circles drifted by 0.7 % of its angular momentum in 5,000
-/// steps.)
-///
-/// # Safety
-///
-/// No other task has these bodies, and there are rows for all that the block names.
-#[allow(unsafe_code)]
-#[inline(always)]
-pub(super) unsafe fn turn_normals<L: Lane>(
-    block: &mut NormalBlock,
-    bounce: &BounceBlock,
-    rows: &Rows<'_>,
-    elapsed: f32,
-    i: usize,
-) {
-    let zero = L::splat(0.0);
-    let lanes = i..i + L::WIDTH;
-    let (at_a, at_b) = (&block.a[lanes.clone()], &block.b[lanes]);
-    // SAFETY: this task alone has these bodies, and each named row exists.
-    let (a, b) = unsafe { (L::gather(rows.vel.as_ptr(), at_a), L::gather(rows.vel.as_ptr(), at_b)) };
-    let [normal_x, normal_y, separation] =
-        [&block.normal_x, &block.normal_y, &block.separation].map(|from| L::load(&from[i..]));
-    let relative = pair!(axis => b[axis] - a[axis]);
-    let from = relative[0] * normal_x + relative[1] * normal_y;
-    let threshold = L::splat(-rows.restitution_threshold);
-    let fast = L::load(&bounce.resting[0][i..]).le(zero).and(from.lt(threshold));
-    if fast.bits() == 0 {
-        return;
-    }
-    let mut moved = [zero; 2];
-    if elapsed > 0.0 {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let (a, b) = unsafe { (L::gather(rows.pose.as_ptr(), at_a), L::gather(rows.pose.as_ptr(), at_b)) };
-        moved = pair!(axis => b[axis] - a[axis]);
-    }
-    let gap = (separation + (moved[0] * normal_x + moved[1] * normal_y)).max(zero);
-    let at_start = stopped_at_start(gap * L::splat(rows.inv_step), from);
-    let impact = fast.and(at_start.gt(zero));
-    if impact.bits() == 0 {
-        return;
-    }
-    let ahead = ahead(rows.step, at_start, L::load(&bounce.restitution[i..]));
-    // SAFETY: there is a shape for each body.
-    let (a, b) = unsafe { (L::gather(rows.shape.as_ptr(), at_a), L::gather(rows.shape.as_ptr(), at_b)) };
-    let way = pair!(axis => b[axis] - a[axis]);
-    let to = pair!(axis => (way[axis] + moved[axis]) + ahead * relative[axis]);
-    let length = (to[0] * to[0] + to[1] * to[1]).sqrt();
-    let impact = impact.and(length.gt(zero));
-    let [x, y] = pair!(axis => to[axis] / length);
-    let apart = (way[0] * x + way[1] * y) - (a[2] + b[2]);
-    L::select(impact, x, normal_x).store(&mut block.normal_x[i..]);
-    L::select(impact, y, normal_y).store(&mut block.normal_y[i..]);
-    L::select(impact, apart, separation).store(&mut block.separation[i..]);
 }
 
 /// The part of an approach at this speed that is stopped before the positions move: all but the part that closes the gap. It is 0 if the

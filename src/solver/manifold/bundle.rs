@@ -34,7 +34,7 @@ const AGREED: f32 = 1.0e-4;
 /// How many times as large friction may make the normal impulses.
 const WEDGED: f32 = 4.0;
 /// The part of the points' own inverse masses that is left where normal impulses act against each other.
-const OPPOSED: f32 = 0.05;
+const OPPOSED: f32 = 1.0e-3;
 /// The cosine of the angle between normals up to which contacts share one friction.
 const PARALLEL: f32 = 0.999;
 
