@@ -197,8 +197,10 @@ impl Solve<'_> {
         let mut all = Approach::default();
         for (member, floor) in self.members.iter().zip(&mut self.floor) {
             // SAFETY: the caller has these bodies to itself.
-            let of =
-                with_member!(self, member, |kernel, bounce, rough| unsafe { kernel.approach(bounce, floor) });
+            let of = with_member!(self, member, |kernel, bounce, rough| {
+                // SAFETY: the caller has these bodies to itself.
+                unsafe { kernel.approach(bounce, floor) }
+            });
             all.load += of.load;
             all.struck = all.struck.min(of.struck);
             all.bouncing = all.bouncing.min(of.bouncing);
@@ -352,8 +354,9 @@ impl Solve<'_> {
         let mut speed = 0.0;
         for member in &*self.members {
             // SAFETY: the caller has these bodies to itself.
-            let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
-                kernel.normal_velocities(&kernel.velocities())
+            let of = with_member!(self, member, |kernel, bounce, rough| {
+                // SAFETY: the caller has these bodies to itself.
+                unsafe { kernel.normal_velocities(&kernel.velocities()) }
             });
             speed += member.pressed[0] * of[0] + member.pressed[1] * of[1];
         }
@@ -364,8 +367,11 @@ impl Solve<'_> {
     unsafe fn push(&mut self, impulse: f32) {
         for member in &*self.members {
             // SAFETY: the caller has these bodies to itself.
-            with_member!(self, member, |kernel, bounce, rough| unsafe {
-                kernel.push_points(pair!(p => member.pressed[p] * impulse));
+            with_member!(self, member, |kernel, bounce, rough| {
+                // SAFETY: the caller has these bodies to itself.
+                unsafe {
+                    kernel.push_points(pair!(p => member.pressed[p] * impulse));
+                }
             });
         }
     }
@@ -417,8 +423,9 @@ impl Solve<'_> {
             for ((member, floor), slides) in self.members.iter().zip(&self.floor).zip(slides) {
                 let floor = held.then_some(*floor);
                 // SAFETY: the caller has these bodies to itself.
-                let done = with_member!(self, member, |kernel, bounce, rough| unsafe {
-                    kernel.rub(floor, *slides, shared, rough.as_deref())
+                let done = with_member!(self, member, |kernel, bounce, rough| {
+                    // SAFETY: the caller has these bodies to itself.
+                    unsafe { kernel.rub(floor, *slides, shared, rough.as_deref()) }
                 });
                 change = change.max(done[0]);
                 work += done[1];
@@ -461,7 +468,10 @@ impl Solve<'_> {
     unsafe fn keep(&mut self) -> Kept {
         let first = self.members[0];
         // SAFETY: the caller has these bodies to itself.
-        let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
+        let vel = with_member!(self, first, |kernel, bounce, rough| {
+            // SAFETY: the caller has these bodies to itself.
+            unsafe { kernel.velocities() }
+        });
         let mut kept = Kept { vel, impulses: [Impulses::default(); MOST], gives: false };
         for (member, to) in self.members.iter().zip(&mut kept.impulses) {
             with_member!(self, member, |kernel, bounce, rough| {
@@ -492,7 +502,10 @@ impl Solve<'_> {
         }
         let first = self.members[0];
         // SAFETY: the caller has these bodies to itself.
-        with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.store(kept.vel) });
+        with_member!(self, first, |kernel, bounce, rough| {
+            // SAFETY: the caller has these bodies to itself.
+            unsafe { kernel.store(kept.vel) }
+        });
     }
 
     /// The sum of all normal impulses.
@@ -509,12 +522,15 @@ impl Solve<'_> {
         }
         for member in &*self.members {
             // SAFETY: the caller has these bodies to itself.
-            with_member!(self, member, |kernel, bounce, rough| unsafe {
-                let mut vel = kernel.velocities();
-                let [first, second] = kernel.normal_impulses();
-                if let Some(rough) = rough.as_deref_mut() {
-                    kernel.brake_rolling(&mut vel, rough, first + second);
-                    kernel.store(vel);
+            with_member!(self, member, |kernel, bounce, rough| {
+                // SAFETY: the caller has these bodies to itself.
+                unsafe {
+                    let mut vel = kernel.velocities();
+                    let [first, second] = kernel.normal_impulses();
+                    if let Some(rough) = rough.as_deref_mut() {
+                        kernel.brake_rolling(&mut vel, rough, first + second);
+                        kernel.store(vel);
+                    }
                 }
             });
         }

@@ -7,6 +7,9 @@ use crate::lane::pair;
 use crate::solver::impulse::Velocities;
 use crate::solver::manifold::{Bounce, ManifoldKernel};
 
+/// How far both bodies have moved since the step's start.
+type Poses = ([f32; 4], [f32; 4]);
+
 /// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
 impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POINTS> {
@@ -53,7 +56,7 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         }
     }
 
-    pub(super) unsafe fn velocities_and_poses(&self) -> (Velocities<f32>, Option<([f32; 4], [f32; 4])>) {
+    pub(super) unsafe fn velocities_and_poses(&self) -> (Velocities<f32>, Option<Poses>) {
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let vel = self.velocities();
