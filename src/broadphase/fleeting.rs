@@ -43,7 +43,12 @@ pub(super) struct Motions {
 impl Motions {
     pub(super) fn of(bodies: &Bodies, margins: &Margins, level: Level) -> Motions {
         let mut motions = Motions::default();
-        with_lanes!(level, L => measure::<L>(bodies, margins, &mut motions));
+        let mut lanes = PerLane::default();
+        with_lanes!(level, L => measure::<L>(bodies, margins, &mut motions, &mut lanes));
+        let PerLane { most, sizes, squares } = lanes;
+        motions.speed = most.iter().fold(0.0, |most, &speed| if speed > most { speed } else { most });
+        motions.sizes = sizes.iter().sum();
+        motions.squares = squares.iter().sum();
         motions
     }
 
@@ -60,17 +65,30 @@ impl Motions {
     }
 }
 
+/// What is added up, or compared, in as many lanes as the widest level has, so that it is the same at all levels.
+#[derive(Default)]
+struct PerLane {
+    most: [f32; MAX_WIDTH],
+    sizes: [f32; MAX_WIDTH],
+    squares: [f32; MAX_WIDTH],
+}
+
 lane_entry! {
-    fn measure[][](bodies: &Bodies, margins: &Margins, motions: &mut Motions) = measure_lanes;
+    fn measure[][](
+        bodies: &Bodies,
+        margins: &Margins,
+        motions: &mut Motions,
+        lanes: &mut PerLane,
+    ) = measure_lanes;
 }
 
 #[inline(always)]
-fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Motions) {
+fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Motions, lanes: &mut PerLane) {
     let c = &bodies.columns;
     let zero = L::splat(0.0);
     let (base, horizon) = (L::splat(margins.base), L::splat(FIRST_HORIZON * margins.time_step));
-    let [mut most, mut sizes, mut squares] = [[0.0f32; MAX_WIDTH]; 3];
-    // What is behind the last body has no mobility. As many sums as the widest lane has lanes, so that they are the same at all widths.
+    let PerLane { mut most, mut sizes, mut squares } = *lanes;
+    // What is behind the last body has no mobility.
     for first in (0..bodies.len).step_by(MAX_WIDTH) {
         for lane in (0..MAX_WIDTH).step_by(L::WIDTH) {
             macro_rules! load {
@@ -99,7 +117,5 @@ fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Moti
             motions.turning += mobility.abs().gt(L::splat(1.5)).bits().count_ones() as usize;
         }
     }
-    motions.speed = most.iter().fold(0.0, |most, &speed| if speed > most { speed } else { most });
-    motions.sizes = sizes.iter().sum();
-    motions.squares = squares.iter().sum();
+    *lanes = PerLane { most, sizes, squares };
 }
