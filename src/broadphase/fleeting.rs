@@ -87,7 +87,7 @@ fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Moti
     let c = &bodies.columns;
     let zero = L::splat(0.0);
     let (base, horizon) = (L::splat(margins.base), L::splat(FIRST_HORIZON * margins.time_step));
-    let PerLane { mut most, mut sizes, mut squares } = *lanes;
+    let PerLane { most, sizes, squares } = lanes;
     // What is behind the last body has no mobility.
     for first in (0..bodies.len).step_by(MAX_WIDTH) {
         for lane in (0..MAX_WIDTH).step_by(L::WIDTH) {
@@ -108,8 +108,8 @@ fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Moti
             let add = |sums: &mut [f32; MAX_WIDTH], value: L| {
                 (L::load(&sums[lane..]) + value).store(&mut sums[lane..]);
             };
-            add(&mut squares, speed * speed);
-            add(&mut sizes, size);
+            add(squares, speed * speed);
+            add(sizes, size);
             L::load(&most[lane..]).max(speed).store(&mut most[lane..]);
             motions.moving += moves.bits().count_ones() as usize;
             motions.lively += moves.and((speed * horizon).gt(leeway)).bits().count_ones() as usize;
@@ -117,5 +117,4 @@ fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Moti
             motions.turning += mobility.abs().gt(L::splat(1.5)).bits().count_ones() as usize;
         }
     }
-    *lanes = PerLane { most, sizes, squares };
 }
