@@ -43,7 +43,7 @@ pub(crate) mod shapes;
 mod snapshot;
 pub(crate) mod strays;
 pub(crate) mod sweep;
-mod tree;
+pub(crate) mod tree;
 pub(crate) mod walk;
 
 use crate::base::prefetch::prefetch_all;

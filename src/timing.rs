@@ -14,7 +14,7 @@ pub enum Stage {
     /// order of space and the bounds with their margins, which the broadphase made.
     Bounds,
     /// Takes in added and removed bodies. Pairs bodies that left their margins anew, or makes a new pair list: order of space,
-    /// margins, pairs.
+    /// margins, pairs. At the end of a step, finds the pairs of the list that the next step needs.
     Broadphase,
     /// Tests which candidates come near, then computes normals, separations and points of the contacts.
     Narrowphase,

@@ -68,7 +68,7 @@ const MOTION_SHIFT: u8 = 4;
 const SHAPE_MASK: u8 = 15;
 const MANIFOLD: u8 = 1 << 7;
 
-/// The mobility of each kind: a loop that decodes kinds takes ten times the instructions of one that looks them up.
+/// The mobility of each kind, so that a loop over bodies need not decode them.
 static MOBILITY: [f32; 256] = {
     let mut table = [0.0; 256];
     let mut number = 0;

@@ -30,7 +30,7 @@ use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
 use glam::Vec2;
-use seek::{BoxesAlong, BoxesInBox, DiscsAlong, DiscsInBox, Found, PART, slack};
+use seek::{Boxes, DiscsAlong, DiscsInBox, PART, slack};
 
 /// The leaves that a task makes.
 const LEAVES_PER_TASK: usize = 64;
@@ -184,7 +184,7 @@ impl Broadphase {
         if place.is_some_and(|place| place.is_without_boxes(&bounds)) {
             return true;
         }
-        let mut search = Search::new(&tree.boxes, None, BoxesInBox { bounds, found: Found::default() });
+        let mut search = Search::new(&tree.boxes, None, Boxes::of(bounds));
         while search.advance(level) {
             for &place in search.sought.found.take() {
                 if !visit(self.levels.slot[place as usize] as usize, false) {
@@ -226,7 +226,7 @@ impl Broadphase {
             return true;
         }
         let piece = grown.piece(0.0, round_up(*limit));
-        let mut search = Search::new(&tree.boxes, None, BoxesAlong { piece, found: Found::default() });
+        let mut search = Search::new(&tree.boxes, None, Boxes::of(piece));
         while search.advance(level) {
             for &place in search.sought.found.take() {
                 *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
@@ -295,8 +295,7 @@ mod tests {
                     let mut group = Group::default();
                     let gathered = group.gather(level, &tree, &bounds);
                     for group in [None, gathered.then_some(&group)] {
-                        let sought = BoxesInBox { bounds, found: Found::default() };
-                        let mut search = Search::new(&tree, group, sought);
+                        let mut search = Search::new(&tree, group, Boxes::of(bounds));
                         let mut found = Vec::new();
                         while search.advance(level) {
                             found.extend(search.sought.found.take().iter().map(|&number| number as usize));

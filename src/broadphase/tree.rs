@@ -1,14 +1,15 @@
-//! A tree of boxes over things that are in the order of space already, so that nothing is sorted.
+//! A tree of boxes over things that are in an order of place already: sixteen neighbours are a leaf, sixteen leaves a node, and so on. A
+//! vector tests several children at once.
 //!
-//! Sixteen neighbours are a leaf, sixteen leaves a node, and so on. A vector tests several children at once. A search is a walk down the
-//! tree that stops whenever it has found enough to be visited, so it needs no memory.
+//! A [`Walk`] finds what overlaps a box, one by one. A [`Search`] asks whatever it is told to ask, and stops whenever it has found enough to
+//! be visited. Neither needs memory.
 
 use crate::base::prefetch::prefetch;
 use crate::base::room::resize;
 use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};
 
-pub(super) const CHILDREN: usize = MAX_WIDTH;
+pub(crate) const CHILDREN: usize = MAX_WIDTH;
 /// The most levels above the leaves: they hold 2^28 things, as many as there are rows.
 const MAX_HEIGHT: usize = 6;
 
@@ -16,7 +17,7 @@ const MAX_HEIGHT: usize = 6;
 /// other things in its columns.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(super) struct Node(pub [[f32; CHILDREN]; 4]);
+pub(crate) struct Node(pub [[f32; CHILDREN]; 4]);
 
 impl Default for Node {
     fn default() -> Self {
@@ -26,25 +27,25 @@ impl Default for Node {
 
 impl Node {
     #[inline(always)]
-    pub(super) fn set(&mut self, child: usize, values: [f32; 4]) {
+    pub(crate) fn set(&mut self, child: usize, values: [f32; 4]) {
         for (column, value) in self.0.iter_mut().zip(values) {
             column[child] = value;
         }
     }
 
     /// What makes nothing overlap a child.
-    pub(super) const MISSING: [f32; 4] = [f32::NAN; 4];
+    pub(crate) const MISSING: [f32; 4] = [f32::NAN; 4];
 
     /// The vectors of the columns from child `i` on.
     #[inline(always)]
-    pub(super) fn load<L: Lane>(&self, i: usize) -> [L; 4] {
+    pub(crate) fn load<L: Lane>(&self, i: usize) -> [L; 4] {
         let [a, b, c, d] = &self.0;
         [L::load(&a[i..]), L::load(&b[i..]), L::load(&c[i..]), L::load(&d[i..])]
     }
 
     /// The children that overlap a box `[min_x, max_x, min_y, max_y]`, as bits.
     #[inline(always)]
-    pub(super) fn overlapping<L: Lane>(&self, bounds: &[f32; 4]) -> u32 {
+    pub(crate) fn overlapping<L: Lane>(&self, bounds: &[f32; 4]) -> u32 {
         let [least_x, most_x, least_y, most_y] = bounds.map(L::splat);
         let mut bits = 0;
         for i in (0..CHILDREN).step_by(L::WIDTH) {
@@ -57,7 +58,7 @@ impl Node {
     }
 
     /// The box around all children.
-    pub(super) fn bounds(&self) -> [f32; 4] {
+    pub(crate) fn bounds(&self) -> [f32; 4] {
         let mut bounds = NOWHERE;
         (0..CHILDREN).for_each(|child| grow(&mut bounds, self.0.map(|column| column[child])));
         bounds
@@ -65,11 +66,11 @@ impl Node {
 }
 
 /// The box around nothing.
-pub(super) const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
+pub(crate) const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
 
 /// Grows a box so that it holds another one. Nothing happens if that is not a number.
 #[inline(always)]
-pub(super) fn grow(bounds: &mut [f32; 4], [min_x, max_x, min_y, max_y]: [f32; 4]) {
+pub(crate) fn grow(bounds: &mut [f32; 4], [min_x, max_x, min_y, max_y]: [f32; 4]) {
     let least = |a: f32, b: f32| if a < b { a } else { b };
     let most = |a: f32, b: f32| if a > b { a } else { b };
     bounds[0] = least(min_x, bounds[0]);
@@ -80,7 +81,7 @@ pub(super) fn grow(bounds: &mut [f32; 4], [min_x, max_x, min_y, max_y]: [f32; 4]
 
 /// A tree over the things in its leaves, sixteen each.
 #[derive(Default)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     pub leaves: Vec<Node>,
     /// The nodes above the leaves, level by level, and where each level begins.
     nodes: Vec<Node>,
@@ -89,16 +90,21 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Makes room for so many things.
-    pub(super) fn make_leaves(&mut self, things: usize) {
+    /// Makes leaves for so many things, and room for the nodes above them.
+    pub(crate) fn make_leaves(&mut self, things: usize) {
         resize(&mut self.leaves, things.div_ceil(CHILDREN));
-        let parents = self.leaves.len().div_ceil(CHILDREN);
-        // A fifteenth of the lowest nodes, and one a level, are above them.
-        resize(&mut self.nodes, parents + parents / (CHILDREN - 1) + MAX_HEIGHT);
+        let mut level = self.leaves.len().div_ceil(CHILDREN);
+        let mut nodes = level;
+        while level > 1 {
+            level = level.div_ceil(CHILDREN);
+            nodes += level;
+        }
+        resize(&mut self.nodes, nodes);
+        self.height = 0;
     }
 
     /// Makes the nodes above the leaves. `bounds` is the box around a leaf.
-    pub(super) fn build(&mut self, bounds: impl Fn(&Node) -> [f32; 4]) {
+    pub(crate) fn build(&mut self, bounds: impl Fn(&Node) -> [f32; 4]) {
         let Tree { leaves, nodes, starts, height } = self;
         for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(CHILDREN)) {
             *node = Node::default();
@@ -120,8 +126,71 @@ impl Tree {
     }
 }
 
+/// A walk through a tree, from one thing that overlaps a box to the next, in the order of the tree.
+pub(crate) struct Walk<'a> {
+    tree: &'a Tree,
+    bounds: [f32; 4],
+    /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
+    open: [(u32, u32); MAX_HEIGHT],
+    depth: usize,
+    /// The same of the present leaf.
+    leaf: (u32, u32),
+}
+
+impl<'a> Walk<'a> {
+    /// Begins a walk for a box `[min_x, max_x, min_y, max_y]`.
+    #[inline(always)]
+    pub(crate) fn new<L: Lane>(tree: &'a Tree, bounds: [f32; 4]) -> Self {
+        let mut walk = Walk { tree, bounds, open: [(0, 0); MAX_HEIGHT], depth: 0, leaf: (0, 0) };
+        if tree.height > 0 {
+            walk.enter::<L>(0);
+        }
+        walk
+    }
+
+    #[inline(always)]
+    fn enter<L: Lane>(&mut self, number: usize) {
+        let start = self.tree.starts[self.tree.height - 1 - self.depth];
+        let found = self.tree.nodes[start + number].overlapping::<L>(&self.bounds);
+        self.open[self.depth] = (number as u32, found);
+        self.depth += usize::from(found != 0);
+    }
+
+    /// The number of the next leaf whose box overlaps.
+    #[inline(always)]
+    fn next_leaf<L: Lane>(&mut self) -> Option<usize> {
+        while self.depth > 0 {
+            let (number, children) = &mut self.open[self.depth - 1];
+            if *children == 0 {
+                self.depth -= 1;
+                continue;
+            }
+            let child = CHILDREN * *number as usize + children.trailing_zeros() as usize;
+            *children &= *children - 1;
+            if self.depth == self.tree.height {
+                return Some(child);
+            }
+            self.enter::<L>(child);
+        }
+        None
+    }
+
+    /// The number of the next thing whose box overlaps, in a tree whose leaves hold boxes.
+    #[inline(always)]
+    pub(crate) fn next<L: Lane>(&mut self) -> Option<usize> {
+        while self.leaf.1 == 0 {
+            let leaf = self.next_leaf::<L>()?;
+            self.leaf = (leaf as u32, self.tree.leaves[leaf].overlapping::<L>(&self.bounds));
+        }
+        let (leaf, children) = &mut self.leaf;
+        let thing = CHILDREN * *leaf as usize + children.trailing_zeros() as usize;
+        *children &= *children - 1;
+        Some(thing)
+    }
+}
+
 /// What a search asks of nodes and leaves.
-pub(super) trait Seek: Sized {
+pub(crate) trait Seek: Sized {
     /// Which children of a node may hold what is sought, as bits.
     fn meets<L: Lane>(&self, node: &Node) -> u32;
     /// Keeps what is found among the things of a leaf; the number of the first of them is `first`.
@@ -153,17 +222,17 @@ impl Default for Group {
 
 impl Group {
     /// Whether it is the group of a place that holds a box.
-    pub(super) fn holds(&self, bounds: &[f32; 4]) -> bool {
+    pub(crate) fn holds(&self, bounds: &[f32; 4]) -> bool {
         let [min_x, max_x, min_y, max_y] = self.bounds;
         min_x <= bounds[0] && bounds[1] <= max_x && min_y <= bounds[2] && bounds[3] <= max_y
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Takes the leaves of a tree that overlap a box `[min_x, max_x, min_y, max_y]`. Returns false if they are too many.
-    pub(super) fn gather(&mut self, level: Level, tree: &Tree, bounds: &[f32; 4]) -> bool {
+    pub(crate) fn gather(&mut self, level: Level, tree: &Tree, bounds: &[f32; 4]) -> bool {
         (self.count, self.bounds) = (0, *bounds);
         with_lanes!(level, L => gather::<L>(self, tree, bounds))
     }
@@ -175,33 +244,15 @@ lane_entry! {
 
 #[inline(always)]
 fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> bool {
-    let Some(top) = tree.height.checked_sub(1) else { return true };
-    let mut open = [(0, 0); MAX_HEIGHT];
-    open[0] = (0, tree.nodes[tree.starts[top]].overlapping::<L>(bounds));
-    let mut depth = 1;
-    while depth > 0 {
-        let (number, children) = open[depth - 1];
-        if children == 0 {
-            depth -= 1;
-            continue;
-        }
-        open[depth - 1].1 &= children - 1;
-        let child = children.trailing_zeros() as usize;
-        let below = CHILDREN * number as usize + child;
-        if depth <= top {
-            open[depth] =
-                (below as u32, tree.nodes[tree.starts[top - depth] + below].overlapping::<L>(bounds));
-            depth += 1;
-            continue;
-        }
+    let mut walk = Walk::new::<L>(tree, *bounds);
+    while let Some(leaf) = walk.next_leaf::<L>() {
         if group.count == GROUP {
             return false;
         }
-        let node = &tree.nodes[number as usize];
-        group.boxes[group.count / CHILDREN]
-            .set(group.count % CHILDREN, node.0.map(|column| column[child & (CHILDREN - 1)]));
-        prefetch(&tree.leaves, below);
-        group.leaves[group.count] = below as u32;
+        let around = tree.nodes[leaf / CHILDREN].0.map(|column| column[leaf % CHILDREN]);
+        group.boxes[group.count / CHILDREN].set(group.count % CHILDREN, around);
+        prefetch(&tree.leaves, leaf);
+        group.leaves[group.count] = leaf as u32;
         group.count += 1;
     }
     for place in group.count..group.count.next_multiple_of(CHILDREN) {
@@ -211,7 +262,7 @@ fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> b
 }
 
 /// A walk through a tree, or through a group of its leaves.
-pub(super) struct Search<'a, S> {
+pub(crate) struct Search<'a, S> {
     tree: &'a Tree,
     group: Option<&'a Group>,
     pub sought: S,
@@ -300,13 +351,13 @@ fn search_tree<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
 impl<'a, S: Seek> Search<'a, S> {
     /// A search through a tree; `group` holds the leaves that matter, if these are known.
     #[inline]
-    pub(super) fn new(tree: &'a Tree, group: Option<&'a Group>, sought: S) -> Self {
+    pub(crate) fn new(tree: &'a Tree, group: Option<&'a Group>, sought: S) -> Self {
         Search { tree, group, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
     }
 
     /// Searches on until there is no room for more. Returns false if there is nothing more.
     #[inline]
-    pub(super) fn advance(&mut self, level: Level) -> bool {
+    pub(crate) fn advance(&mut self, level: Level) -> bool {
         let goes_on = self.depth > 0 || !self.begun;
         if goes_on {
             with_lanes!(level, L => search::<L, S>(self));

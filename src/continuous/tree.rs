@@ -1,55 +1,12 @@
-//! A tree of boxes with sixteen children a node, of which a vector tests several at once.
+//! Boxes in a tree (`broadphase/tree.rs`).
 //!
-//! The boxes are packed into leaves by place: cut into slabs by x, and each slab into leaves by y (sort-tile-recursive packing, after
+//! They are packed into leaves by place: cut into slabs by x, and each slab into leaves by y (sort-tile-recursive packing, after
 //! Leutenegger, Lopez and Edgington, "STR: a simple and efficient algorithm for R-tree packing", 1997). The order depends on the boxes
 //! alone, not on how many lanes there are.
 
-use crate::base::room::make_room;
-use crate::lane::{Lane, MAX_WIDTH, Mask};
+use crate::broadphase::tree::{CHILDREN, Node, Tree, Walk};
+use crate::lane::Lane;
 use glam::Vec2;
-use std::ops::Range;
-
-const CHILDREN: usize = MAX_WIDTH;
-/// The most levels: they hold 2^28 boxes, more than there are rows.
-const MAX_HEIGHT: usize = 7;
-
-/// The boxes of a node's children: least and largest x, then y. The box of a missing child overlaps nothing.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct TreeNode([[f32; CHILDREN]; 4]);
-
-impl TreeNode {
-    const EMPTY: TreeNode =
-        TreeNode([[f32::MAX; CHILDREN], [f32::MIN; CHILDREN], [f32::MAX; CHILDREN], [f32::MIN; CHILDREN]]);
-
-    fn set(&mut self, child: usize, [lower, upper]: [Vec2; 2]) {
-        for (column, value) in self.0.iter_mut().zip([lower.x, upper.x, lower.y, upper.y]) {
-            column[child] = value;
-        }
-    }
-
-    /// The box around all children.
-    fn bounds(&self) -> [Vec2; 2] {
-        let [min_x, max_x, min_y, max_y] = &self.0;
-        let least = |column: &[f32]| column.iter().copied().fold(f32::MAX, f32::min);
-        let largest = |column: &[f32]| column.iter().copied().fold(f32::MIN, f32::max);
-        [Vec2::new(least(min_x), least(min_y)), Vec2::new(largest(max_x), largest(max_y))]
-    }
-
-    /// The children that overlap a box, as bits.
-    #[inline(always)]
-    fn overlapping<L: Lane>(&self, [lower, upper]: [Vec2; 2]) -> u32 {
-        let [min_x, max_x, min_y, max_y] = &self.0;
-        let mut found = 0;
-        for first in (0..CHILDREN).step_by(L::WIDTH) {
-            let at = |column: &[f32; CHILDREN]| L::load(&column[first..]);
-            let across = at(min_x).le(L::splat(upper.x)).and(at(max_x).ge(L::splat(lower.x)));
-            let along = at(min_y).le(L::splat(upper.y)).and(at(max_y).ge(L::splat(lower.y)));
-            found |= across.and(along).bits() << first;
-        }
-        found
-    }
-}
 
 /// Boxes, numbered as they are added.
 #[derive(Default)]
@@ -57,18 +14,20 @@ pub(super) struct BoxTree {
     boxes: Vec<[Vec2; 2]>,
     /// The numbers of the boxes, in the order of the leaves.
     order: Vec<u32>,
-    /// The leaves, then the nodes above them, and so on up to the root.
-    nodes: Vec<TreeNode>,
-    /// The number of levels, and where each of them begins in `nodes`.
-    height: u8,
-    starts: [u32; MAX_HEIGHT],
+    /// Over the boxes in that order.
+    tree: Tree,
+}
+
+/// The box as the tree has it.
+#[inline(always)]
+fn columns([lower, upper]: [Vec2; 2]) -> [f32; 4] {
+    [lower.x, upper.x, lower.y, upper.y]
 }
 
 impl BoxTree {
     pub(super) fn clear(&mut self) {
         self.boxes.clear();
-        self.nodes.clear();
-        self.height = 0;
+        self.tree.make_leaves(0);
     }
 
     pub(super) fn push(&mut self, bounds: [Vec2; 2]) {
@@ -82,7 +41,7 @@ impl BoxTree {
 
     /// Makes the tree of the boxes that were added.
     pub(super) fn build(&mut self) {
-        let BoxTree { boxes, order, nodes, height, starts } = self;
+        let BoxTree { boxes, order, tree } = self;
         let count = boxes.len();
         order.clear();
         order.extend(0..count as u32);
@@ -95,42 +54,20 @@ impl BoxTree {
                 slab.sort_unstable_by(|&a, &b| middle(a).y.total_cmp(&middle(b).y).then(a.cmp(&b)));
             }
         }
-        nodes.clear();
-        if leaves > 1 {
-            // A fifteenth of the leaves and one a level, at most, are above them.
-            make_room(nodes, leaves + leaves / (CHILDREN - 1) + MAX_HEIGHT);
-        } else {
-            // A small world has few walls.
-            nodes.reserve_exact(leaves);
-        }
-        for numbers in order.chunks(CHILDREN) {
-            let mut leaf = TreeNode::EMPTY;
-            numbers.iter().enumerate().for_each(|(child, &number)| leaf.set(child, boxes[number as usize]));
-            nodes.push(leaf);
-        }
-        (*height, starts[0]) = (u8::from(leaves > 0), 0);
-        let mut below: Range<usize> = 0..leaves;
-        while below.len() > 1 {
-            starts[usize::from(*height)] = below.end as u32;
-            *height += 1;
-            for first in below.clone().step_by(CHILDREN) {
-                let mut node = TreeNode::EMPTY;
-                let children = first..below.end.min(first + CHILDREN);
-                children.enumerate().for_each(|(child, number)| node.set(child, nodes[number].bounds()));
-                nodes.push(node);
+        tree.make_leaves(count);
+        for (leaf, numbers) in tree.leaves.iter_mut().zip(order.chunks(CHILDREN)) {
+            *leaf = Node::default();
+            for (child, &number) in numbers.iter().enumerate() {
+                leaf.set(child, columns(boxes[number as usize]));
             }
-            below = below.end..nodes.len();
         }
+        tree.build(Node::bounds);
     }
 
     /// Finds the boxes that overlap this one.
     #[inline(always)]
     pub(super) fn search<L: Lane>(&self, of: [Vec2; 2]) -> BoxSearch<'_> {
-        let mut search = BoxSearch { tree: self, of, open: [(0, 0); MAX_HEIGHT], depth: 0 };
-        if self.height > 0 {
-            search.enter::<L>(0);
-        }
-        search
+        BoxSearch { order: &self.order, walk: Walk::new::<L>(&self.tree, columns(of)) }
     }
 
     /// Visits the numbers of all boxes that overlap this one, in an order that depends on the boxes alone.
@@ -142,41 +79,17 @@ impl BoxTree {
     }
 }
 
-/// A walk through a tree.
+/// A search for the boxes that overlap another one.
 pub(super) struct BoxSearch<'a> {
-    tree: &'a BoxTree,
-    of: [Vec2; 2],
-    /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
-    open: [(u32, u32); MAX_HEIGHT],
-    depth: usize,
+    order: &'a [u32],
+    walk: Walk<'a>,
 }
 
 impl BoxSearch<'_> {
-    #[inline(always)]
-    fn enter<L: Lane>(&mut self, number: usize) {
-        let start = self.tree.starts[usize::from(self.tree.height) - 1 - self.depth] as usize;
-        let found = self.tree.nodes[start + number].overlapping::<L>(self.of);
-        self.open[self.depth] = (number as u32, found);
-        self.depth += usize::from(found != 0);
-    }
-
     /// The number of the next box that overlaps the wanted one.
     #[inline(always)]
     pub(super) fn next<L: Lane>(&mut self) -> Option<usize> {
-        while self.depth > 0 {
-            let (number, children) = &mut self.open[self.depth - 1];
-            if *children == 0 {
-                self.depth -= 1;
-                continue;
-            }
-            let child = CHILDREN * *number as usize + children.trailing_zeros() as usize;
-            *children &= *children - 1;
-            if self.depth == usize::from(self.tree.height) {
-                return Some(self.tree.order[child] as usize);
-            }
-            self.enter::<L>(child);
-        }
-        None
+        Some(self.order[self.walk.next::<L>()?] as usize)
     }
 }
 

@@ -73,49 +73,47 @@ impl Found {
     }
 }
 
-/// The boxes that overlap a box `[min_x, max_x, min_y, max_y]`.
-pub(super) struct BoxesInBox {
-    pub bounds: [f32; 4],
+/// Where boxes are sought.
+pub(super) trait Region {
+    /// The boxes that reach into it, as bits.
+    fn meets<L: Lane>(&self, node: &Node) -> u32;
+}
+
+/// A box `[min_x, max_x, min_y, max_y]`.
+impl Region for [f32; 4] {
+    #[inline(always)]
+    fn meets<L: Lane>(&self, node: &Node) -> u32 {
+        node.overlapping::<L>(self)
+    }
+}
+
+impl Region for TrackPart {
+    #[inline(always)]
+    fn meets<L: Lane>(&self, node: &Node) -> u32 {
+        let mut bits = 0;
+        for i in (0..CHILDREN).step_by(L::WIDTH) {
+            bits |= meets(self, node.load::<L>(i)).bits() << i;
+        }
+        bits
+    }
+}
+
+/// The boxes in a region.
+pub(super) struct Boxes<R> {
+    region: R,
     pub found: Found,
 }
 
-impl Seek for BoxesInBox {
+impl<R> Boxes<R> {
+    pub(super) fn of(region: R) -> Self {
+        Boxes { region, found: Found::default() }
+    }
+}
+
+impl<R: Region> Seek for Boxes<R> {
     #[inline(always)]
     fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        node.overlapping::<L>(&self.bounds)
-    }
-
-    #[inline(always)]
-    fn look<L: Lane>(&mut self, leaf: &Node, first: u32) {
-        let bits = self.meets::<L>(leaf);
-        self.found.push::<L>(bits, first);
-    }
-
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.found.is_full()
-    }
-}
-
-/// The boxes that a track meets.
-pub(super) struct BoxesAlong {
-    pub piece: TrackPart,
-    pub found: Found,
-}
-
-#[inline(always)]
-fn met<L: Lane>(piece: &TrackPart, node: &Node) -> u32 {
-    let mut bits = 0;
-    for i in (0..CHILDREN).step_by(L::WIDTH) {
-        bits |= meets(piece, node.load::<L>(i)).bits() << i;
-    }
-    bits
-}
-
-impl Seek for BoxesAlong {
-    #[inline(always)]
-    fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        met::<L>(&self.piece, node)
+        self.region.meets::<L>(node)
     }
 
     #[inline(always)]
@@ -147,7 +145,7 @@ impl DiscsInBox {
 impl Seek for DiscsInBox {
     #[inline(always)]
     fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        node.overlapping::<L>(&self.bounds)
+        self.bounds.meets::<L>(node)
     }
 
     #[inline(always)]
@@ -241,7 +239,7 @@ impl DiscsAlong {
 impl Seek for DiscsAlong {
     #[inline(always)]
     fn meets<L: Lane>(&self, node: &Node) -> u32 {
-        met::<L>(&self.piece, node)
+        self.piece.meets::<L>(node)
     }
 
     #[inline(always)]

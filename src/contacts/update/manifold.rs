@@ -16,7 +16,6 @@ use super::{Step, gather};
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
 use crate::formula::point_inv_mass;
-use crate::lane::portable::Portable;
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use crate::narrowphase::manifold::{Manifold, OutlineRows, Placement, Point, V};
 use crate::narrowphase::shapes::{FromExtents, FromRows, NO_FEATURE, OutlineSource, Shapes, touch};
@@ -41,7 +40,6 @@ pub(super) unsafe fn update<L: Lane>(tile: &mut Tile, step: &Step<'_>) {
             unsafe {
                 match usize::from(tile.info[index].count) {
                     0..=1 => update_any::<f32>(tile, step, kind, index),
-                    2..=4 if L::WIDTH > 4 => update_any::<Portable>(tile, step, kind, index),
                     lanes if lanes <= L::Narrow::WIDTH => update_any::<L::Narrow>(tile, step, kind, index),
                     _ => update_any::<L>(tile, step, kind, index),
                 }
