@@ -336,6 +336,11 @@ impl Broadphase {
         self.levels.follow(&last.levels);
     }
 
+    /// Exchanges the memory that is of use only while bodies are put in order. One of two broadphases has it.
+    pub(crate) fn exchange_memory(&mut self, other: &mut Broadphase) {
+        std::mem::swap(&mut self.bands.memory, &mut other.bands.memory);
+    }
+
     /// Makes room for as much as another broadphase has room for, so that both grow in the same step.
     pub(crate) fn make_room_like(&mut self, other: &Broadphase) {
         let (bounds, like_bounds) = (&mut self.bounds, &other.bounds);

@@ -38,6 +38,12 @@ pub(crate) struct Bands {
     pub banded: usize,
     /// The slots from `banded` to here are the large bodies, half-spaces among them.
     pub large_end: usize,
+    pub(super) memory: BandMemory,
+}
+
+/// What only the search for bands needs.
+#[derive(Default)]
+pub(super) struct BandMemory {
     /// Band of each old slot, or one of the marks below.
     band_of: Vec<i32>,
     /// Lower bounds by old slot: along the axis that is cut into bands, and along the other one.
@@ -85,8 +91,7 @@ const AXIS_HYSTERESIS: f32 = 1.25;
 impl Bands {
     /// Makes room for as much as another one has room for.
     pub(super) fn make_room_like(&mut self, other: &Self) {
-        like!(self, other; list, order, band_of, lower, key, keys, sparse, counts, chunks, sample);
-        self.grown.make_room_like(&other.grown);
+        like!(self, other; list, order);
     }
 
     /// Chooses the height of the bands and finds every body's band. Fills `list` and, unsorted within each band,
@@ -101,11 +106,11 @@ impl Bands {
     ) {
         let len = bodies.len;
         self.make_room(len);
-        self.grown.fill(bodies, margins, frames, level, crew);
+        self.memory.grown.fill(bodies, margins, frames, level, crew);
         let cutoff = self.large_cutoff(bodies);
         self.find_lower_bounds(bodies, cutoff, level, crew);
         // A little more than the highest body, so that rounding can't make it reach into a third band.
-        let height = self.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
+        let height = self.memory.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
         self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
         let (least, most) = self.number_bands(len, crew);
         self.list.clear();
@@ -123,23 +128,23 @@ impl Bands {
     /// Makes room for the most that so many bodies can need, wherever they are: bodies fly apart, and the number of
     /// their bands and of large bodies changes with every list.
     fn make_room(&mut self, len: usize) {
-        self.keys.reserve(len.saturating_sub(self.keys.len()));
+        self.memory.keys.reserve(len.saturating_sub(self.memory.keys.len()));
         self.order.reserve(len.saturating_sub(self.order.len()));
-        resize(&mut self.band_of, len);
-        resize(&mut self.lower, len);
-        resize(&mut self.key, len);
-        resize(&mut self.chunks, len.div_ceil(CHUNK).max(1));
-        self.chunks.fill(Extremes::default());
+        resize(&mut self.memory.band_of, len);
+        resize(&mut self.memory.lower, len);
+        resize(&mut self.memory.key, len);
+        resize(&mut self.memory.chunks, len.div_ceil(CHUNK).max(1));
+        self.memory.chunks.fill(Extremes::default());
     }
 
     /// Finds the lower bounds of the bodies in bands, and each chunk's highest body. Marks those that go in no band.
     fn find_lower_bounds(&mut self, bodies: &Bodies, cutoff: f32, level: Level, crew: &Crew<'_>) {
         let along_x = self.along_x;
-        let bounds = &self.grown.bounds;
-        let band_of = SharedSlice::new(&mut self.band_of);
-        let lower = SharedSlice::new(&mut self.lower);
-        let key = SharedSlice::new(&mut self.key);
-        let chunks = SharedSlice::new(&mut self.chunks);
+        let bounds = &self.memory.grown.bounds;
+        let band_of = SharedSlice::new(&mut self.memory.band_of);
+        let lower = SharedSlice::new(&mut self.memory.lower);
+        let key = SharedSlice::new(&mut self.memory.key);
+        let chunks = SharedSlice::new(&mut self.memory.chunks);
         #[allow(unsafe_code)]
         crew.chunks(bodies.len, CHUNK, |range| {
             let index = range.start / CHUNK;
@@ -162,9 +167,9 @@ impl Bands {
     /// Numbers the band of each body by its lower bound, and returns the least and the largest number.
     fn number_bands(&mut self, len: usize, crew: &Crew<'_>) -> (i32, i32) {
         let per_height = 1.0 / self.height;
-        let band_of = SharedSlice::new(&mut self.band_of);
-        let lower = &self.lower;
-        let chunks = SharedSlice::new(&mut self.chunks);
+        let band_of = SharedSlice::new(&mut self.memory.band_of);
+        let lower = &self.memory.lower;
+        let chunks = SharedSlice::new(&mut self.memory.chunks);
         #[allow(unsafe_code)]
         crew.chunks(len, CHUNK, |range| {
             let index = range.start / CHUNK;
@@ -180,23 +185,23 @@ impl Bands {
                 }
             }
         });
-        let least = self.chunks.iter().map(|chunk| chunk.least).min().unwrap_or(0);
-        let most = self.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(-1);
+        let least = self.memory.chunks.iter().map(|chunk| chunk.least).min().unwrap_or(0);
+        let most = self.memory.chunks.iter().map(|chunk| chunk.most).max().unwrap_or(-1);
         (least, most)
     }
 
     /// Sorts by band, by counting.
     fn count(&mut self, len: usize, least: i32, spread: usize) {
-        self.counts.reserve((most_spread(len) + 1).saturating_sub(self.counts.len()));
-        resize(&mut self.counts, spread + 1);
-        self.counts.fill(0);
-        for &band in &self.band_of[..len] {
+        self.memory.counts.reserve((most_spread(len) + 1).saturating_sub(self.memory.counts.len()));
+        resize(&mut self.memory.counts, spread + 1);
+        self.memory.counts.fill(0);
+        for &band in &self.memory.band_of[..len] {
             if band < DEAD {
-                self.counts[(band - least) as usize] += 1;
+                self.memory.counts[(band - least) as usize] += 1;
             }
         }
         let mut start = 0;
-        for (i, count) in self.counts[..spread].iter_mut().enumerate() {
+        for (i, count) in self.memory.counts[..spread].iter_mut().enumerate() {
             let end = start + *count as usize;
             if *count > 0 {
                 self.list.push(Band { id: least + i as i32, slots: start..end });
@@ -205,11 +210,12 @@ impl Bands {
             start = end;
         }
         self.banded = start;
-        resize(&mut self.keys, self.banded);
-        for (slot, &band) in self.band_of[..len].iter().enumerate() {
+        resize(&mut self.memory.keys, self.banded);
+        for (slot, &band) in self.memory.band_of[..len].iter().enumerate() {
             if band < DEAD {
-                let place = &mut self.counts[(band - least) as usize];
-                self.keys[*place as usize] = u64::from(ordered_bits(self.key[slot])) << 32 | slot as u64;
+                let place = &mut self.memory.counts[(band - least) as usize];
+                self.memory.keys[*place as usize] =
+                    u64::from(ordered_bits(self.memory.key[slot])) << 32 | slot as u64;
                 *place += 1;
             }
         }
@@ -217,18 +223,18 @@ impl Bands {
 
     /// Sorts by band and key as one number, for bands that are few and far between.
     fn count_sparse(&mut self, len: usize) {
-        self.sparse.clear();
-        self.sparse.reserve(len);
-        let in_bands = self.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
-        self.sparse.extend(in_bands.map(|(slot, &band)| {
-            let key = u64::from(ordered_bits(self.key[slot])) << 32 | slot as u64;
+        self.memory.sparse.clear();
+        self.memory.sparse.reserve(len);
+        let in_bands = self.memory.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
+        self.memory.sparse.extend(in_bands.map(|(slot, &band)| {
+            let key = u64::from(ordered_bits(self.memory.key[slot])) << 32 | slot as u64;
             u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key)
         }));
-        self.sparse.sort_unstable();
-        self.banded = self.sparse.len();
-        resize(&mut self.keys, self.banded);
-        for (i, &sparse) in self.sparse.iter().enumerate() {
-            self.keys[i] = sparse as u64;
+        self.memory.sparse.sort_unstable();
+        self.banded = self.memory.sparse.len();
+        resize(&mut self.memory.keys, self.banded);
+        for (i, &sparse) in self.memory.sparse.iter().enumerate() {
+            self.memory.keys[i] = sparse as u64;
             let id = ((sparse >> 64) as u32 ^ 1 << 31).cast_signed();
             match self.list.last_mut() {
                 Some(band) if band.id == id => band.slots.end = i + 1,
@@ -245,7 +251,7 @@ impl Bands {
             return;
         }
         for mark in [LARGE, QUARANTINED] {
-            for (slot, &band) in self.band_of[..len].iter().enumerate() {
+            for (slot, &band) in self.memory.band_of[..len].iter().enumerate() {
                 if band == mark {
                     self.order.push(slot as u32);
                 }
@@ -258,7 +264,7 @@ impl Bands {
 
     /// Sorts every band by lower bound and fills `order`.
     pub(crate) fn sort(&mut self, tiles: &[TileBands], crew: &Crew<'_>) {
-        let keys = SharedSlice::new(&mut self.keys);
+        let keys = SharedSlice::new(&mut self.memory.keys);
         let order = SharedSlice::new(&mut self.order);
         let list = &self.list;
         crew.run(tiles.len(), |tile| {
@@ -285,10 +291,10 @@ impl Bands {
     pub(super) fn choose_axis(&mut self, bodies: &Bodies) -> (Vec2, Vec2) {
         let c = &bodies.columns;
         let stride = (bodies.len / SAMPLE).max(1);
-        self.sample.reserve(bodies.len.min(2 * SAMPLE).saturating_sub(self.sample.len()));
+        self.memory.sample.reserve(bodies.len.min(2 * SAMPLE).saturating_sub(self.memory.sample.len()));
         let mut middle = |column: &[f32]| {
-            self.sample.clear();
-            self.sample.extend(
+            self.memory.sample.clear();
+            self.memory.sample.extend(
                 (0..bodies.len)
                     .step_by(stride)
                     .filter(|&slot| {
@@ -296,8 +302,8 @@ impl Bands {
                     })
                     .map(|slot| column[slot]),
             );
-            let n = self.sample.len();
-            if n == 0 { (0.0, 0.0) } else { two_of_order(&mut self.sample, n / 20, n - 1 - n / 20) }
+            let n = self.memory.sample.len();
+            if n == 0 { (0.0, 0.0) } else { two_of_order(&mut self.memory.sample, n / 20, n - 1 - n / 20) }
         };
         let (x, y) = (middle(&c.pos_x), middle(&c.pos_y));
         let (spread_x, spread_y) = (x.1 - x.0, y.1 - y.0);
@@ -312,11 +318,11 @@ impl Bands {
 
     /// Returns the grown half extent above which a body is large.
     fn large_cutoff(&mut self, bodies: &Bodies) -> f32 {
-        let (c, grown) = (&bodies.columns, &self.grown.bounds);
+        let (c, grown) = (&bodies.columns, &self.memory.grown.bounds);
         let stride = (bodies.len / SAMPLE).max(1);
         let mut sizes = |wanted: fn(Motion) -> bool| {
-            self.sample.clear();
-            self.sample.extend(
+            self.memory.sample.clear();
+            self.memory.sample.extend(
                 (0..bodies.len)
                     .step_by(stride)
                     .filter(|&slot| {
@@ -324,9 +330,9 @@ impl Bands {
                     })
                     .map(|slot| c.ext_x[slot].max(c.ext_y[slot]) + grown[slot]),
             );
-            let n = self.sample.len();
+            let n = self.memory.sample.len();
             (n > 0).then(|| {
-                let (median, most) = two_of_order(&mut self.sample, n / 2, n - 1 - n / 20);
+                let (median, most) = two_of_order(&mut self.memory.sample, n / 2, n - 1 - n / 20);
                 (LARGE_MEDIAN * median).max(LARGE_MOST * most)
             })
         };

@@ -3,7 +3,7 @@
 use super::bands::Bands;
 use super::frames::Frames;
 use super::{Margins, interval, shape_row};
-use crate::base::room::{at_least, like, resize};
+use crate::base::room::resize;
 use crate::body::{Bodies, Kind};
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
@@ -107,14 +107,6 @@ impl<T> Grown<T> {
 }
 
 impl Grown<Vec<f32>> {
-    /// Makes room for as much as another one has room for.
-    pub(super) fn make_room_like(&mut self, other: &Self) {
-        like!(self, other; leeway, growth, bounds);
-        for (column, other) in self.frame.iter_mut().zip(&other.frame) {
-            at_least(column, other.capacity());
-        }
-    }
-
     /// Finds the margins of all bodies.
     pub(super) fn fill(
         &mut self,
@@ -208,7 +200,7 @@ fn grow_range<L: Lane>(range: Range<usize>, growing: &mut Growing<'_>) {
 /// A body in a band has the margin that it was placed by.
 #[inline(always)]
 fn grow_banded<L: Lane>(first: usize, growing: &mut Growing<'_>, i: usize) {
-    let grown = &growing.bands.grown;
+    let grown = &growing.bands.memory.grown;
     let [mut leeway, mut growth, mut bounds, mut x, mut y] = [[0.0; MAX_WIDTH]; 5];
     let order = &growing.bands.order[first + i..][..L::WIDTH];
     for (lane, &old) in order.iter().enumerate() {

@@ -156,6 +156,7 @@ impl World {
         if self.take_ahead() {
             self.bodies.change_order();
             std::mem::swap(&mut self.broadphase, &mut self.ahead.broadphase);
+            self.broadphase.exchange_memory(&mut self.ahead.broadphase);
             if self.bodies.any_force {
                 self.bodies.take_forces(&self.broadphase.bands.order);
             }
