@@ -27,6 +27,7 @@
 
 mod blocks;
 mod build;
+pub(crate) mod bundles;
 mod candidates;
 mod carry;
 mod drop;
@@ -112,6 +113,8 @@ pub(crate) struct Tile {
     /// For each block, if there are strikes: the normal impulses that the solver has put aside in this step, where it does not keep them in
     /// `bounce`.
     pub put_aside: Vec<[f32; BLOCK]>,
+    /// The contacts of bodies that meet with several parts at once, in worlds where bodies have parts.
+    pub bundles: Option<Box<bundles::Bundles>>,
     scratch: build::Scratch,
 }
 

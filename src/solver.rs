@@ -198,6 +198,8 @@ pub(crate) struct StepLoad {
     pub has_overflow: bool,
     /// The impulses of contacts that are struck are added up.
     pub tally: bool,
+    /// At least one body has several parts.
+    pub any_parts: bool,
 }
 
 /// The solver's own state. Only allocated memory outlives a step.
@@ -389,7 +391,7 @@ impl Passes<'_> {
                     }
                     // SAFETY: the schedule gives this tile's bodies to this task alone. The tile's blocks name no other
                     // bodies that move, and only rows that exist (`ImpulseSolver::solve` asserts it).
-                    unsafe { run_pass(level, tile, rows, pass, elapsed) };
+                    unsafe { run_pass(level, tile, rows, pass, elapsed, ends_substep) };
                     if tally {
                         tile.tally_strikes();
                     }
@@ -401,7 +403,7 @@ impl Passes<'_> {
                     // (`ImpulseSolver::solve` asserts it).
                     unsafe {
                         let overflow = &mut overflow.range(0..1)[0];
-                        run_pass(level, overflow, rows, pass, elapsed);
+                        run_pass(level, overflow, rows, pass, elapsed, ends_substep);
                         if tally {
                             overflow.tally_strikes();
                         }
@@ -419,7 +421,15 @@ impl Passes<'_> {
 ///
 /// The same as for [`impulse::run`].
 #[allow(unsafe_code)]
-unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32) {
+unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32, last: bool) {
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
-    with_lanes!(level, L => unsafe { impulse::run::<L>(tile, rows, pass, elapsed) });
+    unsafe {
+        if rows.any_parts {
+            manifold::bundle::before(tile, rows, pass, elapsed);
+        }
+        with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
+        if rows.any_parts {
+            manifold::bundle::after(tile, rows, pass, elapsed, last);
+        }
+    }
 }

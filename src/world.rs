@@ -402,6 +402,7 @@ impl World {
             any_damping: self.bodies.any_damping,
             has_overflow: self.large_moves || self.contacts.overflow.is_active(),
             tally: self.watch.has_strikes(),
+            any_parts: !self.bodies.compounds.is_empty(),
         };
         let relinked = self.links.changed;
         self.verlet.begin_step(&mut self.links, &self.bodies, self.level, crew);

@@ -159,5 +159,8 @@ impl Tile {
         if bodies.any_rough {
             at_least(&mut self.rough, room.manifolds);
         }
+        if !bodies.compounds.is_empty() {
+            self.bundles.get_or_insert_default().reserve(room.manifolds * BLOCK / 4);
+        }
     }
 }

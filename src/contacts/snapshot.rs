@@ -207,6 +207,7 @@ impl Tile {
             strikes: _,
             put_aside: _,
             ahead: _,
+            bundles: _,
             scratch: _,
         } = self;
         to.mark();

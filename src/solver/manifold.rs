@@ -23,10 +23,12 @@
 //!    speed 0.013 m/s after 20 s, against 0.0000) and spread by 9 cm instead of 5 while it settled. The price is an eighth
 //!    of the solver's time. A pile of circles gains nothing by it, and does without.
 
+pub(super) mod bundle;
 mod friction;
 mod impact;
 
-use super::impulse::{Velocities, begin_step, push};
+use super::impulse::impact::begin_step;
+use super::impulse::{Velocities, push};
 use super::pass::{Pass, SweepPass, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
@@ -35,7 +37,7 @@ use crate::contacts::{
 };
 use crate::formula::{SoftBias, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
-use friction::NormalLoad;
+use friction::{NormalLoad, no_lanes};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -483,6 +485,12 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut impacts = false;
         let mut bounce = bounce;
         if let Some(bounce) = bounce.as_deref_mut() {
+            // Where positions are projected, these passes come before the bodies move, and only the last one, that bounces, after that.
+            if !BOUNCE && !self.rows.is_soft {
+                // SAFETY: this task alone has these bodies, and each named row exists.
+                let poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
+                self.shift_arms(bounce, &vel, &poses);
+            }
             impacts = self.relax_normal(&mut vel, Some(bounce));
             if BOUNCE && impacts {
                 retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));
@@ -541,7 +549,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut wanted = [zero; 2];
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
-            self.limit_closing(p, separation);
+            let closing = self.rows.closing_speed(
+                separation,
+                self.normal_impulse(p),
+                self.closing_speed(p),
+                self.elapsed,
+            );
+            self.set_closing_speed(p, closing);
             *wanted = projection(separation, self.rows.projection_slop, part);
         }
         // Each point by its own part, and not by the other's as well.
@@ -577,14 +591,4 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             }
         }
     }
-}
-
-#[inline(always)]
-fn all_lanes<L: Lane>() -> L::Mask {
-    L::splat(0.0).le(L::splat(0.0))
-}
-
-#[inline(always)]
-fn no_lanes<L: Lane>() -> L::Mask {
-    L::splat(0.0).lt(L::splat(0.0))
 }

@@ -7,7 +7,7 @@ use crate::body::own::MotionLimits;
 use crate::crew::SharedSlice;
 use crate::formula::Softness;
 use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
-use crate::settings::Settings;
+use crate::settings::{Settings, Solver};
 use glam::Vec2;
 use std::ops::Range;
 
@@ -43,6 +43,10 @@ pub(crate) struct Rows<'a> {
     /// Where the bodies are at the start of the step, for joints.
     pub frame: &'a [Row],
     pub any_damping: bool,
+    /// Positions are solved by a soft bias, and not by projection.
+    pub is_soft: bool,
+    /// Bodies may meet with several parts at once.
+    pub any_parts: bool,
     /// The bodies with limits of their motion, by slot.
     pub limits: &'a [(u32, MotionLimits)],
     /// Length of a substep and its inverse.
@@ -65,6 +69,10 @@ pub(crate) struct Rows<'a> {
     pub slide_speed: f32,
     /// A contact that slides faster has its friction solved together with the normal impulses, m/s.
     pub slip_speed: f32,
+    /// Work that counts as none, as a part of that of the whole normal impulse along the sliding. Only for projection: its many iterations
+    /// come back to contacts that slide at their limit, and one that was left to the ordinary friction then turned the body (a hexagon
+    /// that landed at 0.7 of the static angle slid on).
+    pub rounded_work: f32,
     /// The part of an overlap that a step removes, spread over the substeps.
     pub projection_percent: f32,
     pub substeps: f32,
@@ -89,6 +97,8 @@ impl<'a> Rows<'a> {
             damp: &mirror.damp,
             frame: &mirror.frame,
             any_damping: load.any_damping,
+            is_soft: settings.solver == Solver::Soft,
+            any_parts: load.any_parts,
             limits: &mirror.limits,
             step: h,
             inv_step: 1.0 / h,
@@ -100,8 +110,9 @@ impl<'a> Rows<'a> {
             restitution_threshold: settings.restitution_threshold.min(gravity_speed),
             landing_speed: LANDING * h * settings.gravity.length(),
             creep_speed: CREEP * settings.slop,
-            slip_speed: SLIP * settings.slop,
+            slip_speed: if settings.solver == Solver::Soft { SLIP } else { CREEP } * settings.slop,
             slide_speed: CREEP * settings.slop + PUSHED * h * settings.gravity.length(),
+            rounded_work: if settings.solver == Solver::Soft { 0.0 } else { 1.0e-6 },
             projection_percent: settings.projection_percent,
             substeps: settings.substeps as f32,
             projection_slop: settings.projection_slop,
@@ -120,6 +131,19 @@ impl<'a> Rows<'a> {
         let done = ((elapsed * self.inv_step + 0.5) as i32 - 1) as f32;
         let part = self.projection_percent / self.substeps;
         (part / (1.0 - done * part)).min(1.0)
+    }
+
+    /// The speed at which a gap of this size may close after bodies were projected. In the step's last substep that is none where the contact
+    /// bears an impulse, and else what it `was`: what does not touch yet is stopped when it does. (Stopped before, it had friction for a
+    /// part of the impact only, and slid on a slope that should have held it.)
+    #[inline(always)]
+    pub(super) fn closing_speed<L: Lane>(&self, separation: L, impulse: L, was: L, elapsed: f32) -> L {
+        let zero = L::splat(0.0);
+        if self.is_last(elapsed) {
+            L::select(impulse.gt(zero), zero, was)
+        } else {
+            separation.max(zero) * L::splat(self.inv_step)
+        }
     }
 
     /// Takes the velocity that bodies have gained in this substep out of the next substep's warm start.

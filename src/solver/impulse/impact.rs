@@ -2,8 +2,36 @@
 
 use super::ImpulseKernel;
 use super::Velocities;
-use crate::contacts::{BounceBlock, FrictionBlock};
+use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock};
 use crate::lane::{Lane, Mask};
+
+/// Prepares the bounce data of a block with these impulses for a new step.
+#[inline(always)]
+pub(in crate::solver) fn begin_step(
+    info: &mut BlockInfo,
+    bounce: &mut BounceBlock,
+    impulses: [&[f32; BLOCK]; 2],
+) {
+    bounce.resting = impulses.map(|impulses| *impulses);
+    bounce.shift = [[0.0; BLOCK]; 2];
+    if std::mem::take(&mut info.bounced) {
+        (bounce.normal_impulse, bounce.tangent_impulse) = ([[0.0; BLOCK]; 2], [0.0; BLOCK]);
+    }
+}
+
+/// The part of an approach at this speed that is stopped before the positions move: all but the part that closes the gap. It is 0 if the
+/// gap stays open.
+#[inline(always)]
+pub(in crate::solver) fn stopped_at_start<L: Lane>(gap_speed: L, from: L) -> L {
+    (L::splat(1.0) - gap_speed / (-from).max(L::splat(f32::MIN_POSITIVE))).max(L::splat(0.0))
+}
+
+/// How long after the start of a substep of length `step` the mean time of an impact's impulse is.
+#[inline(always)]
+pub(in crate::solver) fn ahead<L: Lane>(step: f32, at_start: L, restitution: L) -> L {
+    let one = L::splat(1.0);
+    L::splat(step) * (one - at_start / (one + restitution))
+}
 
 /// The unsafe methods need what those in `impulse.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]

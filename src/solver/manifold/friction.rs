@@ -1,6 +1,6 @@
 //! Friction of contacts with a manifold: one row for both points, alone or together with the normal impulses.
 
-use super::{ManifoldKernel, all_lanes, no_lanes, push};
+use super::{ManifoldKernel, push};
 use crate::contacts::RoughBlock;
 use crate::formula::coulomb_once_sliding;
 use crate::lane::{Lane, Mask, pair};
@@ -16,12 +16,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         rough: Option<&RoughBlock>,
         load: NormalLoad<L>,
     ) {
-        let (i, [normal_x, normal_y]) = (self.i, self.normal());
-        let arms = self.tangent_arms();
-        let mut sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
-        if let Some(rough) = rough {
-            sliding = sliding + L::load(&rough.tangent_speed[i..]);
-        }
+        let i = self.i;
+        let sliding = self.sliding(vel, rough);
         let old = L::load(&self.friction.tangent_impulse[i..]);
         let candidate = old - L::load(&self.friction.tangent_mass[i..]) * sliding;
         let hold = load.most * L::load(&self.friction.static_friction[i..]);
@@ -29,7 +25,24 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let slides = sliding.abs().gt(load.slides_from);
         let new = L::select(load.done, old, coulomb_once_sliding(candidate, hold, slide, slides));
         new.store(&mut self.friction.tangent_impulse[i..]);
-        let change = new - old;
+        self.change_friction(vel, new - old);
+    }
+
+    /// Returns how fast the contact slides, belts included.
+    #[inline(always)]
+    pub(super) fn sliding(&self, vel: &Velocities<L>, rough: Option<&RoughBlock>) -> L {
+        let ([normal_x, normal_y], arms) = (self.normal(), self.tangent_arms());
+        let sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
+        match rough {
+            Some(rough) => sliding + L::load(&rough.tangent_speed[self.i..]),
+            None => sliding,
+        }
+    }
+
+    /// Gives both bodies this impulse along the tangent.
+    #[inline(always)]
+    pub(super) fn change_friction(&self, vel: &mut Velocities<L>, change: L) {
+        let ([normal_x, normal_y], arms) = (self.normal(), self.tangent_arms());
         let impulse = [-normal_y * change, normal_x * change];
         push::<L, FIXED>(vel, impulse, pair!(body => arms[body] * change));
     }
@@ -74,9 +87,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         slides_at: L,
     ) -> L::Mask {
         let (i, zero, one) = (self.i, L::splat(0.0), L::splat(1.0));
-        let [normal_x, normal_y] = self.normal();
-        let arms = self.tangent_arms();
-        let sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
+        let sliding = self.sliding(vel, None);
         let slides = sliding.abs().gt(from).and(lanes);
         if slides.bits() == 0 {
             return slides;
@@ -96,12 +107,14 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let change = L::select(wanted.abs().le(hold), stop, (slide * sum - old) / yielding);
         let new = [normal[0] - taken[0] * change, normal[1] - taken[1] * change];
         // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes.
+        // What slides at its limit changes by nothing, and the work of that is a rounding error.
+        let rounding = L::splat(self.rows.rounded_work) * (sliding * sum).abs();
         let parting = self.normal_velocities(vel);
         let work = change * (sliding + L::splat(0.5) * (change * inv_tangent_mass))
             - change * (taken[0] * parting[0] + taken[1] * parting[1]);
         let together = slides
             .and(sound)
-            .and(work.le(zero))
+            .and(work.le(rounding))
             .and(yielding.gt(L::splat(0.1)))
             .and(new[0].gt(zero).and(new[1].gt(zero)))
             .and(normal[0].gt(zero).and(normal[1].gt(zero)));
@@ -109,8 +122,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let new = pair!(p => L::select(together, new[p], normal[p]));
         let before = *vel;
         self.change_normal(vel, normal, new);
-        let impulse = [-normal_y * change, normal_x * change];
-        push::<L, FIXED>(vel, impulse, pair!(body => arms[body] * change));
+        self.change_friction(vel, change);
         vel.keep_where(together, &before);
         together
     }
@@ -212,4 +224,14 @@ pub(super) struct Coupling<L: Lane> {
     /// The inverse mass of friction, while the normal velocities are held.
     pub inv_tangent_mass: L,
     pub sound: L::Mask,
+}
+
+#[inline(always)]
+fn all_lanes<L: Lane>() -> L::Mask {
+    L::splat(0.0).le(L::splat(0.0))
+}
+
+#[inline(always)]
+pub(super) fn no_lanes<L: Lane>() -> L::Mask {
+    L::splat(0.0).lt(L::splat(0.0))
 }

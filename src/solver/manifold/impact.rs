@@ -8,6 +8,7 @@ use crate::contacts::BounceBlock;
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
+use crate::solver::impulse::impact::{ahead, stopped_at_start};
 
 /// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
@@ -69,14 +70,12 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     /// if the gap stays open.
     #[inline(always)]
     fn stopped_at_start(&self, from: [L; 2], poses: &Option<([L; 4], [L; 4])>) -> L {
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let of = pair!(p => {
             let mut gap = self.separation(p);
             if let Some((a, b)) = poses {
                 gap = gap + self.along_normal(a, b, self.normal_arms(p));
             }
-            let gap_speed = gap.max(zero) * L::splat(self.rows.inv_step);
-            (one - gap_speed / (-from[p]).max(L::splat(f32::MIN_POSITIVE))).max(zero)
+            stopped_at_start(gap.max(L::splat(0.0)) * L::splat(self.rows.inv_step), from[p])
         });
         if POINTS == 2 { of[0].max(of[1]) } else { of[0] }
     }
@@ -108,7 +107,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
             return;
         }
         let restitution = L::load(&bounce.restitution[i..]);
-        let ahead = L::splat(self.rows.step) * (one - at_start / (one + restitution));
+        let ahead = ahead(self.rows.step, at_start, restitution);
         let way = pair!(axis => {
             let moved = if let Some((a, b)) = poses { b[axis] - a[axis] } else { zero };
             moved + ahead * (vel.b[axis] - vel.a[axis])

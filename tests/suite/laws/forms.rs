@@ -210,6 +210,17 @@ pub(super) fn table() -> Form {
     Form::compound("table", &parts, 0.0, [-0.7, 0.7])
 }
 
+/// A bar that lies on two discs.
+pub(super) fn cart() -> Form {
+    let (bar, disc) = (Shape::oriented_box(0.6, 0.1), Shape::circle(0.15));
+    let parts = [
+        (bar, Vec2::new(0.0, 0.2), 0.0),
+        (disc, Vec2::new(-0.5, 0.15), 0.0),
+        (disc, Vec2::new(0.5, 0.15), 0.0),
+    ];
+    Form::compound("cart", &parts, 0.0, [-0.5, 0.5])
+}
+
 /// A disc with a heavier hub: two discs about one centre.
 pub(super) fn wheel() -> Form {
     let parts = [(Shape::circle(0.5), Vec2::ZERO, 0.0), (Shape::circle(0.3), Vec2::ZERO, 0.0)];

@@ -5,18 +5,6 @@ use glam::DVec2;
 
 const STEPS: u32 = 5_000;
 
-/// Makes the tests of a gas with the soft solver: one per kind of gas.
-macro_rules! each_gas_soft {
-    ($law:ident: $($gas:ident),+ $(,)?) => {
-        mod $law {
-            $(#[test]
-            fn $gas() {
-                super::$law(&super::$gas(), crate::laws::soft());
-            })+
-        }
-    };
-}
-
 /// Makes the tests of a gas: one per kind of gas and solver.
 macro_rules! each_gas {
     ($law:ident: $($gas:ident),+ $(,)?) => {
@@ -39,7 +27,7 @@ macro_rules! each_gas {
 each_gas! { energy_is_kept_without_loss: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { energy_is_kept_at_any_speed: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { energy_never_grows: circles, octagons, boxes, polygons, capsules, compounds }
-each_gas_soft! { angular_momentum_in_a_free_ring: circles, octagons, boxes, polygons, capsules, compounds }
+each_gas! { angular_momentum_in_a_free_ring: circles, octagons, boxes, polygons, capsules, compounds }
 each_gas! { angular_momentum_of_a_free_cloud: circles, octagons, boxes, polygons, capsules, compounds }
 
 fn circles() -> Vec<Form> {
@@ -179,8 +167,7 @@ fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool) 
 }
 
 /// A gas in a box without loss keeps its energy: the energy never exceeds 1.005 of the start, and at the end it is at
-/// least 0.98 of the start. For compounds with the soft solver the limit at the end is 0.8: two compounds may strike
-/// each other at several points in turn.
+/// least 0.98 of the start.
 fn energy_is_kept_without_loss(forms: &[Form], settings: Settings) {
     check_energy(forms, settings, false);
 }
@@ -192,12 +179,10 @@ fn energy_is_kept_at_any_speed(forms: &[Form], settings: Settings) {
 
 fn check_energy(forms: &[Form], settings: Settings, half_spaces: bool) {
     let mut cases = Cases::new("energy at restitution 1", &settings);
-    let is_compound = forms.iter().any(|form| form.name == "club");
-    let least = if is_compound && settings.solver == granule::Solver::Soft { 0.8 } else { 0.98 };
     let Run { most, most_at, last, contacts } = run(forms, settings, 1.0, half_spaces);
     println!("most {most} at {most_at}, last {last}, {contacts} contacts");
     cases.holds(most <= 1.005, || format!("{most} of the start at step {most_at}"));
-    cases.holds(last >= least, || format!("{last} of the start at the end, at least {least}"));
+    cases.holds(last >= 0.98, || format!("{last} of the start at the end"));
     cases.holds(contacts > 10_000 || most > 1.01, || format!("{contacts} contacts: the scene shows nothing"));
     cases.finish();
 }
@@ -256,8 +241,8 @@ const SURFACES: [(f32, f32); 2] = [(1.0, 0.0), (0.8, 0.5)];
 
 /// 49 bodies circle in a ring that floats freely, made of 16 boxes and about three times as heavy as the bodies: no
 /// wall takes momentum from the system. The ring is at rest at first, so that the angular momentum is the bodies' own.
-/// It stays within 0.5 %, for circles within 1 %: two circles meet along the normal of the step's start. The projection
-/// solver, whose only substep is a step long, fails with up to 11 %.
+/// It stays within 0.5 %, for circles within 1 %: two circles meet along the normal of the step's start. With the projection solver, whose only
+/// substep is a step long, it stays within 2 %, of circles within 12 %; where bodies lose energy within 0.5 and 1 %.
 fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a swirl in a free ring", &settings);
     for (restitution, mu) in SURFACES {
@@ -270,16 +255,20 @@ fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
         let body = ring.add(&mut world, &BodyDesc { material, ..ring.body(Vec2::ZERO) });
         system.note(body, &ring, 1.0);
         let case = format!("e {restitution}, μ {mu}");
-        let most = if matches!(forms[0].shape(), Shape::Circle { .. }) { 0.01 } else { 0.005 };
+        let lasting = settings.solver == granule::Solver::Projection && restitution == 1.0;
+        let most = match (matches!(forms[0].shape(), Shape::Circle { .. }), lasting) {
+            (false, false) => 0.005,
+            (false, true) => 0.02,
+            (true, false) => 0.01,
+            (true, true) => 0.12,
+        };
         check_momentum(&mut cases, &mut world, &system, &case, most, 500);
     }
     cases.finish();
 }
 
 /// 100 bodies in free space circle and fall together towards the middle, collide there and fly apart. The angular
-/// momentum stays within 0.5 %; with the projection solver within 1 %, because its substep is the whole step. (The path
-/// of the cloud is chance: over five orders of solving contacts the worst of six shapes drifted by 0.45 to 0.69 % with
-/// the projection solver.)
+/// momentum stays within 0.5 %.
 fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("a free cloud", &settings);
     for (restitution, mu) in SURFACES {
@@ -289,8 +278,7 @@ fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
             0.3 * at.perp() - 0.6 * at + 2.0 * random.direction()
         });
         let case = format!("e {restitution}, μ {mu}");
-        let most = if settings.solver == granule::Solver::Projection { 0.01 } else { 0.005 };
-        check_momentum(&mut cases, &mut world, &system, &case, most, 200);
+        check_momentum(&mut cases, &mut world, &system, &case, 0.005, 200);
     }
     cases.finish();
 }

@@ -416,7 +416,7 @@ impl World {
                     let part = f64::from(s.projection_percent) / f64::from(s.substeps);
                     let part = part / (1.0 - f64::from(substep) * part);
                     for constraint in &mut constraints {
-                        constraint.project(&mut self.bodies, &s, part, 1.0 / h);
+                        constraint.project(&mut self.bodies, &s, part, 1.0 / h, substep + 1 == s.substeps);
                     }
                     for constraint in &mut constraints {
                         constraint.solve_normal(&mut self.bodies, &soft, false);
@@ -550,8 +550,14 @@ impl Constraint {
     }
 
     /// Moves the two apart by a share of the overlap beyond the slop.
-    fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64, inv_h: f64) {
-        self.closing = self.separation(bodies).max(0.0) * inv_h;
+    fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64, inv_h: f64, last: bool) {
+        // What is pressed has closed its gap. What is not is stopped in the next step, when it touches: friction and restitution are
+        // those of the whole impact.
+        if !last {
+            self.closing = self.separation(bodies).max(0.0) * inv_h;
+        } else if self.impulses.normal > 0.0 {
+            self.closing = 0.0;
+        }
         let excess = -self.separation(bodies) - f64::from(settings.projection_slop);
         let push = self.normal_mass * part * excess.max(0.0);
         let n = self.contact.normal;

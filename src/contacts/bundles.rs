@@ -1,0 +1,169 @@
+//! Bundles: the contacts of two bodies that meet with several parts at once, where a load is about to begin.
+//!
+//! A part of a compound has contacts of its own, so that two bodies may have several. To mechanics they are one impact and one
+//! friction, as the two points of a manifold are: the solver solves a bundle as one (`solver/manifold/bundle.rs`). What bears its
+//! load from step to step needs no bundle, because its warm start is the common solution already. So the search begins at contacts
+//! without a load, which are few in a pile, and looks for the others of the same two bodies in the list, where they stand side by side.
+
+use super::Tile;
+use crate::base::room::at_least;
+use crate::broadphase::sweep::Pair;
+use crate::narrowphase::PairKind;
+
+/// The most contacts of a bundle; contacts beyond these are solved one after the other.
+pub(crate) const MOST: usize = 8;
+
+/// One contact of a bundle.
+#[derive(Clone, Copy)]
+pub(crate) struct Member {
+    pub block: u32,
+    pub lane: u8,
+    pub kind: PairKind,
+    /// The normal impulses of its points without those that friction has shifted from one point to another.
+    pub pressed: [f32; 2],
+    pub aside: Aside,
+}
+
+/// What a contact has in its block, kept here while the block's kernel is to leave it alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Aside {
+    pub resting: [f32; 2],
+    pub normal_impulse: [f32; 2],
+    pub normal_mass: [f32; 2],
+    pub tangent_impulse: f32,
+    pub tangent_mass: f32,
+    pub rolling_impulse: f32,
+    pub approach: f32,
+    pub absorbed: f32,
+}
+
+impl Aside {
+    /// A contact that the kernels leave alone: without mass and impulse, and not in an impact, as it rests.
+    pub(crate) const INERT: Aside = Aside {
+        resting: [1.0; 2],
+        normal_impulse: [0.0; 2],
+        normal_mass: [0.0; 2],
+        tangent_impulse: 0.0,
+        tangent_mass: 0.0,
+        rolling_impulse: 0.0,
+        approach: 0.0,
+        absorbed: 0.0,
+    };
+}
+
+/// The contacts of two bodies, of which at least one bore no load at the start of the step.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Bundle {
+    /// The first of its members, and one more than the last.
+    pub first: u32,
+    pub end: u32,
+    /// The bodies meet in this substep.
+    pub meets: bool,
+    /// They do so faster than a body's weight presses: the impulses are no lasting load.
+    pub landed: bool,
+    /// They are in an impact that may rebound.
+    pub impact: bool,
+    /// The fastest approach of a point that bears no load and closes its gap, as a speed below 0.
+    pub struck: f32,
+    /// The same for a point that bore no load at the start of the step.
+    pub bouncing: f32,
+}
+
+/// The bundles of a tile in this step.
+#[derive(Default)]
+pub(crate) struct Bundles {
+    pub bundles: Vec<Bundle>,
+    pub members: Vec<Member>,
+    /// No pass over the velocities was made in this substep.
+    pub begins: bool,
+    /// The bodies have moved in this substep.
+    pub moved: bool,
+}
+
+impl Bundles {
+    pub(super) fn reserve(&mut self, lanes: usize) {
+        at_least(&mut self.bundles, lanes / 2);
+        at_least(&mut self.members, lanes);
+    }
+}
+
+impl Tile {
+    /// Finds the bundles of this step, from the contacts that are active and the impulses of the last step.
+    pub(crate) fn find_bundles(&mut self) {
+        let mut found = self.bundles.take().unwrap_or_default();
+        found.bundles.clear();
+        found.members.clear();
+        (found.begins, found.moved) = (true, false);
+        for (_, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
+            for block in run.start as usize..run.end as usize {
+                let mut lanes = self.unloaded(block);
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    if self.is_of_parts(block, lane) {
+                        self.find_bundle((block, lane), &mut found);
+                    }
+                }
+            }
+        }
+        self.bundles = Some(found);
+    }
+
+    /// The active lanes of a block with manifolds that bear no load, as bits.
+    fn unloaded(&self, block: usize) -> u16 {
+        let active = self.info[block].active;
+        let Some(manifold) = self.manifold_of(block).filter(|_| active != 0) else { return 0 };
+        let impulses = self.normal[block].normal_impulse.iter().zip(&manifold.second.normal_impulse);
+        let bits = |bits, (lane, (first, second)): (usize, (&f32, &f32))| {
+            bits | u16::from(first + second <= 0.0) << lane
+        };
+        active & impulses.enumerate().fold(0, bits)
+    }
+
+    /// Tells whether a shape of this contact is a part of a compound.
+    fn is_of_parts(&self, block: usize, lane: usize) -> bool {
+        let normal = &self.normal[block];
+        self.manifold_of(block).is_some_and(|manifold| {
+            manifold.shape_a[lane].row() != normal.a[lane].row()
+                || manifold.shape_b[lane].row() != normal.b[lane].row()
+        })
+    }
+
+    /// Adds the bundle of this contact, if it has one and this is the first contact without a load in it.
+    fn find_bundle(&self, contact: (usize, usize), found: &mut Bundles) {
+        let (block, lane) = contact;
+        let normal = &self.normal[block];
+        let (a, b) = (normal.a[lane].row() as u32, normal.b[lane].row() as u32);
+        let bodies = (a.min(b), a.max(b));
+        let pairs = &self.found.pairs;
+        let of = |pair: &Pair| (pair.a, pair.b);
+        let start = pairs.partition_point(|pair| of(pair) < bodies);
+        let first = found.members.len();
+        let mut is_first = true;
+        for (index, pair) in pairs.iter().enumerate().skip(start).take_while(|(_, pair)| of(pair) == bodies) {
+            let Some((block, lane)) = self.place(index) else { continue };
+            if self.info[block].active >> lane & 1 == 0 || found.members.len() - first == MOST {
+                continue;
+            }
+            if is_first && self.unloaded(block) >> lane & 1 == 1 {
+                if (block, lane) != contact {
+                    break;
+                }
+                is_first = false;
+            }
+            found.members.push(Member {
+                block: block as u32,
+                lane: lane as u8,
+                kind: pair.kind,
+                pressed: [0.0; 2],
+                aside: Aside::INERT,
+            });
+        }
+        if is_first || found.members.len() < first + 2 {
+            found.members.truncate(first);
+            return;
+        }
+        let (first, end) = (first as u32, found.members.len() as u32);
+        found.bundles.push(Bundle { first, end, ..Bundle::default() });
+    }
+}
