@@ -147,7 +147,7 @@ fn plan_passes(settings: &Settings, any_restitution: bool, passes: &mut Vec<Plan
         let first = substep == 0;
         let velocity_pass = match settings.solver {
             Solver::Soft => Pass::Solve,
-            Solver::Projection => Pass::Relax,
+            Solver::Projection => Pass::Meet,
         };
         let mut integrate = if first { FirstVelocities } else { Velocities };
         let mut joints = JointPass::Solve;

@@ -76,8 +76,6 @@ pub(crate) struct Bundles {
     pub members: Vec<Member>,
     /// No pass over the velocities was made in this substep.
     pub begins: bool,
-    /// The bodies have moved in this substep.
-    pub moved: bool,
 }
 
 impl Bundles {
@@ -93,7 +91,7 @@ impl Tile {
         let mut found = self.bundles.take().unwrap_or_default();
         found.bundles.clear();
         found.members.clear();
-        (found.begins, found.moved) = (true, false);
+        found.begins = true;
         for (_, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
             for block in run.start as usize..run.end as usize {
                 let mut lanes = self.unloaded(block);

@@ -213,7 +213,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
     for index in range {
         if tile.info.get(index + AHEAD).is_some_and(|info| info.active != 0) {
             prefetch(&tile.normal, index + AHEAD);
-            if matches!(P::PASS, Pass::WarmStart | Pass::Relax | Pass::Bounce) {
+            if matches!(P::PASS, Pass::WarmStart | Pass::Meet | Pass::Relax | Pass::Bounce) {
                 prefetch(&tile.friction, index + AHEAD);
             }
         }
@@ -358,7 +358,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
                 Pass::WarmStart => self.warm_start(friction, i),
                 Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
                 Pass::Solve => return self.solve::<false>(bounce, i),
-                Pass::Relax => return self.relax::<false>(friction, bounce, i),
+                Pass::Meet | Pass::Relax => return self.relax::<false>(friction, bounce, i),
                 Pass::Bounce => return self.relax::<true>(friction, bounce, i),
                 Pass::Project => self.project(),
             }

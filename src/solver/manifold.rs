@@ -185,8 +185,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
                 Pass::WarmStart => self.warm_start(rough),
                 Pass::Solve if P::MOVED => return self.solve::<true>(rough.as_deref(), bounce),
                 Pass::Solve => return self.solve::<false>(rough.as_deref(), bounce),
-                Pass::Relax => return self.relax::<false>(rough, bounce),
-                Pass::Bounce => return self.relax::<true>(rough, bounce),
+                Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(rough, bounce),
                 Pass::Project => self.project(),
             }
         }
@@ -467,9 +466,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         from[0].min(from[1]).lt(L::splat(-self.rows.landing_speed))
     }
 
-    /// Solves normal impulses without bias, then friction, then rolling resistance. With `BOUNCE`, contacts in an impact rebound.
+    /// Solves normal impulses without bias, then friction, then rolling resistance. In the pass `Bounce`, contacts in an impact rebound.
     #[inline(always)]
-    unsafe fn relax<const BOUNCE: bool>(
+    unsafe fn relax<P: SweepPass>(
         &mut self,
         rough: Option<&mut RoughBlock>,
         bounce: Bounce<'_>,
@@ -485,14 +484,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut impacts = false;
         let mut bounce = bounce;
         if let Some(bounce) = bounce.as_deref_mut() {
-            // Where positions are projected, these passes come before the bodies move, and only the last one, that bounces, after that.
-            if !BOUNCE && !self.rows.is_soft {
+            if P::PASS == Pass::Meet {
                 // SAFETY: this task alone has these bodies, and each named row exists.
                 let poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
                 self.shift_arms(bounce, &vel, &poses);
             }
             impacts = self.relax_normal(&mut vel, Some(bounce));
-            if BOUNCE && impacts {
+            if P::PASS == Pass::Bounce && impacts {
                 retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));
                 zero.store(&mut bounce.approach[self.i..]);
                 zero.store(&mut bounce.absorbed[self.i..]);

@@ -7,6 +7,8 @@ pub(crate) enum Pass {
     WarmStart,
     /// Normal impulse with soft bias.
     Solve,
+    /// `Relax` before the bodies move.
+    Meet,
     /// Normal impulse without bias, then friction.
     Relax,
     /// `Relax`, and contacts that closed fast enough rebound. For the end of a substep, in worlds where something
@@ -40,6 +42,7 @@ sweep_passes! {
     WarmStart => WarmStart;
     SolveFirst => Solve false;
     Solve => Solve;
+    Meet => Meet;
     Relax => Relax;
     Bounce => Bounce;
     Project => Project;
@@ -59,6 +62,10 @@ macro_rules! with_pass {
             }
             $crate::solver::pass::Pass::Solve => {
                 type $name = $crate::solver::pass::Solve;
+                $body
+            }
+            $crate::solver::pass::Pass::Meet => {
+                type $name = $crate::solver::pass::Meet;
                 $body
             }
             $crate::solver::pass::Pass::Relax => {

@@ -118,22 +118,20 @@ pub(in crate::solver) unsafe fn after(
         tile.find_bundles();
     }
     let Some(bundles) = &mut tile.bundles else { return };
-    let was_moved = bundles.moved;
-    (bundles.begins, bundles.moved) = (bundles.begins || last, !last && (was_moved || pass == Pass::Project));
+    bundles.begins |= last;
     match pass {
         Pass::WarmStart | Pass::Project => {}
-        Pass::Solve | Pass::Relax | Pass::Bounce => {
-            let moved = was_moved || rows.is_soft && pass != Pass::Solve;
+        Pass::Solve | Pass::Meet | Pass::Relax | Pass::Bounce => {
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             each(tile, rows, elapsed, |solve| unsafe {
                 if !solve.bundle.meets {
                     return;
                 }
                 solve.take_back();
-                if moved {
-                    solve.part(pass == Pass::Bounce);
-                } else {
+                if matches!(pass, Pass::Solve | Pass::Meet) {
                     solve.meet();
+                } else {
+                    solve.part(pass == Pass::Bounce);
                 }
             });
         }
