@@ -468,14 +468,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
 
     /// Solves normal impulses without bias, then friction, then rolling resistance. In the pass `Bounce`, contacts in an impact rebound.
     #[inline(always)]
-    unsafe fn relax<P: SweepPass>(
-        &mut self,
-        rough: Option<&mut RoughBlock>,
-        bounce: Bounce<'_>,
-    ) -> bool {
+    unsafe fn relax<P: SweepPass>(&mut self, rough: Option<&mut RoughBlock>, bounce: Bounce<'_>) -> bool {
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
+        if P::PASS == Pass::Meet && self.elapsed == 0.0 {
+            // A mark has told the warm start what it had to know. What it stands for is a gap again.
+            (0..POINTS).for_each(|p| self.limit_closing(p, self.separation(p)));
+        }
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
         let mut retired = self.mark().le(L::splat(LANDED));
         if self.rows.is_last(self.elapsed) {

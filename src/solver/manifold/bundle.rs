@@ -166,7 +166,7 @@ struct Approach {
     load: f32,
     /// The fastest approach of a point that bears no load and closes its gap, as a speed below 0.
     struck: f32,
-    /// The same for a point that bore no load at the start of the step.
+    /// The same for a point that bore no load at the start of the step, and may rebound.
     bouncing: f32,
     /// The contact took a blow in the substep before.
     had_landed: bool,
@@ -186,7 +186,7 @@ impl Solve<'_> {
         let blow = all.struck < -self.rows.landing_speed;
         self.bundle.meets = blow || all.load <= 0.0 && all.struck < 0.0;
         // What comes as fast once more bears what lies on it.
-        self.bundle.landed = blow && !(had_landed || all.had_landed);
+        self.bundle.landed = blow && all.load <= 0.0 && !(had_landed || all.had_landed);
         self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
     }
 
@@ -236,7 +236,7 @@ impl Solve<'_> {
         }
         for member in &*self.members {
             let (block, lane) = (member.block as usize, usize::from(member.lane));
-            with_member!(self, member, |kernel, bounce, rough| kernel.close());
+            with_member!(self, member, |kernel, bounce, rough| kernel.close(0.0));
             if self.bundle.impact {
                 let bounce = &mut self.tile.bounce[block];
                 bounce.approach[lane] = bounce.approach[lane].min(self.bundle.bouncing);
@@ -258,7 +258,6 @@ impl Solve<'_> {
             self.press();
             if let Some(kept) = kept
                 && self.load() <= 0.0
-                && kept.gives
             {
                 // Other contacts have made the impulses of this impact needless. It still gives back what it took.
                 self.restore(&kept);
@@ -273,8 +272,7 @@ impl Solve<'_> {
                 self.retire();
             } else if self.bundle.landed {
                 for member in &*self.members {
-                    let closing = &mut self.tile.normal[member.block as usize].closing_speed;
-                    closing[usize::from(member.lane)] = LANDED;
+                    with_member!(self, member, |kernel, bounce, rough| kernel.close(LANDED));
                 }
             }
         }
@@ -470,7 +468,7 @@ impl Solve<'_> {
             // SAFETY: the caller has these bodies to itself.
             unsafe { kernel.velocities() }
         });
-        let mut kept = Kept { vel, impulses: [Impulses::default(); MOST], gives: false };
+        let mut kept = Kept { vel, impulses: [Impulses::default(); MOST] };
         for (member, to) in self.members.iter().zip(&mut kept.impulses) {
             with_member!(self, member, |kernel, bounce, rough| {
                 let i = kernel.i;
@@ -480,7 +478,6 @@ impl Solve<'_> {
                     pressed: member.pressed,
                     absorbed: bounce.as_deref().map_or(0.0, |bounce| bounce.absorbed[i]),
                 };
-                kept.gives |= bounce.is_some_and(|bounce| bounce.restitution[i] > 0.0);
             });
         }
         kept
@@ -576,8 +573,6 @@ fn exchange(tile: &mut Tile, member: &mut Member) {
 struct Kept {
     vel: Velocities<f32>,
     impulses: [Impulses; MOST],
-    /// Whether an impact gives anything back.
-    gives: bool,
 }
 
 impl Kept {

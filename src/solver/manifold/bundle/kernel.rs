@@ -29,7 +29,12 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
             of.load += pressed[p];
             if pressed[p] <= 0.0 && from < floor[p].min(0.0) {
                 of.struck = of.struck.min(from);
-                if bounce.as_deref().is_some_and(|bounce| bounce.resting[p][self.i] <= 0.0) {
+                // What gives nothing back is pushed apart like any load. (Without that a segment that lay in the corner of two moving walls
+                // sank through one of them.)
+                let bounces = |bounce: &BounceBlock| {
+                    bounce.resting[p][self.i] <= 0.0 && bounce.restitution[self.i] > 0.0
+                };
+                if bounce.as_deref().is_some_and(bounces) {
                     of.bouncing = of.bouncing.min(from);
                 }
             }
@@ -47,11 +52,11 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         soft_bias(separation, gap_speed, soft, self.rows.push_out_speed).bias
     }
 
-    /// Closes the gaps of points that are pressed.
-    pub(super) fn close(&mut self) {
+    /// Closes the gaps of points that are pressed: sets their closing speeds to 0, or to a mark.
+    pub(super) fn close(&mut self, speed: f32) {
         for p in 0..POINTS {
             if self.normal_impulse(p) > 0.0 {
-                self.set_closing_speed(p, 0.0);
+                self.set_closing_speed(p, speed);
             }
         }
     }
