@@ -6,7 +6,7 @@ use super::{Integrate, StepLoad};
 use crate::body::own::MotionLimits;
 use crate::crew::SharedSlice;
 use crate::formula::Softness;
-use crate::lane::{Lane, MAX_WIDTH, Row, RowOffset, lane_entry};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, RowOffset, lane_entry};
 use crate::settings::{Settings, Solver};
 use glam::Vec2;
 use std::ops::Range;
@@ -33,6 +33,9 @@ const PUSHED: f32 = 4.0;
 
 /// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
 const CREEP: f32 = 0.5;
+
+/// The part of the slop up to which a gap counts as closed.
+const TOUCHING: f32 = 1.0e-3;
 
 /// The mirror's rows, shared by all tasks, and the constants of the substep.
 pub(crate) struct Rows<'a> {
@@ -73,6 +76,8 @@ pub(crate) struct Rows<'a> {
     /// come back to contacts that slide at their limit, and one that was left to the ordinary friction then turned the body (a hexagon
     /// that landed at 0.7 of the static angle slid on).
     pub rounded_work: f32,
+    /// A gap up to which bodies touch, whatever rounding has left of it.
+    pub touching: f32,
     /// The part of an overlap that a step removes, spread over the substeps.
     pub projection_percent: f32,
     pub substeps: f32,
@@ -113,6 +118,7 @@ impl<'a> Rows<'a> {
             slip_speed: if settings.solver == Solver::Soft { SLIP } else { CREEP } * settings.slop,
             slide_speed: CREEP * settings.slop + PUSHED * h * settings.gravity.length(),
             rounded_work: if settings.solver == Solver::Soft { 0.0 } else { 1.0e-6 },
+            touching: TOUCHING * settings.slop,
             projection_percent: settings.projection_percent,
             substeps: settings.substeps as f32,
             projection_slop: settings.projection_slop,
@@ -134,13 +140,14 @@ impl<'a> Rows<'a> {
     }
 
     /// The speed at which a gap of this size may close after bodies were projected. In the step's last substep that is none where the contact
-    /// bears an impulse, and else what it `was`: what does not touch yet is stopped when it does. (Stopped before, it had friction for a
-    /// part of the impact only, and slid on a slope that should have held it.)
+    /// bears an impulse or the bodies touch, and else what it `was`: what does not touch yet is stopped when it does. (Stopped before, it
+    /// had friction for a part of the impact only, and slid on a slope that should have held it.)
     #[inline(always)]
     pub(super) fn closing_speed<L: Lane>(&self, separation: L, impulse: L, was: L, elapsed: f32) -> L {
         let zero = L::splat(0.0);
         if self.is_last(elapsed) {
-            L::select(impulse.gt(zero), zero, was)
+            let touch = impulse.gt(zero).or(separation.le(L::splat(self.touching)));
+            L::select(touch, zero, was)
         } else {
             separation.max(zero) * L::splat(self.inv_step)
         }

@@ -553,9 +553,10 @@ impl Constraint {
     fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64, inv_h: f64, last: bool) {
         // What is pressed has closed its gap. What is not is stopped in the next step, when it touches: friction and restitution are
         // those of the whole impact.
+        let separation = self.separation(bodies);
         if !last {
-            self.closing = self.separation(bodies).max(0.0) * inv_h;
-        } else if self.impulses.normal > 0.0 {
+            self.closing = separation.max(0.0) * inv_h;
+        } else if self.impulses.normal > 0.0 || separation <= 1e-3 * f64::from(settings.slop) {
             self.closing = 0.0;
         }
         let excess = -self.separation(bodies) - f64::from(settings.projection_slop);
