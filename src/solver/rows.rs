@@ -34,6 +34,9 @@ const PUSHED: f32 = 4.0;
 /// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
 const CREEP: f32 = 0.5;
 
+/// The overlap, in slops, up to which an impact of several contacts is no push-out.
+const SHALLOW: f32 = 2.0;
+
 /// The part of the slop up to which a gap counts as closed.
 const TOUCHING: f32 = 1.0e-3;
 
@@ -76,6 +79,8 @@ pub(crate) struct Rows<'a> {
     /// come back to contacts that slide at their limit, and one that was left to the ordinary friction then turned the body (a hexagon
     /// that landed at 0.7 of the static angle slid on).
     pub rounded_work: f32,
+    /// The overlap up to which several contacts in one impact are not pushed apart.
+    pub shallow: f32,
     /// A gap up to which bodies touch, whatever rounding has left of it.
     pub touching: f32,
     /// The part of an overlap that a step removes, spread over the substeps.
@@ -118,6 +123,7 @@ impl<'a> Rows<'a> {
             slip_speed: if settings.solver == Solver::Soft { SLIP } else { CREEP } * settings.slop,
             slide_speed: CREEP * settings.slop + PUSHED * h * settings.gravity.length(),
             rounded_work: if settings.solver == Solver::Soft { 0.0 } else { 1.0e-6 },
+            shallow: SHALLOW * settings.slop,
             touching: TOUCHING * settings.slop,
             projection_percent: settings.projection_percent,
             substeps: settings.substeps as f32,

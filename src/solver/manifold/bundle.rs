@@ -197,7 +197,7 @@ impl Solve<'_> {
             // SAFETY: the caller has these bodies to itself.
             let of = with_member!(self, member, |kernel, bounce, rough| {
                 // SAFETY: the caller has these bodies to itself.
-                unsafe { kernel.approach(bounce, floor) }
+                unsafe { kernel.approach(bounce, floor, self.bundle.impact) }
             });
             all.load += of.load;
             all.struck = all.struck.min(of.struck);
@@ -227,10 +227,6 @@ impl Solve<'_> {
                 self.shift_arms();
             }
             self.approach();
-            if self.bundle.impact {
-                // Pushed apart as well, hooked compounds lost a fifth of the energy of their gas in 5,000 steps.
-                self.floor.iter_mut().flatten().for_each(|floor| *floor = floor.min(0.0));
-            }
             self.press();
             self.rub(self.rows.is_soft);
         }
