@@ -43,6 +43,11 @@ impl Room {
         [bodies, pairs, blocks, manifolds, candidates, overflow, large].into_iter().all(|len| len <= most)
     }
 
+    /// No length is above a limit.
+    pub(super) fn at_most(self, most: usize) -> Room {
+        self.merge(Room::default(), |len, _| len.min(most))
+    }
+
     fn of(tile: &Tile) -> Room {
         Room {
             bodies: tile.next_end.saturating_sub(tile.slots.start),

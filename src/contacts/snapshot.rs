@@ -33,7 +33,8 @@ struct Restore<'a> {
 }
 
 impl Contacts {
-    pub(crate) fn write(&self, to: &mut Writer<'_>) {
+    /// Writes the contacts of so many bodies.
+    pub(crate) fn write(&self, bodies: usize, to: &mut Writer<'_>) {
         let Contacts {
             tiles: _,
             active_tiles,
@@ -54,12 +55,18 @@ impl Contacts {
         to.length(*active_tiles);
         self.all().for_each(|tile| tile.write(to));
         to.mark();
-        room.write(to);
-        overflow_room.write(to);
+        let most = self.most_room(bodies);
+        room.at_most(most).write(to);
+        overflow_room.at_most(most).write(to);
         crowded.write(to);
         woken.write(to);
         begin.write(to);
         end.write(to);
+    }
+
+    /// The longest room in a snapshot; a world that had more pairs may hold more.
+    fn most_room(&self, bodies: usize) -> usize {
+        64 * (bodies + self.pair_count()) + 4096
     }
 
     /// Reads what [`Contacts::write`] wrote. `list` are the bodies and the order of space of the same snapshot, of which the list is
@@ -104,7 +111,7 @@ impl Contacts {
         self.dropped.end.clear();
         self.dropped.changed.clear();
         self.changed.clear();
-        let most = 64 * (bodies.len + self.pair_count()) + 4096;
+        let most = self.most_room(bodies.len);
         require!(
             self.room.is_within(most) && self.overflow_room.is_within(most),
             "room for more pairs than there may be"

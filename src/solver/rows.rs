@@ -34,7 +34,7 @@ const PUSHED: f32 = 4.0;
 /// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
 const CREEP: f32 = 0.5;
 
-/// The overlap, in slops, up to which an impact of several contacts is no push-out.
+/// The overlap, in slops, up to which an impact of several contacts with a wall is no push-out.
 const SHALLOW: f32 = 2.0;
 
 /// The part of the slop up to which a gap counts as closed.
@@ -79,7 +79,7 @@ pub(crate) struct Rows<'a> {
     /// come back to contacts that slide at their limit, and one that was left to the ordinary friction then turned the body (a hexagon
     /// that landed at 0.7 of the static angle slid on).
     pub rounded_work: f32,
-    /// The overlap up to which several contacts in one impact are not pushed apart.
+    /// The overlap up to which a wall does not push out what meets it with several parts.
     pub shallow: f32,
     /// A gap up to which bodies touch, whatever rounding has left of it.
     pub touching: f32,

@@ -188,7 +188,7 @@ impl World {
         write_names(names, to);
         sensing.write(to);
         broadphase.write(bodies, *list != ListState::Void, to);
-        contacts.write(to);
+        contacts.write(bodies.len, to);
         to.mark();
     }
 

@@ -74,3 +74,46 @@ fn rollbacks_end_where_the_run_ends() {
         assert_eq!(world.state_hash(), plain.state_hash(), "step {step}");
     }
 }
+
+/// Contract: a world takes its own snapshot, whatever it had before: here a heap of which two bodies are left, and a gas that met itself.
+#[test]
+fn what_is_gone_does_not_spoil_a_snapshot() {
+    let weightless = || World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    for (bodies, steps_before) in [(200, 4), (70, 12)] {
+        let mut world = weightless();
+        let circle = |i: usize| {
+            let position = Vec2::new(0.1 * (i % 8) as f32, 0.1 * (i / 8) as f32);
+            BodyDesc::dynamic(Shape::circle(0.3), position)
+        };
+        let heap: Vec<_> = (0..bodies).map(|i| world.add_body(&circle(i)).unwrap()).collect();
+        (0..steps_before).for_each(|_| world.step());
+        world.remove_bodies(&heap[2..]).unwrap();
+        for step in 0..50 {
+            world.step();
+            assert_goes_on_from(&world, &format!("{bodies} bodies, step {step}"));
+        }
+    }
+    let mut world = weightless();
+    for i in 0..1_500_u32 {
+        let unit = |salt: u32| (i.wrapping_mul(salt) >> 8) as f32 / (1 << 24) as f32 * 2.0 - 1.0;
+        let position = 38.7 * Vec2::new(unit(2_654_435_761), unit(2_246_822_519));
+        let velocity = 560.0 * Vec2::new(unit(3_266_489_917), unit(668_265_263));
+        let circle = BodyDesc::dynamic(Shape::circle(0.3), position);
+        world.add_body(&BodyDesc { velocity, ..circle }).unwrap();
+    }
+    for step in 0..30 {
+        world.step();
+        assert_goes_on_from(&world, &format!("gas, step {step}"));
+    }
+}
+
+/// Asserts that what is restored from a world's snapshot has its state, and the same snapshot.
+fn assert_goes_on_from(world: &World, what: &str) {
+    let mut bytes = Vec::new();
+    world.save(&mut bytes);
+    let restored = World::from_snapshot(&bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(restored.state_hash(), world.state_hash(), "{what}");
+    let mut again = Vec::new();
+    restored.save(&mut again);
+    assert!(bytes == again, "{what}: the restored world's snapshot is another one");
+}
