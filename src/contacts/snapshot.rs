@@ -69,8 +69,7 @@ impl Contacts {
         64 * (bodies + self.pair_count()) + 4096
     }
 
-    /// Reads what [`Contacts::write`] wrote. `list` are the bodies and the order of space of the same snapshot, of which the list is
-    /// unless it is void.
+    /// Reads what [`Contacts::write`] wrote. `list` are the bodies and the order of space of the same snapshot.
     pub(crate) fn read(&mut self, list: &List<'_>, lives: bool, from: &mut Reader<'_>) -> Read {
         from.mark()?;
         let (broadphase, bodies) = (list.broadphase, list.bodies);
