@@ -244,8 +244,8 @@ impl<V: LineVisitor> Walk<'_, V> {
         // One more on each side, for the rounding of the reciprocal.
         let least = band_at(from_b.min(end_b) - half_b, per_height).saturating_sub(2);
         let most = band_at(from_b.max(end_b) + half_b, per_height).saturating_add(1);
-        let first = bands.partition_point(|band| band.id < least);
-        let count = bands[first..].partition_point(|band| band.id <= most);
+        let first = first_band(bands, least);
+        let count = first_band(&bands[first..], most.saturating_add(1));
         for step in 0..count {
             let band = &bands[first + if way_b < 0.0 { count - 1 - step } else { step }];
             // A body begins in its band, and ends in the next one at most. The outermost bands have all that is beyond.
@@ -335,6 +335,17 @@ fn band_at(coordinate: f64, per_height: f64) -> i32 {
     if f64::from(whole) > number { whole - 1 } else { whole }
 }
 
+/// The first band with at least this number. Where no band is missing, that is known without a search.
+fn first_band(bands: &[Band], least: i32) -> usize {
+    let Some(first) = bands.first() else { return 0 };
+    // Numbers rise by at least one.
+    let most = (i64::from(least) - i64::from(first.id)).clamp(0, bands.len() as i64) as usize;
+    if most == 0 || bands[most - 1].id < least {
+        return most;
+    }
+    bands[..most].partition_point(|band| band.id < least)
+}
+
 /// The first place of a run, sorted by `min_s`, from which on `before` is false of `column`. `value` is about where it is along s: the
 /// search begins there, and goes further by four times as much each time. (A binary search of the whole run took most of a ray's time: ten
 /// loads one after the other in each band, most of them of memory that is in no cache.)
@@ -395,7 +406,7 @@ impl<'a> Strip<'a> {
         }
         let id_at = |b: f32| (f64::from(b) / self.height).floor().clamp(-LIMIT, LIMIT) as i32;
         let (least, most) = (id_at(bounds[2]).saturating_sub(1), id_at(bounds[3]));
-        let first = self.bands.partition_point(|band| band.id < least);
+        let first = first_band(self.bands, least);
         for band in self.bands[first..].iter().take_while(|band| band.id <= most) {
             let slots = band.slots.clone();
             let least = bounds[0];
@@ -525,11 +536,10 @@ impl Broadphase {
     /// How many bands there are where a track goes.
     pub(crate) fn bands_across(&self, track: &Track) -> usize {
         let [min_x, max_x, min_y, max_y] = track.bounds(1.0);
-        let [least, most] = if self.bands.along_x { [min_x, max_x] } else { [min_y, max_y] };
-        let (least, most) = (self.bands.id_at(least), self.bands.id_at(most));
+        let ends = if self.bands.along_x { [min_x, max_x] } else { [min_y, max_y] };
+        let [least, most] = ends.map(|end| self.bands.id_at(end));
         let list = &self.bands.list;
-        list.partition_point(|band| band.id <= most)
-            .saturating_sub(list.partition_point(|band| band.id < least))
+        first_band(&list[first_band(list, least)..], most.saturating_add(1))
     }
 
     /// The half-spaces in the list.

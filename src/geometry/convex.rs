@@ -30,9 +30,9 @@ pub(crate) struct Convex {
     count: usize,
     pub radius: f64,
     /// How far a ray may pass beyond the first and the last end of a segment and still meets it, m: see [`Convex::joined`].
-    slack: [f64; 2],
+    slack: [f32; 2],
     /// The largest coordinate that it was made from, m: there f64 rounds.
-    reach: f64,
+    reach: f32,
 }
 
 /// A point that is nearer to an edge than this part of the edge's length is on it, for the direction of the shortest way out: what is
@@ -78,7 +78,7 @@ impl Convex {
     pub(crate) fn disc(centre: DVec2, radius: f64) -> Convex {
         let mut vertices = [DVec2::ZERO; MOST];
         vertices[0] = centre;
-        let reach = centre.x.abs().max(centre.y.abs());
+        let reach = centre.x.abs().max(centre.y.abs()) as f32;
         Convex { vertices, count: 1, radius, slack: [0.0; 2], reach }
     }
 
@@ -90,12 +90,13 @@ impl Convex {
             *placed = centre + turn.rotate(vertex.as_dvec2());
             reach = reach.max(placed.x.abs()).max(placed.y.abs());
         }
-        Convex { vertices, count: outline.count, radius: outline.radius.into(), slack: [0.0; 2], reach }
+        let (radius, reach) = (outline.radius.into(), reach as f32);
+        Convex { vertices, count: outline.count, radius, slack: [0.0; 2], reach }
     }
 
     /// A segment of a chain, of which a ray that passes so far beyond an end meets it, too. Two segments of a chain do not end in exactly
     /// the same point: each has its place in single precision.
-    pub(crate) fn joined(self, slack: [f64; 2]) -> Convex {
+    pub(crate) fn joined(self, slack: [f32; 2]) -> Convex {
         Convex { slack, ..self }
     }
 
@@ -184,6 +185,15 @@ impl Convex {
         difference
     }
 
+    /// The distance from a disc. The same as that of a disc as a shape, in one line if this shape is a disc, too.
+    #[inline]
+    pub(crate) fn distance_to_disc(&self, centre: DVec2, radius: f64) -> f64 {
+        if self.count == 1 {
+            return (centre - self.vertices[0]).length() - (radius + self.radius);
+        }
+        Convex::disc(centre, radius).minus(self).gap(DVec2::ZERO).distance
+    }
+
     /// The way from the shape to a point.
     pub(crate) fn gap(&self, point: DVec2) -> PointGap {
         let from_core = self.gap_of_core(point);
@@ -205,21 +215,23 @@ impl Convex {
         if self.count > 2 && inside.distance <= 0.0 {
             return inside;
         }
-        // So near to the nearest edge, the way to it has no direction.
-        let (mut nearest, mut noise) = (self.vertices[0], 0.0);
+        // The square of the length of the nearest edge, and whether the nearest point is between its ends.
+        let (mut nearest, mut size, mut between) = (self.vertices[0], 0.0, false);
         for (start, edge) in self.edges() {
             let square = edge.length_squared();
             let along = if square > 0.0 { ((point - start).dot(edge) / square).clamp(0.0, 1.0) } else { 0.0 };
             let candidate = start + along * edge;
             if candidate.distance_squared(point) < nearest.distance_squared(point) {
-                let parts =
-                    if 0.0 < along && along < 1.0 { (ON_EDGE, ON_EDGE_FAR) } else { (ON_END, ON_END) };
-                (nearest, noise) = (candidate, parts.0 * square.sqrt() + parts.1 * self.reach);
+                (nearest, size, between) = (candidate, square, 0.0 < along && along < 1.0);
             }
         }
         let way = point - nearest;
         let distance = way.length();
-        PointGap { distance, normal: if distance > noise { way / distance } else { inside.normal } }
+        let (part, far) = if between { (ON_EDGE, ON_EDGE_FAR) } else { (ON_END, ON_END) };
+        let far = far * f64::from(self.reach);
+        let has_direction =
+            distance > 0.0 && (self.count == 1 || distance * distance > part * part * size + far * far);
+        PointGap { distance, normal: if has_direction { way / distance } else { inside.normal } }
     }
 
     /// Where a ray first meets the shape, at most at `limit` of its way. A ray that begins in the shape meets it at 0.
@@ -262,7 +274,8 @@ impl Convex {
         let along = edge / length;
         let (height, speed) = (along.perp_dot(from - start), along.perp_dot(way));
         let place = along.dot(from - start);
-        let (least, most) = (-self.slack[0], length + self.slack[1]);
+        let [before, after] = self.slack.map(f64::from);
+        let (least, most) = (-before, length + after);
         if height == 0.0 && (least..=most).contains(&place) {
             return Some(self.at_start(from));
         }
@@ -381,7 +394,7 @@ pub(crate) fn ray_outline(
     (outline, grown): (&Outline, f64),
     (from, way): (DVec2, DVec2),
     limit: f64,
-    slack: [f64; 2],
+    slack: [f32; 2],
 ) -> Option<RayHit> {
     let (count, radius) = (outline.count, f64::from(outline.radius) + grown);
     let vertex = |i: usize| outline.vertices[i].as_dvec2();

@@ -12,7 +12,7 @@
 //! thin lens. (A box that grew until it held a body, and then everything in it, was 0.1 µs for each body of the world if the point was far
 //! out: 2.2 ms at 20,000 bodies.)
 
-use super::{Columns, LineVisitor, ROUNDING, Strip, band_at, first_place};
+use super::{Columns, LineVisitor, ROUNDING, Strip, band_at, first_band, first_place};
 use crate::broadphase::Broadphase;
 use crate::broadphase::bands::{Band, LIMIT};
 use crate::broadphase::levels::Levels;
@@ -98,7 +98,7 @@ impl<V: LineVisitor> Outward<V> {
         }
         let (bands, height) = (strip.bands, strip.height);
         let own = band_at(b, 1.0 / height);
-        let mut above = bands.partition_point(|band| band.id < own);
+        let mut above = first_band(bands, own);
         let mut below = above;
         // How far away the bodies of a band are at least. The outermost bands have all that is beyond.
         let to_upper = |band: &Band| match f64::from(band.id) {

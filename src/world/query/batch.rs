@@ -149,14 +149,14 @@ impl<C: Castable + Sync> Looks for Along<'_, C> {
     }
 }
 
-/// Boxes that hold where a query looks, by its number.
-struct InBoxes<B>(B);
+/// Boxes that hold where a query looks, and a point there, by its number.
+struct InBoxes<B, P>(B, P);
 
-impl<B: Fn(usize) -> [Vec2; 2] + Sync> Looks for InBoxes<B> {
+impl<B: Fn(usize) -> [Vec2; 2] + Sync, P: Fn(usize) -> Vec2 + Sync> Looks for InBoxes<B, P> {
     const BY_TREE: bool = true;
 
     fn begin(&self, query: usize) -> Vec2 {
-        self.0(query)[0]
+        self.1(query)
     }
 
     fn first(&self, _: &Near<'_>, query: usize) -> Option<[Vec2; 2]> {
@@ -168,7 +168,7 @@ impl<B: Fn(usize) -> [Vec2; 2] + Sync> Looks for InBoxes<B> {
         for query in queries {
             let bounds = self.0(query);
             saved += near.saved_in_box(bounds);
-            let region = near.region(bounds[0]);
+            let region = near.region(self.1(query));
             one_place &= *first.get_or_insert(region) == region;
         }
         // The bands around one place stay in the nearest caches, and are as good as a tree there.
@@ -344,12 +344,13 @@ impl World {
     fn overlap_regions<Q: Sync>(
         &self,
         queries: &[Q],
-        (around, region): (impl Fn(&Q) -> [Vec2; 2] + Sync, impl Fn(&Q) -> Region + Sync),
+        (begin, around): (impl Fn(&Q) -> Vec2 + Sync, impl Fn(&Q) -> [Vec2; 2] + Sync),
+        region: impl Fn(&Q) -> Region + Sync,
         filter: &QueryFilter<'_>,
         answers: &mut BatchHits<BodyPart>,
     ) {
         let sieve = &Sieve::new(&self.bodies, filter);
-        let looks = InBoxes(|query: usize| around(&queries[query]));
+        let looks = InBoxes(|query: usize| around(&queries[query]), |query: usize| begin(&queries[query]));
         answers.ask(self, queries.len(), &looks, |near, query, found| {
             let start = found.len();
             region(&queries[query]).visit(near, sieve, |at| {
@@ -449,8 +450,9 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) -> Result<(), Error> {
         check_each(points, |&point| check_vec("point", point, MAX_COORDINATE))?;
-        let at = |&point: &Vec2| Region::point(point);
-        self.overlap_regions(points, (|point: &Vec2| at(point).bounds(), at), filter, answers);
+        let region = |&point: &Vec2| Region::point(point);
+        let around = |point: &Vec2| region(point).bounds();
+        self.overlap_regions(points, (|&point: &Vec2| point, around), region, filter, answers);
         Ok(())
     }
 
@@ -467,7 +469,8 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) -> Result<(), Error> {
         check_each(probes, Probe::validate)?;
-        self.overlap_regions(probes, (Probe::around, Region::shape), filter, answers);
+        let begin = |probe: &Probe| probe.position;
+        self.overlap_regions(probes, (begin, Probe::around), Region::shape, filter, answers);
         Ok(())
     }
 
@@ -495,14 +498,19 @@ impl World {
         answers: &mut BatchHits<BodyPart>,
     ) {
         let sieve = &Sieve::new(&self.bodies, filter);
-        answers.ask(self, boxes.len(), &InBoxes(|query: usize| boxes[query]), |near, query, found| {
-            let (start, [lower, upper]) = (found.len(), boxes[query]);
-            BoxRegion { lower, upper }.visit(self, near, sieve, |at| {
-                found.push(at);
-                true
-            });
-            sort(&mut found[start..]);
-        });
+        answers.ask(
+            self,
+            boxes.len(),
+            &InBoxes(|query: usize| boxes[query], |query: usize| boxes[query][0]),
+            |near, query, found| {
+                let (start, [lower, upper]) = (found.len(), boxes[query]);
+                BoxRegion { lower, upper }.visit(self, near, sieve, |at| {
+                    found.push(at);
+                    true
+                });
+                sort(&mut found[start..]);
+            },
+        );
     }
 
     /// The surface that is nearest to each point, at most at `max_distance`: the answers are those of [`World::nearest`]. See
@@ -525,5 +533,50 @@ impl World {
         let ask = |near: &Near<'_>, query: usize| nearest(near, sieve, points[query], max_distance);
         answers.ask(self, points.len(), &Around(points), ask);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::BodyDesc;
+    use crate::geometry::shape::Shape;
+    use crate::settings::Settings;
+
+    /// Contract: a batch makes a tree, and puts its queries in order, only where that pays: not in a small world, not for few queries, nor
+    /// for those that look into empty space, nor for boxes that are all in one place.
+    #[test]
+    fn a_tree_is_made_where_it_pays() {
+        let made = |bodies: usize, queries: usize, at: &dyn Fn(usize) -> Vec2| {
+            let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+            let place = |i: usize| Vec2::new(1.5 * (i % 100) as f32, 1.5 * (i / 100) as f32);
+            let descs: Vec<BodyDesc> =
+                (0..bodies).map(|i| BodyDesc::fixed(Shape::circle(0.5), place(i))).collect();
+            world.add_bodies(&descs).unwrap();
+            world.step();
+            let rays: Vec<Ray> = (0..queries).map(|i| Ray::new(at(i), Vec2::new(9.0, 2.0))).collect();
+            let boxes: Vec<[Vec2; 2]> = (0..queries).map(|i| [at(i), at(i) + 2.0]).collect();
+            let (mut prepared, mut order) = (Prepared::default(), Order::default());
+            let mut ask = |looks: &dyn Fn(&mut Prepared, &mut Order) -> bool| {
+                let by_tree = looks(&mut prepared, &mut order);
+                // What is in the tree is asked in order.
+                assert!(!by_tree || !order.is_given());
+                by_tree
+            };
+            let along = Along { casts: &rays, nearest: true };
+            let in_boxes = InBoxes(|query: usize| boxes[query], |query: usize| boxes[query][0]);
+            [
+                ask(&|prepared, order| prepare(&world, (prepared, order), queries, &along).is_by_tree()),
+                ask(&|prepared, order| prepare(&world, (prepared, order), queries, &in_boxes).is_by_tree()),
+            ]
+        };
+        let among = |i: usize| Vec2::new((7 * i % 150) as f32, (11 * i % 150) as f32);
+        let far = |i: usize| among(i) + 1.0e5;
+        assert_eq!(made(10_000, 10_000, &among), [true; 2]);
+        assert_eq!(made(1, 20_000, &among), [false; 2]);
+        assert_eq!(made(200, 20_000, &among), [false; 2]);
+        assert_eq!(made(10_000, 60, &among), [false; 2]);
+        assert_eq!(made(10_000, 20_000, &far), [false; 2]);
+        assert!(!made(10_000, 2_000, &|_| Vec2::splat(20.0))[1]);
     }
 }

@@ -375,7 +375,8 @@ impl World {
     /// - It meets sleeping bodies, and no quarantined ones.
     /// - Of several shapes at the same place the one of the lowest handle counts, and its first part.
     ///
-    /// Distances are exact but for rounding: computed in f64 from the f32 columns and shapes.
+    /// Distances are exact but for rounding: computed in f64 from the f32 columns and shapes. Where two segments of a chain meet, each is a
+    /// little longer for rays: by what single precision may leave between the two, so that no ray passes there.
     ///
     /// # Errors
     ///

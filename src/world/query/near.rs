@@ -33,8 +33,10 @@ const SAVED_AT_MOST: usize = 200;
 /// The most queries that are tried before a batch, and the least number of queries for each of them.
 const TRIED: usize = 16;
 const QUERIES_PER_TRIED: usize = 64;
-/// The bodies of a larger world do not stay in the nearest caches from query to query, unless these are ordered by place.
+/// The bodies of a larger world do not stay in the nearest caches from query to query, unless these are ordered by place, and are so many:
+/// one for each few bodies.
 const FAR_APART: usize = 4096;
+const BODIES_PER_QUERY: usize = 4;
 
 /// What a batch of queries makes of the bodies before it asks. Kept from batch to batch for its memory.
 #[derive(Default)]
@@ -145,7 +147,7 @@ impl World {
         let ordered = queries >= 8 && others.order(self);
         let near = Near { others: ordered.then_some(&*others), ..self.near() };
         let (banded, tried) = (self.broadphase.bands.banded, (queries / QUERIES_PER_TRIED).min(TRIED));
-        let by_place = banded > FAR_APART && tried > 0;
+        let by_place = banded > FAR_APART && banded / BODIES_PER_QUERY < queries;
         if !L::BY_TREE {
             return (near, by_place);
         }
@@ -188,6 +190,12 @@ impl<'a> Near<'a> {
 }
 
 impl Near<'_> {
+    /// Whether a batch has made a tree.
+    #[cfg(test)]
+    pub(super) fn is_by_tree(&self) -> bool {
+        self.discs.is_some()
+    }
+
     /// What a tree saves a query in a box, ns.
     pub(super) fn saved_in_box(&self, [lower, upper]: [Vec2; 2]) -> usize {
         let mut saved = 0;
@@ -401,6 +409,48 @@ impl Near<'_> {
                     let mut visit = |number: usize| visit(others.slots[number] as usize, false);
                     others.levels.visit_box(level, (lower, upper, false), &mut visit);
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::BodyDesc;
+    use crate::geometry::shape::Shape;
+    use crate::settings::Settings;
+
+    /// Contract: the search for the nearest looks at few bodies, wherever the point is: among 20,000 on a grid, and among 20 clusters that
+    /// are 10 km apart; also of those added since the list was made, if a batch has ordered them.
+    #[test]
+    fn the_nearest_looks_at_few_bodies() {
+        let grid = |i: usize| Vec2::new(3.0 * (i % 142) as f32, 3.0 * (i / 142) as f32);
+        let clusters = |i: usize| Vec2::new(1.0e4 * (i % 20) as f32, 0.0) + 0.2 * grid(i / 20);
+        let places: [&dyn Fn(usize) -> Vec2; 2] = [&grid, &clusters];
+        for (place, stepped) in places.into_iter().flat_map(|place| [(place, true), (place, false)]) {
+            let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+            let descs: Vec<BodyDesc> =
+                (0..20_000).map(|i| BodyDesc::fixed(Shape::circle(0.25), place(i))).collect();
+            world.add_bodies(&descs).unwrap();
+            if stepped {
+                world.step();
+            }
+            let mut others = Others::default();
+            let ordered = others.order(&world);
+            let near = Near { others: ordered.then_some(&others), ..world.near() };
+            let points = [grid(10_071), Vec2::splat(-40.0), Vec2::new(500.0, -200.0), Vec2::splat(1.0e6)];
+            for point in points.into_iter().chain([Vec2::new(5.5e4, 3.0), Vec2::new(-1.0e6, 200.0)]) {
+                let (mut visits, mut least) = (0, 4.0e7);
+                near.outward(point, least, |slot| {
+                    visits += 1;
+                    let distance = f64::from(world.bodies.position(slot).distance(point)) - 0.25;
+                    least = distance.min(least);
+                    least
+                });
+                let distances = descs.iter().map(|desc| f64::from(desc.position.distance(point)) - 0.25);
+                assert_eq!(least, distances.fold(f64::MAX, f64::min), "from {point}");
+                assert!((1..200).contains(&visits), "{visits} from {point}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
-use super::solid::{Probe, Solid, front};
+use super::solid::{Probe, Solid, distance_to_part, front};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::convex::{Convex, NearestPoints};
@@ -105,7 +105,7 @@ impl Region {
         let [lower, upper] = self.bounds();
         near.in_box(lower, upper, |slot, _| {
             (0..near.bodies.shape_count(slot)).all(|part| {
-                let apart = Solid::of(near.bodies, slot, part).distance(&self.convex) > 0.0;
+                let apart = distance_to_part(near.bodies, (slot, part), &self.convex) > 0.0;
                 apart || !sieve.sees(slot, part) || visit(BodyPart { body: near.bodies.handle(slot), part })
             })
         });
@@ -152,25 +152,40 @@ impl BoxRegion {
         }
         near.in_box(lower, upper, |slot, overlaps| {
             let body = near.bodies.handle(slot);
-            if overlaps {
-                return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
-            }
-            let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
-            let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
             // The centre of a body of one shape is in that shape.
-            if alone && position.cmpge(lower).all() && position.cmple(upper).all() {
+            let holds_centre = || {
+                let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
+                let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
+                alone && position.cmpge(lower).all() && position.cmple(upper).all()
+            };
+            if overlaps || holds_centre() {
                 return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
             }
-            if !self.may_reach(near, slot) {
-                return true;
-            }
-            let mut goes_on = true;
-            world.visit_overlapping_parts(slot, lower, upper, |part| {
-                goes_on = !sieve.sees(slot, part) || visit(BodyPart { body, part });
-                goes_on
-            });
+            self.visit_exactly(world, near, slot, |part| {
+                !sieve.sees(slot, part) || visit(BodyPart { body, part })
+            })
+        });
+    }
+
+    /// Visits the parts of a body that overlap the box. Returns false if the visitor did. (Out of line, so that what most bodies need stays
+    /// in line.)
+    #[inline(never)]
+    fn visit_exactly(
+        &self,
+        world: &World,
+        near: &Near<'_>,
+        slot: usize,
+        mut visit: impl FnMut(u8) -> bool,
+    ) -> bool {
+        if !self.may_reach(near, slot) {
+            return true;
+        }
+        let mut goes_on = true;
+        world.visit_overlapping_parts(slot, self.lower, self.upper, |part| {
+            goes_on = visit(part);
             goes_on
         });
+        goes_on
     }
 }
 
@@ -180,7 +195,7 @@ pub(super) fn nearest(near: &Near<'_>, sieve: &Sieve<'_>, point: Vec2, most: f32
     let mut best: Option<(f64, BodyPart)> = None;
     near.outward(point, most, |slot| {
         for part in 0..near.bodies.shape_count(slot) {
-            let distance = Solid::of(near.bodies, slot, part).distance(&probe);
+            let distance = distance_to_part(near.bodies, (slot, part), &probe);
             let found = (distance, BodyPart { body: near.bodies.handle(slot), part });
             let nearer = best.is_none_or(|best| found.0 < best.0 || (found.0 == best.0 && found.1 < best.1));
             if distance <= most && nearer && sieve.sees(slot, part) {

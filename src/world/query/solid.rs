@@ -119,14 +119,26 @@ impl Solid {
 
 /// How far a ray may pass beyond the ends of a chain's segment and still meets it: where the chain goes on, by what single precision may
 /// take of the places of both segments and of their directions, so that no ray passes between the two. 0 at an end of the chain.
-fn joint_slack(bodies: &Bodies, slot: usize) -> [f64; 2] {
+fn joint_slack(bodies: &Bodies, slot: usize) -> [f32; 2] {
     let Shape::ChainSegment { half_length, before, after } = bodies.shape(slot) else { return [0.0; 2] };
     let slack = f32::EPSILON * (2.0 * bodies.position(slot).abs().max_element() + 4.0 * half_length);
-    [before, after].map(|neighbour| if neighbour.is_some() { slack.into() } else { 0.0 })
+    [before, after].map(|neighbour| if neighbour.is_some() { slack } else { 0.0 })
 }
 
 fn plane(normal: Vec2, offset: f32) -> Solid {
     Solid::Plane { normal: normal.as_dvec2().normalize_or_zero(), offset: offset.into() }
+}
+
+/// The distance between a shape of a body and another one; negative where they overlap.
+#[inline]
+pub(super) fn distance_to_part(bodies: &Bodies, (slot, part): (usize, u8), other: &Convex) -> f64 {
+    let c = &bodies.columns;
+    match c.kind[slot].shape() {
+        ShapeKind::Circle | ShapeKind::Particle => {
+            other.distance_to_disc(bodies.position(slot).as_dvec2(), c.ext_x[slot].into())
+        }
+        _ => Solid::of(bodies, slot, part).distance(other),
+    }
 }
 
 /// Where a disc, its centre moved along a ray, meets a shape of a body. A ray itself is a disc of radius 0.
