@@ -29,7 +29,7 @@ pub(crate) struct Convex {
     vertices: [DVec2; MOST],
     count: usize,
     pub radius: f64,
-    /// How far a ray may pass beyond the first and the last end of a segment and still meets it, m: see [`Convex::joined`].
+    /// How far a ray may pass beyond the first and the last end of a segment and still meets it, m: see [`Convex::join`].
     slack: [f32; 2],
     /// The largest coordinate that it was made from, m: there f64 rounds.
     reach: f32,
@@ -42,6 +42,8 @@ const ON_EDGE: f64 = 1.0e-8;
 const ON_EDGE_FAR: f64 = 1.0e-9;
 /// The same of a point beyond the end of an edge, as a part of both.
 const ON_END: f64 = 1.0e-12;
+/// What is further away than this part of the coordinates is on no edge, as no edge is longer than four of them.
+const PERHAPS_ON_EDGE: f64 = 1.0e-7;
 /// A ray that is nearer to the line of a segment than this part of their sizes is in it.
 const IN_LINE: f64 = 1.0e-14;
 
@@ -94,10 +96,10 @@ impl Convex {
         Convex { vertices, count: outline.count, radius, slack: [0.0; 2], reach }
     }
 
-    /// A segment of a chain, of which a ray that passes so far beyond an end meets it, too. Two segments of a chain do not end in exactly
-    /// the same point: each has its place in single precision.
-    pub(crate) fn joined(self, slack: [f32; 2]) -> Convex {
-        Convex { slack, ..self }
+    /// Lets a ray that passes so far beyond an end of a segment of a chain meet it, too. Two segments of a chain do not end in exactly the
+    /// same point: each has its place in single precision.
+    pub(crate) fn join(&mut self, slack: [f32; 2]) {
+        self.slack = slack;
     }
 
     fn core(&self) -> &[DVec2] {
@@ -215,23 +217,34 @@ impl Convex {
         if self.count > 2 && inside.distance <= 0.0 {
             return inside;
         }
-        // The square of the length of the nearest edge, and whether the nearest point is between its ends.
-        let (mut nearest, mut size, mut between) = (self.vertices[0], 0.0, false);
+        let mut nearest = self.vertices[0];
         for (start, edge) in self.edges() {
             let square = edge.length_squared();
             let along = if square > 0.0 { ((point - start).dot(edge) / square).clamp(0.0, 1.0) } else { 0.0 };
             let candidate = start + along * edge;
             if candidate.distance_squared(point) < nearest.distance_squared(point) {
-                (nearest, size, between) = (candidate, square, 0.0 < along && along < 1.0);
+                nearest = candidate;
             }
         }
         let way = point - nearest;
         let distance = way.length();
-        let (part, far) = if between { (ON_EDGE, ON_EDGE_FAR) } else { (ON_END, ON_END) };
-        let far = far * f64::from(self.reach);
-        let has_direction =
-            distance > 0.0 && (self.count == 1 || distance * distance > part * part * size + far * far);
+        let near = self.count > 1 && distance <= PERHAPS_ON_EDGE * f64::from(self.reach);
+        let has_direction = distance > 0.0 && !(near && self.is_on_edge(point, nearest, distance));
         PointGap { distance, normal: if has_direction { way / distance } else { inside.normal } }
+    }
+
+    /// Whether a point that is so far away from the nearest point of the core is on an edge, or on its end: then the way has no direction.
+    #[cold]
+    fn is_on_edge(&self, point: DVec2, nearest: DVec2, distance: f64) -> bool {
+        let reach = f64::from(self.reach);
+        self.edges().any(|(start, edge)| {
+            let square = edge.length_squared();
+            let along = if square > 0.0 { (point - start).dot(edge) / square } else { 0.0 };
+            let is_nearest = start + along.clamp(0.0, 1.0) * edge == nearest;
+            let (part, far) =
+                if 0.0 < along && along < 1.0 { (ON_EDGE, ON_EDGE_FAR) } else { (ON_END, ON_END) };
+            is_nearest && distance <= part * square.sqrt() + far * reach
+        })
     }
 
     /// Where a ray first meets the shape, at most at `limit` of its way. A ray that begins in the shape meets it at 0.
@@ -387,7 +400,7 @@ fn is_upper(direction: DVec2) -> bool {
 }
 
 /// Where a disc, its centre moved along a ray, first meets an outline at the origin that is not turned, at most at `limit` of its way.
-/// A ray itself is a disc of radius 0. `slack` is that of a segment of a chain: see [`Convex::joined`].
+/// A ray itself is a disc of radius 0. `slack` is that of a segment of a chain: see [`Convex::join`].
 #[inline]
 pub(crate) fn ray_outline(
     level: Level,
@@ -410,8 +423,10 @@ pub(crate) fn ray_outline(
             Meeting::Begins => {}
         }
     }
-    let convex = Convex::placed(outline, DVec2::ZERO, DVec2::X).joined(slack);
-    Convex { radius, ..convex }.ray(from, way, limit)
+    let mut convex = Convex::placed(outline, DVec2::ZERO, DVec2::X);
+    convex.join(slack);
+    convex.radius = radius;
+    convex.ray(from, way, limit)
 }
 
 /// Whether a ray passes a disc, or goes away from it. Only what is sure counts.

@@ -164,15 +164,7 @@ impl<B: Fn(usize) -> [Vec2; 2] + Sync, P: Fn(usize) -> Vec2 + Sync> Looks for In
     }
 
     fn saved(&self, near: &Near<'_>, queries: &mut dyn Iterator<Item = usize>) -> usize {
-        let (mut saved, mut first, mut one_place) = (0, None, true);
-        for query in queries {
-            let bounds = self.0(query);
-            saved += near.saved_in_box(bounds);
-            let region = near.region(self.1(query));
-            one_place &= *first.get_or_insert(region) == region;
-        }
-        // The bands around one place stay in the nearest caches, and are as good as a tree there.
-        if one_place { 0 } else { saved }
+        queries.map(|query| near.saved_in_box(self.0(query))).sum()
     }
 }
 

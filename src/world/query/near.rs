@@ -26,9 +26,9 @@ const TREE: usize = 5;
 const MANY: usize = 256;
 /// What the tree saves a query, ns: in a box that has candidates something, along a track something for each band that it crosses; and more
 /// for each candidate. At most so much.
-const SAVED_IN_BOX: usize = 40;
-const SAVED_PER_BAND: usize = 15;
-const SAVED_PER_CANDIDATE: usize = 20;
+const SAVED_IN_BOX: usize = 80;
+const SAVED_PER_BAND: usize = 3;
+const SAVED_PER_CANDIDATE: usize = 12;
 const SAVED_AT_MOST: usize = 200;
 /// The most queries that are tried before a batch, and the least number of queries for each of them.
 const TRIED: usize = 16;
@@ -154,7 +154,13 @@ impl World {
         if banded < MANY || tried == 0 || !self.broadphase.excess().is_finite() {
             return (near, false);
         }
-        let saved = looks.saved(&near, &mut (0..tried).map(|one| (2 * one + 1) * (queries / (2 * tried))));
+        let tried_queries = || (0..tried).map(|one| (2 * one + 1) * (queries / (2 * tried)));
+        let region = |query: usize| near.region(looks.begin(query));
+        // The bands around one place stay in the nearest caches, and are as good as a tree there.
+        if tried_queries().all(|query| region(query) == region(0)) {
+            return (near, false);
+        }
+        let saved = looks.saved(&near, &mut tried_queries());
         if TREE * banded * tried >= queries.saturating_mul(saved) {
             return (near, by_place && saved > 0);
         }

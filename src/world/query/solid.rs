@@ -66,9 +66,11 @@ impl Solid {
             ShapeKind::HalfSpace => plane(ext, c.ext_z[slot]),
             kind => {
                 let (outline, OutlineAt { centre, turn }) = outline_of(bodies, slot, part);
-                let convex = Convex::placed(outline, centre, turn);
-                let is_chain = kind == ShapeKind::ChainSegment;
-                Solid::Convex(if is_chain { convex.joined(joint_slack(bodies, slot)) } else { convex })
+                let mut convex = Convex::placed(outline, centre, turn);
+                if kind == ShapeKind::ChainSegment {
+                    convex.join(joint_slack(bodies, slot));
+                }
+                Solid::Convex(convex)
             }
         }
     }

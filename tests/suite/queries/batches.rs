@@ -224,7 +224,7 @@ fn batches_are_their_single_queries_in_dense_worlds() {
             };
             let angle = 6.0 * random.next() - 3.0;
             let desc = BodyDesc { angle, mass: Some(1.0), ..BodyDesc::dynamic(shape, at) };
-            if i % 3 == 0 {
+            if i.is_multiple_of(3) {
                 BodyDesc { mass: None, body_type: granule::BodyType::Static, ..desc }
             } else {
                 desc
