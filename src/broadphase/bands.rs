@@ -30,6 +30,8 @@ pub(crate) struct Bands {
     pub along_x: bool,
     /// Height of a band.
     pub height: f64,
+    /// No bounds of a body in a band are wider or higher, m.
+    pub widest: f32,
     /// The bands in use, in order.
     pub list: Vec<Band>,
     /// Old slot of each new slot: bands, then large bodies, then quarantined ones.
@@ -85,6 +87,8 @@ const SAMPLE: usize = 512;
 const LARGE_MEDIAN: f32 = 4.0;
 /// … and this many times larger than all but a twentieth of them.
 const LARGE_MOST: f32 = 2.0;
+/// More than the half extents of any bounds, m.
+const MOST_WIDE: f32 = 1.0e8;
 /// The other axis must be this many times longer to be cut instead.
 const AXIS_HYSTERESIS: f32 = 1.25;
 
@@ -108,6 +112,7 @@ impl Bands {
         self.make_room(len);
         self.memory.grown.fill(bodies, margins, frames, level, crew);
         let cutoff = self.large_cutoff(bodies);
+        self.widest = 2.0 * cutoff.min(MOST_WIDE);
         self.find_lower_bounds(bodies, cutoff, level, crew);
         // A little more than the highest body, so that rounding can't make it reach into a third band.
         let height = self.memory.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));

@@ -24,7 +24,7 @@ mod seek;
 use super::Broadphase;
 use super::levels::Levels;
 use super::tree::{CHILDREN, Group, NOWHERE, Node, Search, Tree, grow};
-use super::walk::{LineVisitor, Track};
+use super::walk::{LineVisitor, ROUNDING, Track};
 use crate::body::Bodies;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
@@ -133,14 +133,14 @@ impl DiscTree {
     }
 
     /// The fraction of a track that is looked at first.
-    fn first_piece(&self, track: &Track, sought: Sought) -> f32 {
+    fn first_piece(&self, track: &Track, nearest: bool) -> f32 {
         let length = track.way.length();
-        if sought.nearest && length > self.piece { self.piece / length } else { 1.0 }
+        if nearest && length > self.piece { self.piece / length } else { 1.0 }
     }
 
     /// The box around what is looked at first of a track.
-    pub(crate) fn bounds_of_first_piece(&self, track: &Track, sought: Sought) -> [Vec2; 2] {
-        let [min_x, max_x, min_y, max_y] = track.grown(0.0).bounds(self.first_piece(track, sought));
+    pub(crate) fn bounds_of_first_piece(&self, track: &Track, nearest: bool) -> [Vec2; 2] {
+        let [min_x, max_x, min_y, max_y] = track.grown(0.0).bounds(self.first_piece(track, nearest));
         [Vec2::new(min_x, min_y), Vec2::new(max_x, max_y)]
     }
 
@@ -151,7 +151,11 @@ impl DiscTree {
         for (number, leaf) in self.boxes.leaves.iter_mut().enumerate() {
             *leaf = Node::default();
             for place in number * CHILDREN..levels.len().min((number + 1) * CHILDREN) {
-                leaf.set(place % CHILDREN, columns.map(|column| column[place]));
+                let [min_x, max_x, min_y, max_y] = columns.map(|column| column[place]);
+                let size = min_x.abs().max(max_x.abs()).max(min_y.abs()).max(max_y.abs());
+                let rounding = ROUNDING * size;
+                let bounds = [min_x - rounding, max_x + rounding, min_y - rounding, max_y + rounding];
+                leaf.set(place % CHILDREN, bounds);
             }
         }
         self.boxes.build(Node::bounds);
@@ -169,16 +173,21 @@ impl Broadphase {
         visit: &mut impl FnMut(usize, bool) -> bool,
     ) -> bool {
         let in_box = DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]);
+        let grown = Vec2::splat(self.excess());
+        let bounds = self.bounds_in_order([lower - grown, upper + grown]);
         let mut search = Search::new(&tree.discs, place.map(|place| &place.discs), in_box);
         while search.advance(level) {
             let DiscsInBox { sure, perhaps, .. } = &mut search.sought;
+            // The bounds of a turned box or a segment are smaller than its outer disc, and cheaper than the exact test.
             let goes_on = sure.take().iter().all(|&slot| visit(slot as usize, true))
-                && perhaps.take().iter().all(|&slot| visit(slot as usize, false));
+                && perhaps
+                    .take()
+                    .iter()
+                    .all(|&slot| !self.reaches(slot as usize, &bounds) || visit(slot as usize, false));
             if !goes_on {
                 return false;
             }
         }
-        let grown = Vec2::splat(self.excess());
         let (lower, upper) = (lower - grown, upper + grown);
         let bounds = [lower.x, upper.x, lower.y, upper.y];
         if place.is_some_and(|place| place.is_without_boxes(&bounds)) {
@@ -207,7 +216,7 @@ impl Broadphase {
     ) -> bool {
         let exact = track.grown(0.0);
         let mut group = place.map(|place| &place.discs);
-        let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought));
+        let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought.nearest));
         while start < 1.0 && f64::from(start) <= *limit {
             let end = if start + piece < 1.0 { start + piece } else { 1.0 };
             let most = round_up(*limit).min(end);

@@ -30,6 +30,8 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 struct Level {
     height: f64,
+    /// No bounds are longer along the bands.
+    length: f64,
     /// Into `Levels::bands`.
     bands: Range<usize>,
     /// Around all of its bodies: `[min_s, max_s, min_b, max_b]`.
@@ -39,10 +41,9 @@ struct Level {
 /// The extent of nothing.
 const NOWHERE: [f32; 4] = [f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, f32::NEG_INFINITY];
 
-impl Level {
-    fn id_at(&self, coordinate: f32) -> i32 {
-        floor((f64::from(coordinate) / self.height).clamp(-LIMIT, LIMIT))
-    }
+/// The number of the band of a coordinate.
+fn id_at(coordinate: f32, height: f64) -> i32 {
+    floor((f64::from(coordinate) / height).clamp(-LIMIT, LIMIT))
 }
 
 /// The large bodies of a pair list, ordered by place. Their bounds are those of the list, whatever the bodies do
@@ -118,7 +119,7 @@ impl Levels {
         let key = |slot: usize| {
             let class = class_of((max_b[slot] - min_b[slot]).max(least));
             let level = class << 8 | class_of((max_s[slot] - min_s[slot]).max(least));
-            let id = Level { height: height_of(class), bands: 0..0, extent: NOWHERE }.id_at(min_b[slot]);
+            let id = id_at(min_b[slot], height_of(class));
             let place = (slot - large.start) as u32;
             u128::from(level) << LEVEL_BITS
                 | u128::from(id.cast_unsigned() ^ 1 << 31) << BAND_BITS
@@ -170,8 +171,8 @@ impl Levels {
             let bands = self.bands.len();
             if level != Some(own_level) {
                 level = Some(own_level);
-                let height = height_of(own_level >> 8);
-                self.list.push(Level { height, bands: bands..bands, extent: NOWHERE });
+                let [height, length] = [own_level >> 8, own_level & 0xff].map(height_of);
+                self.list.push(Level { height, length, bands: bands..bands, extent: NOWHERE });
             }
             let level = self.list.last_mut().expect("one was pushed for the first body");
             let [min_s, max_s, min_b, max_b] = &mut level.extent;
@@ -190,9 +191,12 @@ impl Levels {
         }
     }
 
-    /// The levels: how high their bands are, the bands, and the extent of all bodies `[min_s, max_s, min_b, max_b]`.
-    pub(super) fn strips(&self) -> impl Iterator<Item = (f64, &[Band], [f32; 4])> {
-        self.list.iter().map(|level| (level.height, &self.bands[level.bands.clone()], level.extent))
+    /// The levels: how high their bands are, and how long their bodies at most; the bands; and the extent of all bodies
+    /// `[min_s, max_s, min_b, max_b]`.
+    pub(super) fn strips(&self) -> impl Iterator<Item = (f64, f64, &[Band], [f32; 4])> {
+        self.list
+            .iter()
+            .map(|level| (level.height, level.length, &self.bands[level.bands.clone()], level.extent))
     }
 
     /// The bounds `[min_s, max_s, min_b, max_b]` by place, followed by a vector of bounds that overlap nothing; and the largest upper
@@ -211,7 +215,8 @@ impl Levels {
         mut visit: impl FnMut(Range<usize>) -> bool,
     ) -> bool {
         for level in &self.list {
-            let ids = level.id_at(range_b[0]).saturating_sub(1)..=level.id_at(range_b[1]);
+            let [least, most] = range_b.map(|b| id_at(b, level.height));
+            let ids = least.saturating_sub(1)..=most;
             let bands = &self.bands[level.bands.clone()];
             let first = bands.partition_point(|band| band.id < *ids.start());
             for band in bands[first..].iter().take_while(|band| band.id <= *ids.end()) {

@@ -365,6 +365,11 @@ impl Broadphase {
         self.fill_fronts(&Crew::alone());
         let bounds = &self.bounds;
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
+        let size = |slot: usize| {
+            let [width, height] = [0, 2].map(|side| columns[side + 1][slot] - columns[side][slot]);
+            width.max(height)
+        };
+        self.bands.widest = (0..self.bands.banded).map(size).fold(0.0, f32::max);
         let large = self.bands.banded..self.bands.large_end;
         self.levels.build(bodies, large, columns, self.bands.height as f32);
         Ok(())

@@ -14,6 +14,8 @@
 //!
 //! The line may be thick: it is the way of a box. All is in the axes of the order, s along the bands and b across.
 
+mod outward;
+
 use super::Broadphase;
 use super::bands::{Band, LIMIT};
 use super::levels::Levels;
@@ -33,13 +35,18 @@ pub(crate) struct Track {
 }
 
 /// What single precision loses of a coordinate, in some operations one after the other.
-const ROUNDING: f32 = 8.0 * f32::EPSILON;
+pub(super) const ROUNDING: f32 = 8.0 * f32::EPSILON;
+
+/// A way along an axis that is shorter than this, m, counts as none: products with it would have few digits, or none.
+const HARDLY_ANY: f32 = 1.0e-25;
 
 impl Track {
     /// Grows the box by a distance, and by what rounding may take away.
     pub(crate) fn grown(&self, by: f32) -> Track {
         let size = self.from.abs().max(self.way.abs()).max_element() + self.half.max_element() + by;
-        Track { half: self.half + Vec2::splat(by + ROUNDING * size), ..*self }
+        let half = self.half + Vec2::splat(by + (ROUNDING * size + HARDLY_ANY));
+        let way = self.way.to_array().map(|way| if way.abs() < HARDLY_ANY { 0.0 } else { way });
+        Track { half, way: way.into(), ..*self }
     }
 
     /// The part of the track up to a fraction of its way.
@@ -204,6 +211,8 @@ struct Strip<'a> {
     front: &'a [f32],
     /// The slot at each place; `None` if places are slots.
     slots: Option<&'a [u32]>,
+    /// No bounds are wider or higher, m.
+    size: f32,
     /// Around all bodies: `[min_s, max_s, min_b, max_b]`, if it is known.
     extent: Option<[f32; 4]>,
 }
@@ -235,8 +244,8 @@ impl<V: LineVisitor> Walk<'_, V> {
         // One more on each side, for the rounding of the reciprocal.
         let least = band_at(from_b.min(end_b) - half_b, per_height).saturating_sub(2);
         let most = band_at(from_b.max(end_b) + half_b, per_height).saturating_add(1);
-        let first = bands.partition_point(|band| band.id < least);
-        let count = bands[first..].partition_point(|band| band.id <= most);
+        let first = first_band(bands, least);
+        let count = first_band(&bands[first..], most.saturating_add(1));
         for step in 0..count {
             let band = &bands[first + if way_b < 0.0 { count - 1 - step } else { step }];
             // A body begins in its band, and ends in the next one at most. The outermost bands have all that is beyond.
@@ -326,6 +335,17 @@ fn band_at(coordinate: f64, per_height: f64) -> i32 {
     if f64::from(whole) > number { whole - 1 } else { whole }
 }
 
+/// The first band with at least this number. Where no band is missing, that is known without a search.
+fn first_band(bands: &[Band], least: i32) -> usize {
+    let Some(first) = bands.first() else { return 0 };
+    // Numbers rise by at least one.
+    let most = (i64::from(least) - i64::from(first.id)).clamp(0, bands.len() as i64) as usize;
+    if most == 0 || bands[most - 1].id < least {
+        return most;
+    }
+    bands[..most].partition_point(|band| band.id < least)
+}
+
 /// The first place of a run, sorted by `min_s`, from which on `before` is false of `column`. `value` is about where it is along s: the
 /// search begins there, and goes further by four times as much each time. (A binary search of the whole run took most of a ray's time: ten
 /// loads one after the other in each band, most of them of memory that is in no cache.)
@@ -369,6 +389,14 @@ fn first_place(
 }
 
 impl<'a> Strip<'a> {
+    /// How far rounding may have moved the sides of bounds: as the coordinates of the bodies in them are about those of the query, plus
+    /// the size of the bounds, the rounding of the query's coordinates comes on top of this.
+    #[inline]
+    fn rounding(&self) -> f32 {
+        ROUNDING * self.size
+    }
+
+    /// `bounds` are widened by the rounding. (Here, they would be loaded as a vector right after they were stored one by one: 20 ns.)
     fn visit_box(&self, level: Level, bounds: &[f32; 4], visit: &mut impl FnMut(usize) -> bool) -> bool {
         let apart = |[min_s, max_s, min_b, max_b]: [f32; 4]| {
             min_s > bounds[1] || max_s < bounds[0] || min_b > bounds[3] || max_b < bounds[2]
@@ -378,7 +406,7 @@ impl<'a> Strip<'a> {
         }
         let id_at = |b: f32| (f64::from(b) / self.height).floor().clamp(-LIMIT, LIMIT) as i32;
         let (least, most) = (id_at(bounds[2]).saturating_sub(1), id_at(bounds[3]));
-        let first = self.bands.partition_point(|band| band.id < least);
+        let first = first_band(self.bands, least);
         for band in self.bands[first..].iter().take_while(|band| band.id <= most) {
             let slots = band.slots.clone();
             let least = bounds[0];
@@ -410,37 +438,51 @@ impl<'a> Strip<'a> {
             columns: [&bounds.min_s, &bounds.max_s, &bounds.min_b, &bounds.max_b],
             front: &bounds.front,
             slots: None,
+            size: bands.widest,
             extent: None,
         }
     }
 
     /// The levels of the large bodies.
     fn of_levels(levels: &'a Levels) -> impl Iterator<Item = Strip<'a>> {
-        levels.strips().map(|(height, bands, extent)| {
+        levels.strips().map(|(height, length, bands, extent)| {
             let (columns, front) = levels.columns();
-            Strip { height, bands, columns, front, slots: Some(&levels.slot), extent: Some(extent) }
+            let size = height.max(length) as f32;
+            Strip { height, bands, columns, front, slots: Some(&levels.slot), size, extent: Some(extent) }
         })
     }
 
     fn walk(
         &self,
         level: Level,
-        (track, line, along_x): (&Track, &Line, bool),
-        (limit, segment): (&mut f64, &mut TrackPart),
+        (track, along_x): (&Track, bool),
+        limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
-        if self.extent.is_some_and(|extent| meets(segment, extent).bits() == 0) {
+        let track = &Track { half: track.half + self.rounding(), ..*track };
+        let segment = track.segment(along_x, *limit);
+        if self.extent.is_some_and(|extent| meets(&segment, extent).bits() == 0) {
             return true;
         }
-        let mut walk =
-            Walk { strip: self, level, track, line, along_x, limit: *limit, segment: *segment, visit };
+        let line = &Line::new(track, along_x);
+        let mut walk = Walk { strip: self, level, track, line, along_x, limit: *limit, segment, visit };
         let goes_on = walk.run();
-        (*limit, *segment) = (walk.limit, walk.segment);
+        *limit = walk.limit;
         goes_on
     }
 }
 
+/// A box `[min_s, max_s, min_b, max_b]` with sides that are further out, by what rounding takes of their coordinates, too. A side that is
+/// infinite, and beyond the other one, becomes no number: such a box overlaps nothing, before and after.
+#[inline]
+fn widened(bounds: &[f32; 4], by: f32) -> [f32; 4] {
+    let loss = |side: f32| by + ROUNDING * side.abs();
+    let [min_s, max_s, min_b, max_b] = *bounds;
+    [min_s - loss(min_s), max_s + loss(max_s), min_b - loss(min_b), max_b + loss(max_b)]
+}
+
 /// The axes of a box in the order: `[min_s, max_s, min_b, max_b]`.
+#[inline]
 fn ordered(along_x: bool, lower: Vec2, upper: Vec2) -> [f32; 4] {
     if along_x { [lower.y, upper.y, lower.x, upper.x] } else { [lower.x, upper.x, lower.y, upper.y] }
 }
@@ -454,9 +496,7 @@ impl Levels {
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
-        let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
-        let of = (track, line, along_x);
-        Strip::of_levels(self).all(|strip| strip.walk(level, of, (limit, &mut segment), visit))
+        Strip::of_levels(self).all(|strip| strip.walk(level, (track, along_x), limit, visit))
     }
 
     /// Visits the boxes that overlap a box, in lanes. Returns false if the visitor did.
@@ -467,14 +507,39 @@ impl Levels {
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
         let bounds = ordered(along_x, lower, upper);
-        Strip::of_levels(self).all(|strip| strip.visit_box(level, &bounds, visit))
+        Strip::of_levels(self).all(|strip| strip.visit_box(level, &widened(&bounds, strip.rounding()), visit))
     }
 }
 
 impl Broadphase {
+    /// A box in the axes of the order, as the bounds of the bodies in bands are compared with it.
+    #[inline]
+    pub(super) fn bounds_in_order(&self, [lower, upper]: [Vec2; 2]) -> [f32; 4] {
+        widened(&ordered(self.bands.along_x, lower, upper), ROUNDING * self.bands.widest)
+    }
+
+    /// Whether the bounds of a slot overlap such a box.
+    #[inline]
+    pub(super) fn reaches(&self, slot: usize, [min_s, max_s, min_b, max_b]: &[f32; 4]) -> bool {
+        let bounds = &self.bounds;
+        bounds.min_s[slot] <= *max_s
+            && bounds.max_s[slot] >= *min_s
+            && bounds.min_b[slot] <= *max_b
+            && bounds.max_b[slot] >= *min_b
+    }
+
     /// How far bodies that are not strays may be out of their bounds in the list, m. May be infinite.
     pub(crate) fn excess(&self) -> f32 {
         self.bounds.large_growth + self.strays.excess()
+    }
+
+    /// How many bands there are where a track goes.
+    pub(crate) fn bands_across(&self, track: &Track) -> usize {
+        let [min_x, max_x, min_y, max_y] = track.bounds(1.0);
+        let ends = if self.bands.along_x { [min_x, max_x] } else { [min_y, max_y] };
+        let [least, most] = ends.map(|end| self.bands.id_at(end));
+        let list = &self.bands.list;
+        first_band(&list[first_band(list, least)..], most.saturating_add(1))
     }
 
     /// The half-spaces in the list.
@@ -492,9 +557,7 @@ impl Broadphase {
         visit: &mut impl LineVisitor,
     ) -> bool {
         let along_x = self.bands.along_x;
-        let (line, mut segment) = (&Line::new(track, along_x), track.segment(along_x, *limit));
-        let of = (track, line, along_x);
-        Strip::of_bands(self).walk(level, of, (limit, &mut segment), visit)
+        Strip::of_bands(self).walk(level, (track, along_x), limit, visit)
             && self.levels.visit_along(level, (track, along_x), limit, visit)
     }
 
@@ -506,8 +569,7 @@ impl Broadphase {
         [lower, upper]: [Vec2; 2],
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
-        let along_x = self.bands.along_x;
-        Strip::of_bands(self).visit_box(level, &ordered(along_x, lower, upper), visit)
-            && self.levels.visit_box(level, (lower, upper, along_x), visit)
+        Strip::of_bands(self).visit_box(level, &self.bounds_in_order([lower, upper]), visit)
+            && self.levels.visit_box(level, (lower, upper, self.bands.along_x), visit)
     }
 }

@@ -29,9 +29,23 @@ pub(crate) struct Convex {
     vertices: [DVec2; MOST],
     count: usize,
     pub radius: f64,
-    /// How far the ends of a segment may be out of place, m. Two segments of a chain do not end in exactly the same point.
-    slack: f64,
+    /// How far a ray may pass beyond the first and the last end of a segment and still meets it, m: see [`Convex::join`].
+    slack: [f32; 2],
+    /// The largest coordinate that it was made from, m: there f64 rounds.
+    reach: f32,
 }
+
+/// A point that is nearer to an edge than this part of the edge's length is on it, for the direction of the shortest way out: what is
+/// left of the way to so near a point is mostly rounding. By far less than `LEVEL`, so that the direction is still that of the edge.
+const ON_EDGE: f64 = 1.0e-8;
+/// The same as a part of the coordinates.
+const ON_EDGE_FAR: f64 = 1.0e-9;
+/// The same of a point beyond the end of an edge, as a part of both.
+const ON_END: f64 = 1.0e-12;
+/// What is further away than this part of the coordinates is on no edge, as no edge is longer than four of them.
+const PERHAPS_ON_EDGE: f64 = 1.0e-7;
+/// A ray that is nearer to the line of a segment than this part of their sizes is in it.
+const IN_LINE: f64 = 1.0e-14;
 
 /// Where a ray meets a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,10 +76,12 @@ pub(crate) struct NearestPoints {
 
 impl Convex {
     /// A disc.
+    #[inline]
     pub(crate) fn disc(centre: DVec2, radius: f64) -> Convex {
         let mut vertices = [DVec2::ZERO; MOST];
         vertices[0] = centre;
-        Convex { vertices, count: 1, radius, slack: 0.0 }
+        let reach = centre.x.abs().max(centre.y.abs()) as f32;
+        Convex { vertices, count: 1, radius, slack: [0.0; 2], reach }
     }
 
     /// An outline at a place, turned to the direction `turn`.
@@ -76,13 +92,14 @@ impl Convex {
             *placed = centre + turn.rotate(vertex.as_dvec2());
             reach = reach.max(placed.x.abs()).max(placed.y.abs());
         }
-        let slack = 4.0 * f64::from(f32::EPSILON) * reach;
-        Convex { vertices, count: outline.count, radius: outline.radius.into(), slack }
+        let (radius, reach) = (outline.radius.into(), reach as f32);
+        Convex { vertices, count: outline.count, radius, slack: [0.0; 2], reach }
     }
 
-    /// The same shape, in axes whose origin is that far away from the world's: there coordinates are rounded.
-    pub(crate) fn far_out(self, origin: DVec2) -> Convex {
-        Convex { slack: self.slack + 4.0 * f64::from(f32::EPSILON) * origin.abs().max_element(), ..self }
+    /// Lets a ray that passes so far beyond an end of a segment of a chain meet it, too. Two segments of a chain do not end in exactly the
+    /// same point: each has its place in single precision.
+    pub(crate) fn join(&mut self, slack: [f32; 2]) {
+        self.slack = slack;
     }
 
     fn core(&self) -> &[DVec2] {
@@ -116,11 +133,12 @@ impl Convex {
     ///
     /// The edges of the difference are those of both shapes, in the order of their directions.
     pub(crate) fn minus(&self, other: &Convex) -> Convex {
-        let (radius, slack) = (self.radius + other.radius, self.slack + other.slack);
+        let (radius, reach) = (self.radius + other.radius, self.reach.max(other.reach));
         if other.count == 1 {
-            return Convex { radius, slack, ..self.moved(-other.vertices[0]) };
+            return Convex { radius, reach, ..self.moved(-other.vertices[0]) };
         }
-        let mut difference = Convex { vertices: [DVec2::ZERO; MOST], count: 0, radius, slack };
+        let mut difference =
+            Convex { vertices: [DVec2::ZERO; MOST], count: 0, radius, slack: self.slack, reach };
         // The lowest vertex, of several the leftmost: from there on, directions only turn left for a whole turn.
         let lowest = |convex: &Convex, sign: f64| {
             let mut best = 0;
@@ -133,6 +151,9 @@ impl Convex {
             best
         };
         let (first, second) = (lowest(self, 1.0), lowest(other, -1.0));
+        if first == 1 {
+            difference.slack.reverse();
+        }
         let edge = |convex: &Convex, sign: f64, at: usize| {
             let n = convex.count;
             sign * (convex.vertices[(at + 1) % n] - convex.vertices[at % n])
@@ -164,6 +185,15 @@ impl Convex {
             (difference.vertices[0], difference.count) = (at, 1);
         }
         difference
+    }
+
+    /// The distance from a disc. The same as that of a disc as a shape, in one line if this shape is a disc, too.
+    #[inline]
+    pub(crate) fn distance_to_disc(&self, centre: DVec2, radius: f64) -> f64 {
+        if self.count == 1 {
+            return (centre - self.vertices[0]).length() - (radius + self.radius);
+        }
+        Convex::disc(centre, radius).minus(self).gap(DVec2::ZERO).distance
     }
 
     /// The way from the shape to a point.
@@ -198,7 +228,23 @@ impl Convex {
         }
         let way = point - nearest;
         let distance = way.length();
-        PointGap { distance, normal: if distance > 0.0 { way / distance } else { inside.normal } }
+        let near = self.count > 1 && distance <= PERHAPS_ON_EDGE * f64::from(self.reach);
+        let has_direction = distance > 0.0 && !(near && self.is_on_edge(point, nearest, distance));
+        PointGap { distance, normal: if has_direction { way / distance } else { inside.normal } }
+    }
+
+    /// Whether a point that is so far away from the nearest point of the core is on an edge, or on its end: then the way has no direction.
+    #[cold]
+    fn is_on_edge(&self, point: DVec2, nearest: DVec2, distance: f64) -> bool {
+        let reach = f64::from(self.reach);
+        self.edges().any(|(start, edge)| {
+            let square = edge.length_squared();
+            let along = if square > 0.0 { (point - start).dot(edge) / square } else { 0.0 };
+            let is_nearest = start + along.clamp(0.0, 1.0) * edge == nearest;
+            let (part, far) =
+                if 0.0 < along && along < 1.0 { (ON_EDGE, ON_EDGE_FAR) } else { (ON_END, ON_END) };
+            is_nearest && distance <= part * square.sqrt() + far * reach
+        })
     }
 
     /// Where a ray first meets the shape, at most at `limit` of its way. A ray that begins in the shape meets it at 0.
@@ -231,32 +277,35 @@ impl Convex {
         }
     }
 
-    /// A segment is hit from both sides, and a little beyond its ends.
+    /// A segment is hit from both sides; where segments of a chain meet, a little beyond its ends.
     fn ray_segment(&self, from: DVec2, way: DVec2) -> Option<RayHit> {
         let (start, edge) = (self.vertices[0], self.vertices[1] - self.vertices[0]);
         let length = edge.length();
         if length == 0.0 {
-            return ray_disc(start, self.slack, from, way);
+            return ray_disc(start, 0.0, from, way);
         }
         let along = edge / length;
         let (height, speed) = (along.perp_dot(from - start), along.perp_dot(way));
         let place = along.dot(from - start);
-        let (least, most) = (-self.slack, length + self.slack);
+        let [before, after] = self.slack.map(f64::from);
+        let (least, most) = (-before, length + after);
         if height == 0.0 && (least..=most).contains(&place) {
             return Some(self.at_start(from));
         }
         // A ray in line with the segment meets its end.
-        if height.abs() <= self.slack && (height + speed).abs() <= self.slack {
-            let way_along = along.dot(way);
+        let way_along = along.dot(way);
+        let rounding = IN_LINE * (length + place.abs() + way_along.abs());
+        if height.abs() <= rounding && (height + speed).abs() <= rounding {
             let end = if way_along > 0.0 { 0.0 } else { length };
-            let fraction = (end - place) / way_along;
+            // Never −0.
+            let fraction = (end - place) / way_along + 0.0;
             if (0.0..=1.0).contains(&fraction) {
                 return Some(RayHit { fraction, normal: -along * way_along.signum() });
             }
         }
-        let fraction = -height / speed;
+        let fraction = -height / speed + 0.0;
         let crosses = speed != 0.0 && fraction >= 0.0;
-        let place = place + fraction * along.dot(way);
+        let place = place + fraction * way_along;
         if !crosses || place < least || place > most {
             return None;
         }
@@ -351,14 +400,14 @@ fn is_upper(direction: DVec2) -> bool {
 }
 
 /// Where a disc, its centre moved along a ray, first meets an outline at the origin that is not turned, at most at `limit` of its way.
-/// A ray itself is a disc of radius 0. `far_out` is the outline's place in the world: there coordinates are rounded.
+/// A ray itself is a disc of radius 0. `slack` is that of a segment of a chain: see [`Convex::join`].
 #[inline]
 pub(crate) fn ray_outline(
     level: Level,
     (outline, grown): (&Outline, f64),
     (from, way): (DVec2, DVec2),
     limit: f64,
-    far_out: DVec2,
+    slack: [f32; 2],
 ) -> Option<RayHit> {
     let (count, radius) = (outline.count, f64::from(outline.radius) + grown);
     let vertex = |i: usize| outline.vertices[i].as_dvec2();
@@ -374,8 +423,10 @@ pub(crate) fn ray_outline(
             Meeting::Begins => {}
         }
     }
-    let convex = Convex::placed(outline, DVec2::ZERO, DVec2::X).far_out(far_out);
-    Convex { radius, ..convex }.ray(from, way, limit)
+    let mut convex = Convex::placed(outline, DVec2::ZERO, DVec2::X);
+    convex.join(slack);
+    convex.radius = radius;
+    convex.ray(from, way, limit)
 }
 
 /// Whether a ray passes a disc, or goes away from it. Only what is sure counts.

@@ -164,7 +164,7 @@ mod tests {
             way in point(10.0),
         ) {
             let outline = Outline::of(&shape).expect("no half-space");
-            let ask = |level| ray_outline(level, (&outline, radius), (from, way), 1.0, DVec2::ZERO);
+            let ask = |level| ray_outline(level, (&outline, radius), (from, way), 1.0, [0.0; 2]);
             let found: Vec<Option<RayHit>> = Level::available().map(ask).collect();
             prop_assert!(found.iter().all(|touch| *touch == found[0]), "{found:?}");
             let convex = Convex::placed(&outline, DVec2::ZERO, DVec2::X);

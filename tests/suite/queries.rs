@@ -4,6 +4,7 @@
 mod batches;
 mod casts;
 mod definition;
+mod exact;
 
 use crate::reference::hull::{Form, dvec};
 use glam::DVec2;

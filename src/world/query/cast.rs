@@ -95,7 +95,8 @@ pub struct Hit {
 pub enum Visit {
     /// All other hits, too.
     Continue,
-    /// Only hits up to this fraction of the way. A fraction that is larger than the present one changes nothing.
+    /// Only hits up to this fraction of the way. A fraction that is larger than the present one changes nothing. After one below 0, or not a
+    /// number, nothing more comes.
     Clip(f32),
     /// No more hits.
     Stop,
@@ -125,6 +126,8 @@ pub(super) struct Cast<'a> {
 pub(super) trait Castable {
     fn check(&self) -> Result<(), Error>;
     fn begin(&self) -> Vec2;
+    /// The way of a box that holds what is cast, however it is turned.
+    fn track(&self) -> Track;
     /// The shape in its place, and the half extents of its bounds. `None` of a ray or a circle.
     fn shape(&self) -> Option<(Convex, Vec2)>;
     /// Only for what `check` has accepted, and its own shape.
@@ -140,13 +143,17 @@ impl Castable for Ray {
         self.from
     }
 
+    fn track(&self) -> Track {
+        Track { from: self.from, way: self.way, half: Vec2::ZERO }
+    }
+
     #[inline(always)]
     fn shape(&self) -> Option<(Convex, Vec2)> {
         None
     }
 
     fn prepare<'a>(&self, _: &'a Option<(Convex, Vec2)>) -> Cast<'a> {
-        let track = Track { from: self.from, way: self.way, half: Vec2::ZERO };
+        let track = self.track();
         Cast { moved: Moved::Disc(0.0), from: self.from.as_dvec2(), way: self.way.as_dvec2(), track }
     }
 }
@@ -158,6 +165,10 @@ impl Castable for ShapeCast {
 
     fn begin(&self) -> Vec2 {
         self.probe.position
+    }
+
+    fn track(&self) -> Track {
+        Track { from: self.probe.position, way: self.way, half: Vec2::splat(self.probe.reach()) }
     }
 
     #[inline(always)]
@@ -230,11 +241,6 @@ impl Cast<'_> {
             Moved::Shape(_) => self.track.half.length(),
         };
         Sought { outer, nearest }
-    }
-
-    /// The box around what is looked at first.
-    pub(super) fn first_bounds(&self, near: &Near<'_>, nearest: bool) -> Option<[Vec2; 2]> {
-        near.bounds_along(&self.track, self.sought(nearest))
     }
 
     /// Visits what is met, in an order that is always the same. The visitor returns up to where the search goes on.
@@ -335,12 +341,12 @@ impl World {
         cast.check()?;
         let shape = cast.shape();
         let (cast, near) = (cast.prepare(&shape), self.near());
-        let mut limit = 1.0;
+        let mut limit = 1.0f64;
         cast.visit(&near, &Sieve::new(&self.bodies, filter), false, |met| {
             match visit(cast.hit(&near, met)) {
                 Visit::Continue => {}
-                Visit::Clip(fraction) => limit = f64::from(fraction).max(0.0).min(limit),
-                Visit::Stop => limit = -1.0,
+                Visit::Clip(fraction) if fraction >= 0.0 => limit = limit.min(fraction.into()),
+                Visit::Clip(_) | Visit::Stop => limit = -1.0,
             }
             limit
         });
@@ -369,7 +375,8 @@ impl World {
     /// - It meets sleeping bodies, and no quarantined ones.
     /// - Of several shapes at the same place the one of the lowest handle counts, and its first part.
     ///
-    /// Distances are exact but for rounding: computed in f64 from the f32 columns and shapes.
+    /// Distances are exact but for rounding: computed in f64 from the f32 columns and shapes. Where two segments of a chain meet, each is a
+    /// little longer for rays: by what single precision may leave between the two, so that no ray passes there.
     ///
     /// # Errors
     ///

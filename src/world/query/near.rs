@@ -14,13 +14,29 @@ use crate::crew::with_crew;
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
 use crate::world::World;
-use glam::Vec2;
+use glam::{DVec2, Vec2};
 
 /// So many bodies that are not in the list are looked at one by one; if there are more, a batch orders them.
 const FEW: usize = 32;
 
-/// A batch makes a tree of discs if there are at most so many bodies a query. The tree costs some 5 ns a body, and saves a query some 160.
-const BODIES_PER_QUERY: usize = 32;
+/// What the tree of discs costs a batch, ns for each body in a band. (All times here are those of a Xeon of 2023, and only their ratio
+/// matters.)
+const TREE: usize = 5;
+/// In a smaller world the bands are as good as the tree.
+const MANY: usize = 256;
+/// What the tree saves a query, ns: in a box that has candidates something, along a track something for each band that it crosses; and more
+/// for each candidate. At most so much.
+const SAVED_IN_BOX: usize = 80;
+const SAVED_PER_BAND: usize = 3;
+const SAVED_PER_CANDIDATE: usize = 12;
+const SAVED_AT_MOST: usize = 200;
+/// The most queries that are tried before a batch, and the least number of queries for each of them.
+const TRIED: usize = 16;
+const QUERIES_PER_TRIED: usize = 64;
+/// The bodies of a larger world do not stay in the nearest caches from query to query, unless these are ordered by place, and are so many:
+/// one for each few bodies.
+const FAR_APART: usize = 4096;
+const BODIES_PER_QUERY: usize = 4;
 
 /// What a batch of queries makes of the bodies before it asks. Kept from batch to batch for its memory.
 #[derive(Default)]
@@ -76,6 +92,18 @@ fn bounds(bodies: &Bodies, slot: usize) -> (Vec2, Vec2) {
     (position - half, position + half)
 }
 
+/// Where a query looks.
+pub(super) trait Looks: Sync {
+    /// Whether a tree is of use.
+    const BY_TREE: bool;
+    /// A point there.
+    fn begin(&self, query: usize) -> Vec2;
+    /// The corners of a box in which it looks first, or of a larger one. `None` if that is unknown.
+    fn first(&self, near: &Near<'_>, query: usize) -> Option<[Vec2; 2]>;
+    /// What a tree saves these queries, ns.
+    fn saved(&self, near: &Near<'_>, queries: &mut dyn Iterator<Item = usize>) -> usize;
+}
+
 /// A body that a track may meet.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
@@ -104,27 +132,47 @@ impl World {
         Near { bodies, broadphase, world: self, level: *level, discs: None, place: None, others: None }
     }
 
-    /// As [`World::near`], for so many queries.
-    pub(super) fn near_for_batch<'a>(&'a self, prepared: &'a mut Prepared, queries: usize) -> Near<'a> {
+    /// As [`World::near`], for so many queries. The answer is also whether the queries are to be asked in the order of place.
+    ///
+    /// Neither the tree nor the order pays for queries that look into empty space: these take less time than the order. So some queries
+    /// of the batch are tried, to see how many candidates they have: at most one in 64.
+    pub(super) fn near_for_batch<'a, L: Looks>(
+        &'a self,
+        prepared: &'a mut Prepared,
+        queries: usize,
+        looks: &L,
+    ) -> (Near<'a>, bool) {
         let Prepared { discs, others } = prepared;
         // An order costs as much as some ten queries without it.
         let ordered = queries >= 8 && others.order(self);
-        let with_discs = self.broadphase.bands.banded / BODIES_PER_QUERY < queries;
-        if with_discs {
-            with_crew(None, |crew| discs.build(&self.bodies, &self.broadphase, crew));
+        let near = Near { others: ordered.then_some(&*others), ..self.near() };
+        let (banded, tried) = (self.broadphase.bands.banded, (queries / QUERIES_PER_TRIED).min(TRIED));
+        let by_place = banded > FAR_APART && banded / BODIES_PER_QUERY < queries;
+        if !L::BY_TREE {
+            return (near, by_place);
         }
-        Near {
-            discs: (with_discs && self.broadphase.excess().is_finite()).then_some(&*discs),
-            others: ordered.then_some(&*others),
-            ..self.near()
+        if banded < MANY || tried == 0 || !self.broadphase.excess().is_finite() {
+            return (near, false);
         }
+        let tried_queries = || (0..tried).map(|one| (2 * one + 1) * (queries / (2 * tried)));
+        let region = |query: usize| near.region(looks.begin(query));
+        // The bands around one place stay in the nearest caches, and are as good as a tree there.
+        if tried_queries().all(|query| region(query) == region(0)) {
+            return (near, false);
+        }
+        let saved = looks.saved(&near, &mut tried_queries());
+        if TREE * banded * tried >= queries.saturating_mul(saved) {
+            return (near, by_place && saved > 0);
+        }
+        with_crew(None, |crew| discs.build(&self.bodies, &self.broadphase, crew));
+        (Near { discs: Some(&*discs), ..near }, true)
     }
 }
 
 impl<'a> Near<'a> {
     /// The box around what is looked at first of a track.
-    pub(super) fn bounds_along(&self, track: &Track, sought: Sought) -> Option<[Vec2; 2]> {
-        Some(self.discs?.bounds_of_first_piece(track, sought))
+    pub(super) fn bounds_along(&self, track: &Track, nearest: bool) -> Option<[Vec2; 2]> {
+        Some(self.discs?.bounds_of_first_piece(track, nearest))
     }
 
     /// As this one, for queries that first look into one of these boxes.
@@ -148,16 +196,39 @@ impl<'a> Near<'a> {
 }
 
 impl Near<'_> {
-    /// A distance within which a point in the midst of bodies has some neighbours, m.
-    pub(super) fn first_reach(&self) -> f32 {
-        let height = self.broadphase.bands.height as f32;
-        if height > 0.0 { height } else { 1.0 }
+    /// Whether a batch has made a tree.
+    #[cfg(test)]
+    pub(super) fn is_by_tree(&self) -> bool {
+        self.discs.is_some()
+    }
+
+    /// What a tree saves a query in a box, ns.
+    pub(super) fn saved_in_box(&self, [lower, upper]: [Vec2; 2]) -> usize {
+        let mut saved = 0;
+        self.in_box(lower, upper, |_, _| {
+            saved = SAVED_PER_CANDIDATE + if saved == 0 { SAVED_IN_BOX } else { saved };
+            saved < SAVED_AT_MOST
+        });
+        saved
+    }
+
+    /// What a tree saves a query along a track, ns.
+    pub(super) fn saved_along(&self, (track, sought): (&Track, Sought)) -> usize {
+        let mut saved = SAVED_PER_BAND * self.broadphase.bands_across(track);
+        if saved < SAVED_AT_MOST {
+            self.along((track, sought), 1.0, |_| {
+                saved += SAVED_PER_CANDIDATE;
+                if saved < SAVED_AT_MOST { 1.0 } else { -1.0 }
+            });
+        }
+        saved.min(SAVED_AT_MOST)
     }
 
     /// A number of 32 bits: points that are near each other in the order of space mostly have near numbers.
     pub(super) fn region(&self, point: Vec2) -> u64 {
         let order = if self.broadphase.bands.along_x { [point.x, point.y] } else { [point.y, point.x] };
-        let per_region = [0.25, 0.125].map(|share| share / self.first_reach());
+        let height = self.broadphase.bands.height as f32;
+        let per_region = [0.25, 0.125].map(|share| share / if height > 0.0 { height } else { 1.0 });
         let [band, along] = [order[0] * per_region[0], order[1] * per_region[1]].map(|at| {
             // The conversion saturates.
             u64::from((at as i16).cast_unsigned() ^ 1 << 15)
@@ -237,17 +308,70 @@ impl Near<'_> {
         }
         let plane = self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
         let meets = plane || {
-            // The box around the disc around a shape that turns: larger than its bounds, and there without a sine.
-            let (c, position) = (&self.bodies.columns, self.bodies.position(slot));
-            let turns = c.kind[slot].shape().turns();
-            let half =
-                if turns { Vec2::splat(c.furthest[slot]) } else { Vec2::new(c.ext_x[slot], c.ext_y[slot]) };
-            let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
-            track.meets(position - half, position + half, *limit)
+            let (lower, upper) = self.loose_bounds(slot);
+            track.meets(lower, upper, *limit)
         };
         if meets {
             *limit = limit.min(visit(slot));
         }
+    }
+
+    /// Visits the bodies that may be within a distance of a point, each once: at first those that are near, in an order that is always the
+    /// same. The visitor returns within which distance others are still sought.
+    pub(super) fn outward(&self, point: Vec2, mut limit: f64, mut visit: impl FnMut(usize) -> f64) {
+        let (broadphase, level) = (self.broadphase, self.level);
+        let near = |slot: usize| self.world.is_listed_collidable(slot);
+        if broadphase.built > 0 {
+            let mut listed = |slot: usize| if near(slot) { visit(slot) } else { f64::INFINITY };
+            if broadphase.excess().is_finite() {
+                broadphase.visit_outward(level, point, &mut limit, &mut listed);
+                for &slot in broadphase.planes() {
+                    limit = limit.min(listed(slot as usize));
+                }
+            } else {
+                for slot in 0..broadphase.built {
+                    if self.is_within(slot, point, limit) {
+                        limit = limit.min(listed(slot));
+                    }
+                }
+            }
+        }
+        match self.others {
+            None => {
+                for slot in self.world.unlisted() {
+                    if self.is_within(slot, point, limit) {
+                        limit = limit.min(visit(slot));
+                    }
+                }
+            }
+            Some(others) => {
+                for &slot in &others.planes {
+                    limit = limit.min(visit(slot as usize));
+                }
+                let mut visit = |number: usize| visit(others.slots[number] as usize);
+                others.levels.visit_outward(level, (point, false), (0.0, &mut limit), &mut visit);
+            }
+        }
+    }
+
+    /// Whether the bounds of a body may be within a distance of a point.
+    fn is_within(&self, slot: usize, point: Vec2, limit: f64) -> bool {
+        if self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+            return true;
+        }
+        let (lower, upper) = self.loose_bounds(slot);
+        let [lower, upper, point] = [lower, upper, point].map(|at| at.as_dvec2());
+        (lower - point).max(point - upper).max(DVec2::ZERO).length() <= limit.max(0.0)
+    }
+
+    /// Bounds of a body, without a sine: those of the disc around a shape that turns. With what rounding may take away.
+    fn loose_bounds(&self, slot: usize) -> (Vec2, Vec2) {
+        let (c, position) = (&self.bodies.columns, self.bodies.position(slot));
+        let turns = c.kind[slot].shape().turns();
+        let half =
+            if turns { Vec2::splat(c.furthest[slot]) } else { Vec2::new(c.ext_x[slot], c.ext_y[slot]) };
+        let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
+        (position - half, position + half)
     }
 
     /// Visits each body once whose bounds may overlap a box, in an order that is always the same, until `visit` returns false. Bounds
@@ -291,6 +415,48 @@ impl Near<'_> {
                     let mut visit = |number: usize| visit(others.slots[number] as usize, false);
                     others.levels.visit_box(level, (lower, upper, false), &mut visit);
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::BodyDesc;
+    use crate::geometry::shape::Shape;
+    use crate::settings::Settings;
+
+    /// Contract: the search for the nearest looks at few bodies, wherever the point is: among 20,000 on a grid, and among 20 clusters that
+    /// are 10 km apart; also of those added since the list was made, if a batch has ordered them.
+    #[test]
+    fn the_nearest_looks_at_few_bodies() {
+        let grid = |i: usize| Vec2::new(3.0 * (i % 142) as f32, 3.0 * (i / 142) as f32);
+        let clusters = |i: usize| Vec2::new(1.0e4 * (i % 20) as f32, 0.0) + 0.2 * grid(i / 20);
+        let places: [&dyn Fn(usize) -> Vec2; 2] = [&grid, &clusters];
+        for (place, stepped) in places.into_iter().flat_map(|place| [(place, true), (place, false)]) {
+            let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+            let descs: Vec<BodyDesc> =
+                (0..20_000).map(|i| BodyDesc::fixed(Shape::circle(0.25), place(i))).collect();
+            world.add_bodies(&descs).unwrap();
+            if stepped {
+                world.step();
+            }
+            let mut others = Others::default();
+            let ordered = others.order(&world);
+            let near = Near { others: ordered.then_some(&others), ..world.near() };
+            let points = [grid(10_071), Vec2::splat(-40.0), Vec2::new(500.0, -200.0), Vec2::splat(1.0e6)];
+            for point in points.into_iter().chain([Vec2::new(5.5e4, 3.0), Vec2::new(-1.0e6, 200.0)]) {
+                let (mut visits, mut least) = (0, 4.0e7);
+                near.outward(point, least, |slot| {
+                    visits += 1;
+                    let distance = f64::from(world.bodies.position(slot).distance(point)) - 0.25;
+                    least = distance.min(least);
+                    least
+                });
+                let distances = descs.iter().map(|desc| f64::from(desc.position.distance(point)) - 0.25);
+                assert_eq!(least, distances.fold(f64::MAX, f64::min), "from {point}");
+                assert!((1..200).contains(&visits), "{visits} from {point}");
             }
         }
     }

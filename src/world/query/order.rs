@@ -17,7 +17,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Orders queries by where they begin.
+    /// Orders queries by where they begin; 0 of them, if they stay in their own order.
     pub(super) fn sort(&mut self, near: &Near<'_>, count: usize, begin: impl Fn(usize) -> Vec2) {
         make_room(&mut self.keys, count);
         self.keys.extend((0..count).map(|query| near.region(begin(query)) << 32 | query as u64));
@@ -26,15 +26,20 @@ impl Order {
         }
     }
 
+    /// Whether the queries are in their own order.
+    pub(super) fn is_given(&self) -> bool {
+        self.keys.is_empty() || self.keys.len() > MOST_ORDERED
+    }
+
     /// The query at a place.
     pub(super) fn query(&self, place: usize) -> usize {
-        // The number is in the lower half, if there are not too many.
-        if self.keys.len() <= MOST_ORDERED { self.keys[place] as u32 as usize } else { place }
+        // The number is in the lower half.
+        if self.is_given() { place } else { self.keys[place] as u32 as usize }
     }
 
     /// Finds the places of all queries.
     pub(super) fn invert(&mut self) {
-        if self.keys.len() <= MOST_ORDERED {
+        if !self.is_given() {
             resize(&mut self.places, self.keys.len());
             for (place, &key) in self.keys.iter().enumerate() {
                 self.places[key as u32 as usize] = place as u32;
@@ -44,6 +49,6 @@ impl Order {
 
     /// The place of a query.
     pub(super) fn place(&self, query: usize) -> usize {
-        if self.keys.len() <= MOST_ORDERED { self.places[query] as usize } else { query }
+        if self.is_given() { query } else { self.places[query] as usize }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
-use super::solid::{Probe, Solid, front};
+use super::solid::{Probe, Solid, distance_to_part, front};
 use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::convex::{Convex, NearestPoints};
@@ -105,7 +105,7 @@ impl Region {
         let [lower, upper] = self.bounds();
         near.in_box(lower, upper, |slot, _| {
             (0..near.bodies.shape_count(slot)).all(|part| {
-                let apart = Solid::of(near.bodies, slot, part).distance(&self.convex) > 0.0;
+                let apart = distance_to_part(near.bodies, (slot, part), &self.convex) > 0.0;
                 apart || !sieve.sees(slot, part) || visit(BodyPart { body: near.bodies.handle(slot), part })
             })
         });
@@ -120,6 +120,24 @@ pub(super) struct BoxRegion {
 }
 
 impl BoxRegion {
+    /// Whether the box meets a half-space, or the bounds of another body, which are a little larger here.
+    fn may_reach(&self, near: &Near<'_>, slot: usize) -> bool {
+        let [lower, upper] = [self.lower, self.upper].map(|corner| corner.as_dvec2());
+        if near.bodies.columns.kind[slot].shape() != ShapeKind::HalfSpace {
+            let position = near.bodies.position(slot).as_dvec2();
+            let half = 1.000_01 * near.bodies.bounds(slot).as_dvec2();
+            return (position - half).cmple(upper).all() && (position + half).cmpge(lower).all();
+        }
+        let Solid::Plane { normal, offset } = Solid::of(near.bodies, slot, 0) else { return false };
+        // The box may be infinite along an axis on which the normal is zero.
+        let deepest = |normal: f64, lower: f64, upper: f64| match normal {
+            0.0 => 0.0,
+            _ if normal < 0.0 => normal * upper,
+            _ => normal * lower,
+        };
+        deepest(normal.x, lower.x, upper.x) + deepest(normal.y, lower.y, upper.y) <= offset
+    }
+
     /// Visits the shapes that overlap the box.
     pub(super) fn visit(
         &self,
@@ -134,52 +152,58 @@ impl BoxRegion {
         }
         near.in_box(lower, upper, |slot, overlaps| {
             let body = near.bodies.handle(slot);
-            if overlaps {
-                return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
-            }
-            let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
-            let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
             // The centre of a body of one shape is in that shape.
-            if alone && position.cmpge(lower).all() && position.cmple(upper).all() {
+            let holds_centre = || {
+                let (position, kind) = (near.bodies.position(slot), near.bodies.columns.kind[slot].shape());
+                let alone = !matches!(kind, ShapeKind::Compound | ShapeKind::HalfSpace);
+                alone && position.cmpge(lower).all() && position.cmple(upper).all()
+            };
+            if overlaps || holds_centre() {
                 return !sieve.sees(slot, 0) || visit(BodyPart { body, part: 0 });
             }
-            if !world.bounds_overlap(slot, lower, upper) {
-                return true;
-            }
-            let mut goes_on = true;
-            world.visit_overlapping_parts(slot, lower, upper, |part| {
-                goes_on = !sieve.sees(slot, part) || visit(BodyPart { body, part });
-                goes_on
-            });
+            self.visit_exactly(world, near, slot, |part| {
+                !sieve.sees(slot, part) || visit(BodyPart { body, part })
+            })
+        });
+    }
+
+    /// Visits the parts of a body that overlap the box. Returns false if the visitor did. (Out of line, so that what most bodies need stays
+    /// in line.)
+    #[inline(never)]
+    fn visit_exactly(
+        &self,
+        world: &World,
+        near: &Near<'_>,
+        slot: usize,
+        mut visit: impl FnMut(u8) -> bool,
+    ) -> bool {
+        if !self.may_reach(near, slot) {
+            return true;
+        }
+        let mut goes_on = true;
+        world.visit_overlapping_parts(slot, self.lower, self.upper, |part| {
+            goes_on = visit(part);
             goes_on
         });
+        goes_on
     }
 }
 
 /// The surface that is nearest to a point, at most at a distance.
 pub(super) fn nearest(near: &Near<'_>, sieve: &Sieve<'_>, point: Vec2, most: f32) -> Option<Nearest> {
-    let probe = Convex::disc(point.as_dvec2(), 0.0);
-    let (mut best, mut reach): (Option<(f64, BodyPart)>, f32) = (None, near.first_reach().min(most));
-    loop {
-        near.in_box(point - reach, point + reach, |slot, _| {
-            for part in 0..near.bodies.shape_count(slot) {
-                let distance = Solid::of(near.bodies, slot, part).distance(&probe);
-                let found = (distance, BodyPart { body: near.bodies.handle(slot), part });
-                let nearer =
-                    best.is_none_or(|best| found.0 < best.0 || (found.0 == best.0 && found.1 < best.1));
-                if distance <= f64::from(most) && nearer && sieve.sees(slot, part) {
-                    best = Some(found);
-                }
+    let (probe, most) = (Convex::disc(point.as_dvec2(), 0.0), f64::from(most));
+    let mut best: Option<(f64, BodyPart)> = None;
+    near.outward(point, most, |slot| {
+        for part in 0..near.bodies.shape_count(slot) {
+            let distance = distance_to_part(near.bodies, (slot, part), &probe);
+            let found = (distance, BodyPart { body: near.bodies.handle(slot), part });
+            let nearer = best.is_none_or(|best| found.0 < best.0 || (found.0 == best.0 && found.1 < best.1));
+            if distance <= most && nearer && sieve.sees(slot, part) {
+                best = Some(found);
             }
-            true
-        });
-        // What is further away than the box reaches may have been missed.
-        if reach >= most || best.is_some_and(|(distance, _)| distance <= f64::from(0.999 * reach)) {
-            break;
         }
-        let wanted = best.map_or(4.0 * reach, |(distance, _)| 1.01 * distance as f32);
-        reach = wanted.max(1.01 * reach).min(most);
-    }
+        best.map_or(most, |(distance, _)| distance)
+    });
     let (distance, BodyPart { body, part }) = best?;
     let slot = near.bodies.slot_of(body).ok()?;
     let found = Solid::of(near.bodies, slot, part).nearest(&probe);
@@ -402,7 +426,7 @@ impl World {
         Ok(deepest.filter(|&(depth, _)| depth > 0.0))
     }
 
-    /// Visits the parts of a body that overlap a box which overlaps the body's bounds, until `visit` returns false. Works in f64, so that
+    /// Visits the parts of a body that overlap a box, which meets the body if that is a half-space, until `visit` returns false. Works in f64, so that
     /// the edges are where the numbers say.
     pub(super) fn visit_overlapping_parts(
         &self,
@@ -412,7 +436,7 @@ impl World {
         mut visit: impl FnMut(u8) -> bool,
     ) {
         let shape = self.bodies.shape(slot);
-        if matches!(shape, Shape::HalfSpace { .. } | Shape::Aabb { .. }) {
+        if matches!(shape, Shape::HalfSpace { .. }) {
             visit(0);
             return;
         }
@@ -422,6 +446,13 @@ impl World {
         let lower = (lower.as_dvec2() - position).max(-reach);
         let upper = (upper.as_dvec2() - position).min(reach);
         if !lower.cmple(upper).all() {
+            return;
+        }
+        if let Shape::Aabb { half_extents } = shape {
+            let half = half_extents.as_dvec2();
+            if lower.cmple(half).all() && upper.cmpge(-half).all() {
+                visit(0);
+            }
             return;
         }
         if !self.bodies.columns.kind[slot].shape().turns() {

@@ -64,9 +64,13 @@ impl Solid {
             ShapeKind::Circle | ShapeKind::Particle => Solid::Convex(Convex::disc(centre, ext.x.into())),
             ShapeKind::Aabb => Solid::Convex(upright_box(centre, ext)),
             ShapeKind::HalfSpace => plane(ext, c.ext_z[slot]),
-            _ => {
+            kind => {
                 let (outline, OutlineAt { centre, turn }) = outline_of(bodies, slot, part);
-                Solid::Convex(Convex::placed(outline, centre, turn))
+                let mut convex = Convex::placed(outline, centre, turn);
+                if kind == ShapeKind::ChainSegment {
+                    convex.join(joint_slack(bodies, slot));
+                }
+                Solid::Convex(convex)
             }
         }
     }
@@ -115,8 +119,28 @@ impl Solid {
     }
 }
 
+/// How far a ray may pass beyond the ends of a chain's segment and still meets it: where the chain goes on, by what single precision may
+/// take of the places of both segments and of their directions, so that no ray passes between the two. 0 at an end of the chain.
+fn joint_slack(bodies: &Bodies, slot: usize) -> [f32; 2] {
+    let Shape::ChainSegment { half_length, before, after } = bodies.shape(slot) else { return [0.0; 2] };
+    let slack = f32::EPSILON * (2.0 * bodies.position(slot).abs().max_element() + 4.0 * half_length);
+    [before, after].map(|neighbour| if neighbour.is_some() { slack } else { 0.0 })
+}
+
 fn plane(normal: Vec2, offset: f32) -> Solid {
     Solid::Plane { normal: normal.as_dvec2().normalize_or_zero(), offset: offset.into() }
+}
+
+/// The distance between a shape of a body and another one; negative where they overlap.
+#[inline]
+pub(super) fn distance_to_part(bodies: &Bodies, (slot, part): (usize, u8), other: &Convex) -> f64 {
+    let c = &bodies.columns;
+    match c.kind[slot].shape() {
+        ShapeKind::Circle | ShapeKind::Particle => {
+            other.distance_to_disc(bodies.position(slot).as_dvec2(), c.ext_x[slot].into())
+        }
+        _ => Solid::of(bodies, slot, part).distance(other),
+    }
 }
 
 /// Where a disc, its centre moved along a ray, meets a shape of a body. A ray itself is a disc of radius 0.
@@ -142,7 +166,7 @@ pub(super) fn disc_meets_part(
         }
         ShapeKind::Aabb => {
             let outline = Outline::of(&Shape::Aabb { half_extents: ext() })?;
-            ray_outline(level, (&outline, radius), (from - centre, way), limit, centre)
+            ray_outline(level, (&outline, radius), (from - centre, way), limit, [0.0; 2])
         }
         kind => {
             let slack = 8.0 * f64::from(f32::EPSILON) * (centre.abs().max_element() + 1.0);
@@ -155,10 +179,12 @@ pub(super) fn disc_meets_part(
             let undo = DVec2::new(turn.x, -turn.y);
             let (near, along) = (undo.rotate(from - centre), undo.rotate(way));
             // A chain's segment is solid on its right only. A ray must cross it.
-            if kind == ShapeKind::ChainSegment && (near.y < 0.0 || (radius == 0.0 && along.y >= 0.0)) {
+            let is_chain = kind == ShapeKind::ChainSegment;
+            if is_chain && (near.y < 0.0 || (radius == 0.0 && along.y >= 0.0)) {
                 return None;
             }
-            let touch = ray_outline(level, (outline, radius), (near, along), limit, centre)?;
+            let slack = if is_chain && radius == 0.0 { joint_slack(bodies, slot) } else { [0.0; 2] };
+            let touch = ray_outline(level, (outline, radius), (near, along), limit, slack)?;
             Some(RayHit { normal: turn.rotate(touch.normal), ..touch })
         }
     }
@@ -212,6 +238,22 @@ impl Probe {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Within which distance of its centre the shape is, however it is turned. With what rounding may take away. 0 of a half-space.
+    pub(super) fn reach(&self) -> f32 {
+        let round = match self.shape {
+            Shape::Circle { radius } | Shape::Particle { radius } => Some(radius),
+            _ => None,
+        };
+        let reach = round.or_else(|| Some(Outline::of(&self.shape)?.reach())).unwrap_or(0.0);
+        reach * (1.0 + 16.0 * f32::EPSILON)
+    }
+
+    /// The corners of a box that holds the shape, however it is turned.
+    pub(super) fn around(&self) -> [Vec2; 2] {
+        let half = self.reach() + 8.0 * f32::EPSILON * self.position.abs();
+        [self.position - half, self.position + half]
     }
 
     /// The shape in its place, and the half extents of its bounds about `position`. `None` for a half-space.

@@ -184,7 +184,8 @@ fn batches_are_their_single_queries_at_many_bodies() {
         }
         (0..3).for_each(|_| world.step());
         let around = [origin + Vec2::new(-70.0, -5.0), origin + Vec2::new(70.0, 60.0)];
-        let questions = Questions::new(&mut random, 170, around);
+        // So many that a tree pays for each kind of query.
+        let questions = Questions::new(&mut random, 1_000, around);
         check(&mut world, &questions, "stepped");
         for i in (0..handles.len()).step_by(97) {
             let to = random.point(around);
@@ -197,5 +198,58 @@ fn batches_are_their_single_queries_at_many_bodies() {
             }
         }
         check(&mut world, &questions, "edited");
+    }
+}
+
+/// Contract: the same in small worlds of all kinds of bodies, large and small, dense enough for a tree: new, stepped and edited, near the
+/// origin and far away.
+#[test]
+fn batches_are_their_single_queries_in_dense_worlds() {
+    set_oversubscribe(true);
+    for seed in 0..9 {
+        let mut random = Random(seed);
+        let origin = [0.0, 1.0e4, -1.0e5][seed as usize % 3] * Vec2::new(1.0, -0.5);
+        let around = [origin - 12.0, origin + 12.0];
+        let mut world = World::new(granule::Settings::default()).unwrap();
+        let any = |random: &mut Random, i: usize| {
+            let (size, at) = (0.05 + random.length(6.0), random.point(around));
+            let shape = match i % 7 {
+                0 => Shape::circle(size),
+                1 => Shape::oriented_box(size, 0.3),
+                2 => Shape::capsule(size, 0.1),
+                3 => Shape::segment(size),
+                4 => Shape::particle(0.1),
+                5 => Shape::aabb(size, 0.2),
+                _ => Shape::Polygon(granule::Polygon::regular(5, size).unwrap()),
+            };
+            let angle = 6.0 * random.next() - 3.0;
+            let desc = BodyDesc { angle, mass: Some(1.0), ..BodyDesc::dynamic(shape, at) };
+            if i.is_multiple_of(3) {
+                BodyDesc { mass: None, body_type: granule::BodyType::Static, ..desc }
+            } else {
+                desc
+            }
+        };
+        for i in 0..400 {
+            let desc = any(&mut random, i);
+            let desc = if i % 7 == 4 { BodyDesc { angle: 0.0, ..desc } } else { desc };
+            world.add_body(&desc).unwrap();
+        }
+        let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, -11.0), origin);
+        world.add_body(&floor).unwrap();
+        let points: Vec<Vec2> = (-8..=8).map(|x| origin + Vec2::new(x as f32, (x * x % 5) as f32)).collect();
+        let hills = granule::Assembly::chain(&points, false, granule::Material::default()).unwrap();
+        world.add_assembly(&hills).unwrap();
+        (0..seed % 4).for_each(|_| world.step());
+        let questions = Questions::new(&mut random, 400, around);
+        check(&mut world, &questions, &format!("seed {seed}"));
+        let bodies: Vec<_> = world.handles().collect();
+        for &body in bodies.iter().step_by(23) {
+            let _ = world.set_position(body, random.point(around));
+        }
+        for i in 0..40 {
+            world.add_body(&any(&mut random, 7 * i)).unwrap();
+        }
+        check(&mut world, &questions, &format!("seed {seed}, edited"));
     }
 }
