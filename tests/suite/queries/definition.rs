@@ -5,6 +5,9 @@ use crate::reference::hull::{Form, Hull, dvec};
 use glam::DVec2;
 use granule::{BodyPart, Probe, Ray, Shape, ShapeCast, World};
 
+/// How far single precision may move a segment aside, m.
+const ACROSS: f64 = 1e-5;
+
 /// The distance of two shapes; if they overlap, minus the shortest way that parts them.
 pub fn signed(form: &Form, other: &Hull) -> f64 {
     let hull = match form {
@@ -90,7 +93,7 @@ impl Moved {
         (earliest, latest.filter(|_| front > BAND && !away))
     }
 
-    /// When a point crosses a segment, well inside of it.
+    /// When a point has crossed a segment, well inside of it.
     fn crossing(&self, hull: &Hull) -> Option<f64> {
         let ([a, b], true) = (&hull.corners[..], hull.radius == 0.0 && self.is_ray) else { return None };
         let along = (*b - *a).normalize();
@@ -99,7 +102,9 @@ impl Moved {
         let time = start / (start - end);
         let place = along.dot(self.centre + time * self.way - *a);
         let crosses = start * end < 0.0 && start.abs() > BAND && end.abs() > BAND;
-        (crosses && place > BAND && place < a.distance(*b) - BAND).then_some(time)
+        // A ray that is almost parallel to the segment meets it much later if the segment is a little further away.
+        let latest = (start + ACROSS.copysign(start)) / (start - end);
+        (crosses && place > BAND && place < a.distance(*b) - BAND).then_some(latest)
     }
 }
 
