@@ -1,11 +1,14 @@
-//! 10,000 rays, circle casts and boxes at 50,000 bodies of all shapes: single queries, and a batch, on one thread.
+//! Queries at 50,000 bodies of all shapes, on one thread: 10,000 rays, circle casts, boxes and nearest bodies, single and in a batch, and 100
+//! nearest bodies of points far away; and 10,000 rays at one body, where an answer costs least.
 //!
-//! `cargo bench -p granule-benches --bench queries`, or `-- rays` for one kind. Times are for all 10,000.
+//! `cargo bench -p granule-benches --bench queries`, or `-- rays` for one kind. Times are for all queries of a row.
 
 mod profiler;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use granule::{BatchFirst, BatchHits, QueryFilter, Ray, Settings, Shape, ShapeCast, Vec2, World, scene};
+use granule::{
+    BatchFirst, BatchHits, BodyDesc, QueryFilter, Ray, Settings, Shape, ShapeCast, Vec2, World, scene,
+};
 use std::hint::black_box;
 
 const QUERIES: usize = 10_000;
@@ -92,12 +95,47 @@ fn queries(criterion: &mut Criterion) {
         let mut answers = BatchHits::new();
         bencher.iter(|| world.overlap_aabbs(black_box(&boxes), open, &mut answers));
     });
+    let points: Vec<Vec2> = ways(1.0).into_iter().map(|(at, _)| at).collect();
+    let nearest = |points: &[Vec2]| {
+        points.iter().filter(|&&at| world.nearest(at, f32::INFINITY, open).unwrap().is_some()).count()
+    };
+    group.bench_function("nearest/single", |bencher| bencher.iter(|| nearest(black_box(&points))));
+    group.bench_function("nearest/batch", |bencher| {
+        let mut answers = BatchFirst::new();
+        bencher
+            .iter(|| world.nearest_to_points(black_box(&points), f32::INFINITY, open, &mut answers).unwrap());
+    });
+    let far: Vec<Vec2> = points.iter().take(100).map(|&at| at + Vec2::splat(1.0e4)).collect();
+    group.throughput(Throughput::Elements(far.len() as u64));
+    group.bench_function("nearest/far away", |bencher| bencher.iter(|| nearest(black_box(&far))));
+    group.finish();
+}
+
+/// Rays at a world of one body: what a query costs before it looks at anything.
+fn one_body(criterion: &mut Criterion) {
+    let mut world = World::new(Settings::default()).unwrap();
+    world.add_body(&BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO)).unwrap();
+    world.step();
+    let mut random = Random(2);
+    let from = |random: &mut Random| random.within([Vec2::splat(-2.0), Vec2::splat(2.0)]);
+    let rays: Vec<Ray> =
+        (0..QUERIES).map(|_| Ray { from: from(&mut random), way: from(&mut random) }).collect();
+    let open = &QueryFilter::default();
+    let mut group = criterion.benchmark_group("one body");
+    group.throughput(Throughput::Elements(QUERIES as u64));
+    group.bench_function("rays/single", |bencher| {
+        bencher.iter(|| rays.iter().filter(|ray| world.cast_ray(ray, open).unwrap().is_some()).count());
+    });
+    group.bench_function("rays/batch", |bencher| {
+        let mut answers = BatchFirst::new();
+        bencher.iter(|| world.cast_rays(black_box(&rays), open, &mut answers).unwrap());
+    });
     group.finish();
 }
 
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20).with_profiler(profiler::FlameGraphs::new(997));
-    targets = queries
+    targets = queries, one_body
 }
 criterion_main!(benches);

@@ -76,13 +76,49 @@ pub(crate) struct Bundles {
     pub members: Vec<Member>,
     /// No pass over the velocities was made in this substep.
     pub begins: bool,
+    order: Order,
 }
 
 impl Bundles {
-    pub(super) fn reserve(&mut self, lanes: usize) {
+    pub(super) fn reserve(&mut self, lanes: usize, unsorted: usize) {
         at_least(&mut self.bundles, lanes / 2);
         at_least(&mut self.members, lanes);
+        at_least(&mut self.order.0, unsorted);
     }
+}
+
+/// The pairs of a list in the order of their bodies: their places, or nothing where the list itself is in that order.
+#[derive(Default)]
+struct Order(Vec<u32>);
+
+impl Order {
+    /// Finds the order of a list.
+    fn find(&mut self, pairs: &[Pair]) {
+        self.0.clear();
+        if !pairs.is_sorted_by_key(of_bodies) {
+            self.0.extend(0..pairs.len() as u32);
+            self.0.sort_unstable_by_key(|&index| (of_bodies(&pairs[index as usize]), index));
+        }
+    }
+
+    /// The pairs of these two bodies, by their places in the list.
+    fn pairs_of(&self, pairs: &[Pair], bodies: (u32, u32)) -> impl Iterator<Item = usize> {
+        let at = move |place: usize| self.0.get(place).map_or(place, |&index| index as usize);
+        let (mut start, mut end) = (0, pairs.len());
+        while start < end {
+            let middle = start.midpoint(end);
+            if of_bodies(&pairs[at(middle)]) < bodies {
+                start = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        (start..pairs.len()).map(at).take_while(move |&index| of_bodies(&pairs[index]) == bodies)
+    }
+}
+
+fn of_bodies(pair: &Pair) -> (u32, u32) {
+    (pair.a, pair.b)
 }
 
 impl Tile {
@@ -92,6 +128,10 @@ impl Tile {
         found.bundles.clear();
         found.members.clear();
         found.begins = true;
+        // The list of the tile without bodies of its own is in the order of the tiles that its pairs are from.
+        if self.slots.is_empty() {
+            found.order.find(&self.found.pairs);
+        }
         for (_, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
             for block in run.start as usize..run.end as usize {
                 let mut lanes = self.unloaded(block);
@@ -127,6 +167,30 @@ impl Tile {
         })
     }
 
+    /// Exchanges what a contact has in its block for what is kept of it.
+    pub(crate) fn exchange(&mut self, member: &mut Member) {
+        let (block, i) = (member.block as usize, usize::from(member.lane));
+        let place = self.info[block].manifold as usize;
+        let (normal, friction) = (&mut self.normal[block], &mut self.friction[block]);
+        let (second, aside) = (&mut self.manifold[place].second, &mut member.aside);
+        let swap = std::mem::swap::<f32>;
+        swap(&mut normal.normal_impulse[i], &mut aside.normal_impulse[0]);
+        swap(&mut second.normal_impulse[i], &mut aside.normal_impulse[1]);
+        swap(&mut normal.normal_mass[i], &mut aside.normal_mass[0]);
+        swap(&mut second.normal_mass[i], &mut aside.normal_mass[1]);
+        swap(&mut friction.tangent_impulse[i], &mut aside.tangent_impulse);
+        swap(&mut friction.tangent_mass[i], &mut aside.tangent_mass);
+        if let Some(rough) = self.rough.get_mut(place) {
+            swap(&mut rough.rolling_impulse[i], &mut aside.rolling_impulse);
+        }
+        if let Some(bounce) = self.bounce.get_mut(block) {
+            swap(&mut bounce.resting[0][i], &mut aside.resting[0]);
+            swap(&mut bounce.resting[1][i], &mut aside.resting[1]);
+            swap(&mut bounce.approach[i], &mut aside.approach);
+            swap(&mut bounce.absorbed[i], &mut aside.absorbed);
+        }
+    }
+
     /// Adds the bundle of this contact, if it has one and this is the first contact without a load in it.
     fn find_bundle(&self, contact: (usize, usize), found: &mut Bundles) {
         let (block, lane) = contact;
@@ -134,13 +198,12 @@ impl Tile {
         let (a, b) = (normal.a[lane].row() as u32, normal.b[lane].row() as u32);
         let bodies = (a.min(b), a.max(b));
         let pairs = &self.found.pairs;
-        let of = |pair: &Pair| (pair.a, pair.b);
-        let start = pairs.partition_point(|pair| of(pair) < bodies);
-        let first = found.members.len();
+        let Bundles { bundles, members, order, .. } = found;
+        let first = members.len();
         let mut is_first = true;
-        for (index, pair) in pairs.iter().enumerate().skip(start).take_while(|(_, pair)| of(pair) == bodies) {
+        for index in order.pairs_of(pairs, bodies) {
             let Some((block, lane)) = self.place(index) else { continue };
-            if self.info[block].active >> lane & 1 == 0 || found.members.len() - first == MOST {
+            if self.info[block].active >> lane & 1 == 0 || members.len() - first == MOST {
                 continue;
             }
             if is_first && self.unloaded(block) >> lane & 1 == 1 {
@@ -149,19 +212,19 @@ impl Tile {
                 }
                 is_first = false;
             }
-            found.members.push(Member {
+            members.push(Member {
                 block: block as u32,
                 lane: lane as u8,
-                kind: pair.kind,
+                kind: pairs[index].kind,
                 pressed: [0.0; 2],
                 aside: Aside::INERT,
             });
         }
-        if is_first || found.members.len() < first + 2 {
-            found.members.truncate(first);
+        if is_first || members.len() < first + 2 {
+            members.truncate(first);
             return;
         }
-        let (first, end) = (first as u32, found.members.len() as u32);
-        found.bundles.push(Bundle { first, end, ..Bundle::default() });
+        let (first, end) = (first as u32, members.len() as u32);
+        bundles.push(Bundle { first, end, ..Bundle::default() });
     }
 }

@@ -165,7 +165,8 @@ impl Tile {
             at_least(&mut self.rough, room.manifolds);
         }
         if !bodies.compounds.is_empty() {
-            self.bundles.get_or_insert_default().reserve(room.manifolds * BLOCK / 4);
+            let unsorted = if self.slots.is_empty() { room.pairs } else { 0 };
+            self.bundles.get_or_insert_default().reserve(room.manifolds * BLOCK / 4, unsorted);
         }
     }
 }

@@ -8,8 +8,7 @@
 //! ([`Bodies::change_order`](crate::body::Bodies::change_order)); the new order, its bounds and its pairs wait. Any call that could change them
 //! ([`World::record`]) makes them worthless, and this half is then paid for twice. So pairs are found ahead only after some steps without
 //! such a call: at first one, twice as many with each list that was found in vain, and half as many with each row of
-//! [`TRUSTED`] lists that were taken. (With one
-//! step always, a world with one body set anew in every second step took a quarter more time: 20,000 bodies of mixed shapes in a gas.)
+//! [`TRUSTED`] lists that were taken.
 
 use super::World;
 use super::pairs::{ListState, Search};

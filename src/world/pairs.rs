@@ -1,15 +1,15 @@
 //! The pair list of the world: how far the step can rely on it, and how the list is made anew.
 //!
-//! What a new list costs, in instructions a list, in two scenes: `tumbler` of 2,025 boxes in a drum that turns (40 lists), and `collapsing` of
+//! What a new list costs, in instructions a list, in two scenes: `tumbler` of 2,025 boxes in a drum that turns (38 lists), and `collapsing` of
 //! 2,000 circles (20 lists):
 //!
 //! | part | function | boxes | circles |
 //! |---|---|---|---|
-//! | take impulses out of the old blocks (`contacts/carry.rs`) | `carry_out` | 500,000 | 170,000 |
-//! | order of space, margins, permutation | `Broadphase::order` | 2,710,000 | 2,000,000 |
-//! | sweep (`broadphase/sweep.rs`, `probe.rs`) | `sweep` | 3,920,000 | 1,140,000 |
-//! | colours and layout (`contacts/build.rs`) | `build_contacts` | 2,380,000 | 1,120,000 |
-//! | of that, candidates | `lay_out_candidates`, `give_lanes` | 720,000 | 430,000 |
+//! | take impulses out of the old blocks (`contacts/carry.rs`) | `carry_out` | 510,000 | 160,000 |
+//! | order of space, margins, permutation | `Broadphase::order` | 2,000,000 | 1,290,000 |
+//! | sweep (`broadphase/sweep.rs`, `probe.rs`) | `sweep` | 4,280,000 | 1,150,000 |
+//! | colours and layout (`contacts/build.rs`) | `build_contacts` | 2,630,000 | 1,030,000 |
+//! | of that, candidates | `lay_out_candidates`, `give_lanes` | 960,000 | 430,000 |
 //!
 //! ```text
 //! GRANULE_ISA=avx2 valgrind --tool=callgrind --vex-iropt-level=0 --callgrind-out-file=counts \

@@ -211,12 +211,12 @@ impl Solve<'_> {
     fn put_aside(&mut self) {
         for member in &mut *self.members {
             member.aside = Aside::INERT;
-            exchange(self.tile, member);
+            self.tile.exchange(member);
         }
     }
 
     fn take_back(&mut self) {
-        self.members.iter_mut().for_each(|member| exchange(self.tile, member));
+        self.members.iter_mut().for_each(|member| self.tile.exchange(member));
     }
 
     /// The pass before the positions move: stops what would close a gap.
@@ -441,14 +441,18 @@ impl Solve<'_> {
         work
     }
 
-    /// Whether all contacts slide along one line.
+    /// Whether all contacts push the same way, and so slide along one line.
     fn is_parallel(&self) -> bool {
+        // A normal goes from the contact's first body to its second, and the kinds of shapes decide which of the bodies is the first.
         let normal = |member: &Member| {
             let (of, lane) = (&self.tile.normal[member.block as usize], usize::from(member.lane));
-            [of.normal_x[lane], of.normal_y[lane]]
+            ([of.normal_x[lane], of.normal_y[lane]], of.a[lane].row())
         };
-        let [x, y] = normal(&self.members[0]);
-        self.members.iter().map(normal).all(|other| (x * other[0] + y * other[1]).abs() > PARALLEL)
+        let ([x, y], first) = normal(&self.members[0]);
+        self.members.iter().map(normal).all(|(other, of)| {
+            let along = x * other[0] + y * other[1];
+            (if of == first { along } else { -along }) > PARALLEL
+        })
     }
 
     /// The part of its limit that each contact bears if all bear the same part: friction is one for the bundle.
@@ -551,29 +555,6 @@ impl Solve<'_> {
                 unsafe { kernel.retire(&kernel.velocities(), true, bounce) };
             });
         }
-    }
-}
-
-/// Exchanges what a contact has in its block for what is kept of it.
-fn exchange(tile: &mut Tile, member: &mut Member) {
-    let (block, i) = (member.block as usize, usize::from(member.lane));
-    let place = tile.info[block].manifold as usize;
-    let (normal, friction) = (&mut tile.normal[block], &mut tile.friction[block]);
-    let (second, aside) = (&mut tile.manifold[place].second, &mut member.aside);
-    std::mem::swap(&mut normal.normal_impulse[i], &mut aside.normal_impulse[0]);
-    std::mem::swap(&mut second.normal_impulse[i], &mut aside.normal_impulse[1]);
-    std::mem::swap(&mut normal.normal_mass[i], &mut aside.normal_mass[0]);
-    std::mem::swap(&mut second.normal_mass[i], &mut aside.normal_mass[1]);
-    std::mem::swap(&mut friction.tangent_impulse[i], &mut aside.tangent_impulse);
-    std::mem::swap(&mut friction.tangent_mass[i], &mut aside.tangent_mass);
-    if let Some(rough) = tile.rough.get_mut(place) {
-        std::mem::swap(&mut rough.rolling_impulse[i], &mut aside.rolling_impulse);
-    }
-    if let Some(bounce) = tile.bounce.get_mut(block) {
-        std::mem::swap(&mut bounce.resting[0][i], &mut aside.resting[0]);
-        std::mem::swap(&mut bounce.resting[1][i], &mut aside.resting[1]);
-        std::mem::swap(&mut bounce.approach[i], &mut aside.approach);
-        std::mem::swap(&mut bounce.absorbed[i], &mut aside.absorbed);
     }
 }
 
