@@ -59,6 +59,8 @@ pub(crate) struct BounceBlock {
     /// How far the arms of a contact with a manifold were shifted in this step, along the tangent and the normal,
     /// m: see `solver/manifold/impact.rs`.
     pub shift: [[f32; BLOCK]; 2],
+    /// Normals and separations of circles in an impact: see `solver/impulse/impact.rs`. Nothing between steps.
+    pub turned: [[f32; BLOCK]; 3],
 }
 
 impl BounceBlock {
@@ -71,6 +73,7 @@ impl BounceBlock {
         normal_impulse: [[0.0; BLOCK]; 2],
         tangent_impulse: [0.0; BLOCK],
         shift: [[0.0; BLOCK]; 2],
+        turned: [[0.0; BLOCK]; 3],
     };
 
     /// Copies a lane of another block.

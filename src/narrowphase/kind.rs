@@ -137,6 +137,11 @@ impl PairKind {
         }
     }
 
+    /// Both shapes are circles or particles, and move.
+    pub(crate) const fn are_round_and_move(self) -> bool {
+        matches!(self, PairKind::CircleCircle | PairKind::ParticleParticle | PairKind::CircleParticle)
+    }
+
     /// Returns the kind of a pair, and true if the second shape takes the role of A. `a_fixed` and `b_fixed` say
     /// which of the two has no inverse mass. At most one of them is true.
     pub(crate) fn of(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {

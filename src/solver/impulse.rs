@@ -40,7 +40,7 @@ use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock,
 use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use crate::narrowphase::PairKind;
-use impact::begin_step;
+use impact::{begin_step, unturn_normals};
 use std::ops::Range;
 
 /// The factor on the damping ratio of contacts whose normal impulse turns no body (circles and axis-aligned boxes).
@@ -89,11 +89,17 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
         // serial blocks are run at width 1.
         unsafe {
             match (kind.is_fixed(), kind.spin_factors()) {
-                (false, (2.0, 2.0)) => both::<L::Narrow, false, true, true>(tile, run, rows, pass, elapsed),
-                (false, (2.0, _)) => both::<L::Narrow, false, true, false>(tile, run, rows, pass, elapsed),
-                (false, _) => both::<L::Narrow, false, false, false>(tile, run, rows, pass, elapsed),
-                (true, (2.0, _)) => both::<L::Narrow, true, true, false>(tile, run, rows, pass, elapsed),
-                (true, _) => both::<L::Narrow, true, false, false>(tile, run, rows, pass, elapsed),
+                (false, (2.0, 2.0)) => {
+                    both::<L::Narrow, false, true, true>(tile, run, rows, pass, elapsed, kind)
+                }
+                (false, (2.0, _)) => {
+                    both::<L::Narrow, false, true, false>(tile, run, rows, pass, elapsed, kind)
+                }
+                (false, _) => both::<L::Narrow, false, false, false>(tile, run, rows, pass, elapsed, kind),
+                (true, (2.0, _)) => {
+                    both::<L::Narrow, true, true, false>(tile, run, rows, pass, elapsed, kind)
+                }
+                (true, _) => both::<L::Narrow, true, false, false>(tile, run, rows, pass, elapsed, kind),
             }
         }
     }
@@ -137,12 +143,13 @@ unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: boo
     rows: &Rows<'_>,
     pass: Pass,
     elapsed: f32,
+    kind: PairKind,
 ) {
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
-        blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed);
+        blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed, kind);
         if !run.serial().is_empty() {
-            blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed);
+            blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed, kind);
         }
     }
 }
@@ -181,10 +188,11 @@ unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: b
     rows: &Rows<'_>,
     pass: Pass,
     elapsed: f32,
+    kind: PairKind,
 ) {
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
-        with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, SPIN_A, SPIN_B>(tile, range, rows, elapsed));
+        with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, SPIN_A, SPIN_B>(tile, range, rows, elapsed, kind));
     }
 }
 
@@ -199,6 +207,7 @@ lane_entry! {
         range: Range<usize>,
         rows: &Rows<'_>,
         elapsed: f32,
+        kind: PairKind,
     ) = sweep_lanes;
 }
 
@@ -209,7 +218,9 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
     range: Range<usize>,
     rows: &Rows<'_>,
     elapsed: f32,
+    kind: PairKind,
 ) {
+    let round = !FIXED && kind.are_round_and_move();
     for index in range {
         if tile.info.get(index + AHEAD).is_some_and(|info| info.active != 0) {
             prefetch(&tile.normal, index + AHEAD);
@@ -227,10 +238,11 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
         let mut bounce = tile.bounce.get_mut(index);
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
             begin_step(info, bounce, [&normal.normal_impulse, &[0.0; BLOCK]]);
+            unturn_normals(normal, bounce);
         }
         let mut impacts = false;
         for i in BlockInfo::vectors::<L>(info.active) {
-            let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed);
+            let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed, round);
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             impacts |= unsafe { kernel.visit::<P>(friction, bounce.as_deref_mut(), i) };
         }
@@ -244,6 +256,8 @@ struct ImpulseKernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const S
     b: &'a [RowOffset],
     rows: &'a Rows<'a>,
     elapsed: f32,
+    /// Both shapes are round, and move.
+    round: bool,
     normal_x: L,
     normal_y: L,
     /// The separation at the start of the step.
@@ -326,7 +340,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     ImpulseKernel<'a, L, FIXED, SPIN_A, SPIN_B>
 {
     #[inline(always)]
-    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>, elapsed: f32) -> Self {
+    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>, elapsed: f32, round: bool) -> Self {
         let lanes = i..i + L::WIDTH;
         let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
         debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
@@ -335,6 +349,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             b,
             rows,
             elapsed,
+            round,
             normal_x: L::load(&block.normal_x[i..]),
             normal_y: L::load(&block.normal_y[i..]),
             separation: L::load(&block.separation[i..]),
@@ -352,14 +367,16 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         bounce: Option<&mut BounceBlock>,
         i: usize,
     ) -> bool {
+        if let Some(bounce) = bounce.as_deref() {
+            self.take_kept_normals(bounce, i);
+        }
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             match P::PASS {
                 Pass::WarmStart => self.warm_start(friction, i),
                 Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
                 Pass::Solve => return self.solve::<false>(bounce, i),
-                Pass::Meet | Pass::Relax => return self.relax::<false>(friction, bounce, i),
-                Pass::Bounce => return self.relax::<true>(friction, bounce, i),
+                Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(friction, bounce, i),
                 Pass::Project => self.project(),
             }
         }
@@ -395,10 +412,16 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// Returns the current separation, along the normal of the step's start.
+    /// Returns the current separation, along the normal of the step's start, or of the impact.
     #[inline(always)]
     fn separation_now(&self, a: &[L; 4], b: &[L; 4]) -> L {
         self.separation + ((b[0] - a[0]) * self.normal_x + (b[1] - a[1]) * self.normal_y)
+    }
+
+    /// Returns the separation at these poses, or at the step's start.
+    #[inline(always)]
+    fn separation_at(&self, poses: &Option<([L; 4], [L; 4])>) -> L {
+        poses.as_ref().map_or(self.separation, |(a, b)| self.separation_now(a, b))
     }
 
     /// Limits the closing speed, so that a gap of this size closes in one substep at the fastest.
@@ -455,13 +478,13 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
-        let separation = if MOVED {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let poses = MOVED.then(|| unsafe { self.poses(&vel) });
+        if let Some(bounce) = bounce.as_deref() {
             // SAFETY: this task alone has these bodies, and each named row exists.
-            let (pose_a, pose_b) = unsafe { self.poses(&vel) };
-            self.separation_now(&pose_a, &pose_b)
-        } else {
-            self.separation
-        };
+            unsafe { self.turn_normals(bounce, &vel, &poses, i) };
+        }
+        let separation = self.separation_at(&poses);
         let gap_speed = separation * L::splat(self.rows.inv_step);
         let SoftBias { bias, mass_scale, impulse_scale } =
             soft_bias(separation, gap_speed, soft, self.rows.push_out_speed);
@@ -481,9 +504,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     }
 
     /// Solves the normal impulse without bias, then friction: up to μ_s·λ_n the contact holds, beyond that it slides at
-    /// μ_d·λ_n. With `BOUNCE`, contacts in an impact rebound in between.
+    /// μ_d·λ_n. In [`Pass::Bounce`], contacts in an impact rebound in between.
     #[inline(always)]
-    unsafe fn relax<const BOUNCE: bool>(
+    unsafe fn relax<P: SweepPass>(
         &mut self,
         friction: &mut FrictionBlock,
         bounce: Option<&mut BounceBlock>,
@@ -492,6 +515,15 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
+        if P::PASS == Pass::Meet
+            && let Some(bounce) = bounce.as_deref()
+        {
+            // SAFETY: this task alone has these bodies, and each named row exists.
+            unsafe {
+                let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
+                self.turn_normals(bounce, &vel, &poses, i);
+            }
+        }
         let mass = self.normal_mass;
         let old_normal = L::load(self.normal_impulse);
         let unmoved = old_normal - mass * L::load(self.closing_speed);
@@ -510,7 +542,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         });
         let impacts = noted.is_some();
         let mut impact = None;
-        if let Some(bounce) = noted.filter(|_| BOUNCE) {
+        if let Some(bounce) = noted.filter(|_| P::PASS == Pass::Bounce) {
             let speed = normal_velocity + (normal_impulse - old_normal) / mass;
             let bounces = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.gt(zero));
             let [absorbed, restitution] =

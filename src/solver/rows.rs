@@ -46,6 +46,8 @@ pub(crate) struct Rows<'a> {
     pub pose: SharedSlice<'a, Row>,
     pub accum: SharedSlice<'a, Row>,
     pub damp: &'a [Row],
+    /// Centres and extents at the start of the step.
+    pub shape: &'a [Row],
     /// Where the bodies are at the start of the step, for joints.
     pub frame: &'a [Row],
     pub any_damping: bool,
@@ -105,6 +107,7 @@ impl<'a> Rows<'a> {
             pose: SharedSlice::new(&mut mirror.pose),
             accum: SharedSlice::new(&mut mirror.accum),
             damp: &mirror.damp,
+            shape: &mirror.shape,
             frame: &mirror.frame,
             any_damping: load.any_damping,
             is_soft: settings.solver == Solver::Soft,

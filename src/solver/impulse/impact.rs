@@ -2,8 +2,8 @@
 
 use super::ImpulseKernel;
 use super::Velocities;
-use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock};
-use crate::lane::{Lane, Mask};
+use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock};
+use crate::lane::{Lane, Mask, pair};
 
 /// Prepares the bounce data of a block with these impulses for a new step.
 #[inline(always)]
@@ -16,6 +16,13 @@ pub(in crate::solver) fn begin_step(
     bounce.shift = [[0.0; BLOCK]; 2];
     if std::mem::take(&mut info.bounced) {
         (bounce.normal_impulse, bounce.tangent_impulse) = ([[0.0; BLOCK]; 2], [0.0; BLOCK]);
+    }
+}
+
+/// Lets impacts that have lasted since the step before, as between what is jammed, go on along the normals of this step.
+pub(super) fn unturn_normals(normal: &NormalBlock, bounce: &mut BounceBlock) {
+    if bounce.approach.iter().any(|&approach| approach < 0.0) {
+        bounce.turned = [normal.normal_x, normal.normal_y, normal.separation];
     }
 }
 
@@ -57,6 +64,7 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         if fast.or(noted).bits() == 0 {
             return false;
         }
+        self.keep_normals(bounce, i);
         // Contacts that do not bounce are followed, too: a warm start that repeated the impulses that stopped them
         // launched bodies that were jammed between others at ever higher speeds.
         let followed = fast.or(noted);
@@ -67,6 +75,81 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             .store(&mut bounce.absorbed[i..]);
         L::select(fast, approach.min(from), approach).store(&mut bounce.approach[i..]);
         followed.bits() != 0
+    }
+
+    /// Turns the normals of circles and particles that are about to bounce to the line of their centres at the mean time of the impulse in the substep, and
+    /// changes the separation along with them.
+    ///
+    /// An impulse along the line of centres of the step's start turns two circles, which have moved on, about each other. (A swirl of circles
+    /// in a free ring lost or gained 1 % of its angular momentum in 5,000 steps, and 12 % with the projection solver, whose only substep
+    /// is a step long.)
+    #[inline(always)]
+    pub(super) unsafe fn turn_normals(
+        &mut self,
+        bounce: &BounceBlock,
+        vel: &Velocities<L>,
+        poses: &Option<([L; 4], [L; 4])>,
+        i: usize,
+    ) {
+        if !self.round {
+            return;
+        }
+        let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
+        let from = vel.along(self.normal_x, self.normal_y);
+        let begins = L::load(&bounce.resting[0][i..]).le(zero).and(L::load(&bounce.approach[i..]).ge(zero));
+        let struck = from.lt(threshold).and(begins);
+        if struck.bits() == 0 {
+            return;
+        }
+        let gap_speed = self.separation_at(poses).max(zero) * L::splat(self.rows.inv_step);
+        let at_start = stopped_at_start(gap_speed, from);
+        let ahead = ahead(self.rows.step, at_start, L::load(&bounce.restitution[i..]));
+        let way = pair!(axis => {
+            let moved = poses.as_ref().map_or(zero, |(a, b)| b[axis] - a[axis]);
+            moved + ahead * (vel.b[axis] - vel.a[axis])
+        });
+        let shape = self.rows.shape.as_ptr();
+        // SAFETY: each named row exists.
+        let (a, b) = unsafe { (L::gather(shape, self.a), L::gather(shape, self.b)) };
+        let start = pair!(axis => b[axis] - a[axis]);
+        let then = pair!(axis => start[axis] + way[axis]);
+        let length = |of: [L; 2]| (of[0] * of[0] + of[1] * of[1]).sqrt();
+        let distance = length(then);
+        let normal = then.map(|axis| axis / distance);
+        let separation =
+            self.separation + ((distance - length(start)) - (normal[0] * way[0] + normal[1] * way[1]));
+        // Circles that would be past each other by then are left alone.
+        let ahead_of = (normal[0] * self.normal_x + normal[1] * self.normal_y).gt(L::splat(0.5));
+        let turned = struck.and(at_start.gt(zero)).and(ahead_of);
+        self.normal_x = L::select(turned, normal[0], self.normal_x);
+        self.normal_y = L::select(turned, normal[1], self.normal_y);
+        self.separation = L::select(turned, separation, self.separation);
+    }
+
+    /// Keeps the normals for what follows of an impact.
+    #[inline(always)]
+    fn keep_normals(&self, bounce: &mut BounceBlock, i: usize) {
+        if self.round {
+            for (of, to) in [self.normal_x, self.normal_y, self.separation].iter().zip(&mut bounce.turned) {
+                of.store(&mut to[i..]);
+            }
+        }
+    }
+
+    /// Takes the normals that were kept of contacts in an impact.
+    #[inline(always)]
+    pub(super) fn take_kept_normals(&mut self, bounce: &BounceBlock, i: usize) {
+        if !self.round {
+            return;
+        }
+        let noted = L::load(&bounce.approach[i..]).lt(L::splat(0.0));
+        if noted.bits() == 0 {
+            return;
+        }
+        let [x, y, separation] = &bounce.turned;
+        self.normal_x = L::select(noted, L::load(&x[i..]), self.normal_x);
+        self.normal_y = L::select(noted, L::load(&y[i..]), self.normal_y);
+        self.separation = L::select(noted, L::load(&separation[i..]), self.separation);
     }
 
     /// Moves the impulses of the contacts that bounced from the contact into `bounce`, so that the next warm start does
