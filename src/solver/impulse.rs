@@ -40,7 +40,7 @@ use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock,
 use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use crate::narrowphase::PairKind;
-use impact::{begin_step, unturn_normals};
+use impact::begin_step;
 use std::ops::Range;
 
 /// The factor on the damping ratio of contacts whose normal impulse turns no body (circles and axis-aligned boxes).
@@ -238,13 +238,12 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
         let mut bounce = tile.bounce.get_mut(index);
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
             begin_step(info, bounce, [&normal.normal_impulse, &[0.0; BLOCK]]);
-            unturn_normals(normal, bounce);
         }
         let mut impacts = false;
         for i in BlockInfo::vectors::<L>(info.active) {
             let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed, round);
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
-            impacts |= unsafe { kernel.visit::<P>(friction, bounce.as_deref_mut(), i) };
+            impacts |= unsafe { kernel.visit::<P>(info.bounced, friction, bounce.as_deref_mut(), i) };
         }
         info.bounced |= impacts;
     }
@@ -261,6 +260,8 @@ struct ImpulseKernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const S
     normal_x: L,
     normal_y: L,
     /// The separation at the start of the step.
+    first_separation: L,
+    /// The separation from which the present one is reckoned, along the normal.
     separation: L,
     normal_mass: L,
     normal_impulse: &'a mut [f32],
@@ -352,6 +353,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             round,
             normal_x: L::load(&block.normal_x[i..]),
             normal_y: L::load(&block.normal_y[i..]),
+            first_separation: L::load(&block.separation[i..]),
             separation: L::load(&block.separation[i..]),
             normal_mass: L::load(&block.normal_mass[i..]),
             normal_impulse: &mut block.normal_impulse[lanes.clone()],
@@ -359,15 +361,16 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         }
     }
 
-    /// Does one pass. Returns whether one of these contacts is in an impact.
+    /// Does one pass. `bounced` tells whether the block has had an impact in this step. Returns whether one of these contacts is in an impact.
     #[inline(always)]
     unsafe fn visit<P: SweepPass>(
         &mut self,
+        bounced: bool,
         friction: &mut FrictionBlock,
         bounce: Option<&mut BounceBlock>,
         i: usize,
     ) -> bool {
-        if let Some(bounce) = bounce.as_deref() {
+        if bounced && let Some(bounce) = bounce.as_deref() {
             self.take_kept_normals(bounce, i);
         }
         // SAFETY: this task alone has these bodies, and each named row exists.

@@ -530,13 +530,13 @@ impl Constraint {
         let normal = (start + way).normalize();
         let turn = normal.dot(self.contact.normal);
         self.marginal |= (turn - 0.5).abs() < 1e-3 || start.length() < 1e-3 * (radius_a + radius_b);
-        if turn > 0.5 {
+        let along = (b.velocity - a.velocity).dot(normal);
+        self.marginal |= (along + soft.threshold).abs() < 1e-3;
+        if turn > 0.5 && along < -soft.threshold {
             self.apart = Some((self.contact, [self.arm_a, self.arm_b]));
             self.contact.separation += (start + way).length() - start.length() - normal.dot(way);
             self.contact.normal = normal;
             (self.arm_a, self.arm_b) = (normal * radius_a, -normal * radius_b);
-            let along = self.relative_velocity(bodies).dot(normal);
-            self.marginal |= along > -soft.threshold - 1e-3;
         }
     }
 
