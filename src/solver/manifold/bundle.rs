@@ -16,27 +16,16 @@
 //! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it.
 
 mod kernel;
+mod system;
 
 use super::{Bounce, ManifoldKernel};
 use crate::contacts::bundles::{Aside, Bundle, Bundles, MOST, Member};
 use crate::contacts::{LANDED, RoughBlock, Tile};
-use crate::formula::{limited, rebound};
 use crate::lane::pair;
-use crate::solver::impulse::Velocities;
 use crate::solver::pass::Pass;
 use crate::solver::rows::Rows;
 use std::marker::PhantomData;
-
-/// How many times at most the contacts of a bundle are solved in turn.
-const SWEEPS: usize = 40;
-/// The change of a speed, as a part of the fastest approach, below which they agree.
-const AGREED: f32 = 1.0e-4;
-/// How many times as large friction may make the normal impulses.
-const WEDGED: f32 = 4.0;
-/// The part of the points' own inverse masses that is left where normal impulses act against each other.
-const OPPOSED: f32 = 1.0e-3;
-/// The cosine of the angle between normals up to which contacts share one friction.
-const PARALLEL: f32 = 0.999;
+use system::{Impulses, Part, SWEEPS, State, System};
 
 /// Binds a kernel over the lane of a member.
 macro_rules! with_member {
@@ -122,6 +111,7 @@ pub(in crate::solver) unsafe fn after(
     match pass {
         Pass::WarmStart | Pass::Project => {}
         Pass::Solve | Pass::Meet | Pass::Relax | Pass::Bounce => {
+            let mut parts = [Part::default(); MOST];
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             each(tile, rows, elapsed, |solve| unsafe {
                 if !solve.bundle.meets {
@@ -129,9 +119,9 @@ pub(in crate::solver) unsafe fn after(
                 }
                 solve.take_back();
                 if matches!(pass, Pass::Solve | Pass::Meet) {
-                    solve.meet();
+                    solve.meet(&mut parts);
                 } else {
-                    solve.part(pass == Pass::Bounce);
+                    solve.part(&mut parts, pass == Pass::Bounce);
                 }
             });
         }
@@ -143,7 +133,7 @@ fn each(tile: &mut Tile, rows: &Rows<'_>, elapsed: f32, mut visit: impl FnMut(&m
     let Bundles { bundles, members, .. } = &mut *found;
     for bundle in bundles {
         let members = &mut members[bundle.first as usize..bundle.end as usize];
-        visit(&mut Solve { tile, rows, elapsed, bundle, members, floor: [[0.0; 2]; MOST] });
+        visit(&mut Solve { tile, rows, elapsed, bundle, members });
     }
     tile.bundles = Some(found);
 }
@@ -155,8 +145,6 @@ struct Solve<'a> {
     elapsed: f32,
     bundle: &'a mut Bundle,
     members: &'a mut [Member],
-    /// The least speed at which each point of each member is to separate.
-    floor: [[f32; 2]; MOST],
 }
 
 /// What is known of a point or of a contact before it is solved.
@@ -178,7 +166,7 @@ impl Solve<'_> {
     unsafe fn begin(&mut self) {
         let had_landed = std::mem::take(&mut self.bundle.landed);
         // SAFETY: the caller has these bodies to itself.
-        let all = unsafe { self.approach() };
+        let all = unsafe { self.approach(&mut [[0.0; 2]; MOST]) };
         for member in &mut *self.members {
             member.pressed = with_member!(self, member, |kernel, bounce, rough| kernel.normal_impulses());
         }
@@ -190,10 +178,10 @@ impl Solve<'_> {
         self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
     }
 
-    /// How all points approach.
-    unsafe fn approach(&mut self) -> Approach {
+    /// How all points approach, and the least speeds at which they may.
+    unsafe fn approach(&mut self, floor: &mut [[f32; 2]; MOST]) -> Approach {
         let mut all = Approach::default();
-        for (member, floor) in self.members.iter().zip(&mut self.floor) {
+        for (member, floor) in self.members.iter().zip(floor) {
             // SAFETY: the caller has these bodies to itself.
             let of = with_member!(self, member, |kernel, bounce, rough| {
                 // SAFETY: the caller has these bodies to itself.
@@ -220,20 +208,23 @@ impl Solve<'_> {
     }
 
     /// The pass before the positions move: stops what would close a gap.
-    unsafe fn meet(&mut self) {
+    unsafe fn meet(&mut self, parts: &mut [Part; MOST]) {
         // SAFETY: the caller has these bodies to itself.
         unsafe {
             if self.bundle.impact {
                 self.shift_arms();
             }
-            self.approach();
-            let pushed = self.floor;
-            self.floor.iter_mut().flatten().for_each(|floor| *floor = floor.min(0.0));
-            self.press(SWEEPS);
+            let mut pushed = [[0.0; 2]; MOST];
+            self.approach(&mut pushed);
+            let mut system = self.read(parts);
+            system.floor = pushed.map(|floor| floor.map(|speed| speed.min(0.0)));
+            system.press(SWEEPS);
             // Overlaps are pushed apart once, as in other contacts: until they agree, opposed contacts would turn the bodies ever faster.
-            self.floor = pushed;
-            self.press(1);
-            self.rub(self.rows.is_soft);
+            system.floor = pushed;
+            system.press(1);
+            system.rub(self.rows.is_soft, self.rows.creep_speed);
+            let solved = system.now;
+            self.write(&solved);
         }
         for member in &*self.members {
             let (block, lane) = (member.block as usize, usize::from(member.lane));
@@ -247,26 +238,29 @@ impl Solve<'_> {
     }
 
     /// The pass after the positions have moved: stops the approach, gives back what restitution gives, and holds by friction.
-    unsafe fn part(&mut self, last: bool) {
-        for (member, floor) in self.members.iter().zip(&mut self.floor) {
+    unsafe fn part(&mut self, parts: &mut [Part; MOST], last: bool) {
+        let mut floor = [[0.0; 2]; MOST];
+        for (member, floor) in self.members.iter().zip(&mut floor) {
             *floor = with_member!(self, member, |kernel, bounce, rough| {
                 pair!(p => -kernel.closing_speed(p).max(0.0))
             });
         }
         // SAFETY: the caller has these bodies to itself.
         unsafe {
-            let kept = self.bundle.impact.then(|| self.keep());
-            self.press(SWEEPS);
-            if let Some(kept) = kept
-                && self.load() <= 0.0
-            {
+            let mut system = self.read(parts);
+            system.floor = floor;
+            let kept = system.now;
+            system.press(SWEEPS);
+            if system.impact && system.load() <= 0.0 {
                 // Other contacts have made the impulses of this impact needless. It still gives back what it took.
-                self.restore(&kept);
+                system.now = kept;
             }
-            if last && self.bundle.impact {
-                self.rebound();
+            if last && system.impact {
+                system.rebound();
             }
-            self.rub(false);
+            system.rub(false, self.rows.creep_speed);
+            let solved = system.now;
+            self.write(&solved);
             self.brake_rolling();
             let is_last = self.rows.is_last(self.elapsed);
             if last && self.bundle.impact || self.bundle.landed && !is_last {
@@ -279,6 +273,61 @@ impl Solve<'_> {
         }
     }
 
+    /// Reads the contacts from their blocks.
+    unsafe fn read<'p>(&mut self, parts: &'p mut [Part; MOST]) -> System<'p> {
+        let first = self.members[0];
+        // SAFETY: the caller has these bodies to itself.
+        let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
+        let [inv_a, inv_b] = [vel.a[3], vel.b[3]];
+        let weight = [inv_a + inv_b, inv_a + inv_b, 2.0 * inv_a, 2.0 * inv_b];
+        let of_first = self.a_of(&first);
+        let impact = self.bundle.impact;
+        let mut of = [Impulses::default(); MOST];
+        for ((member, part), of) in self.members.iter().zip(&mut *parts).zip(&mut of) {
+            let flipped = self.a_of(member) != of_first;
+            let (contact, impulses) = with_member!(self, member, |kernel, bounce, rough| {
+                kernel.read(bounce.filter(|_| impact), rough.as_deref())
+            });
+            *part = Part::new(&contact, weight, flipped);
+            *of = Impulses { pressed: member.pressed, ..impulses };
+        }
+        let motion = [vel.b[0] - vel.a[0], vel.b[1] - vel.a[1], vel.a[2], vel.b[2]];
+        System {
+            parts: &parts[..self.members.len()],
+            now: State { motion, of },
+            floor: [[0.0; 2]; MOST],
+            struck: self.bundle.struck,
+            impact,
+        }
+    }
+
+    /// The row of the contact's A.
+    fn a_of(&self, member: &Member) -> usize {
+        self.tile.normal[member.block as usize].a[usize::from(member.lane)].row()
+    }
+
+    /// Writes impulses and velocities back.
+    unsafe fn write(&mut self, solved: &State) {
+        let impact = self.bundle.impact;
+        for (member, of) in self.members.iter_mut().zip(&solved.of) {
+            member.pressed = of.pressed;
+            with_member!(self, member, |kernel, bounce, rough| kernel.write(of, bounce.filter(|_| impact)));
+        }
+        let (first, motion) = (self.members[0], &solved.motion);
+        // SAFETY: the caller has these bodies to itself.
+        with_member!(self, first, |kernel, bounce, rough| unsafe {
+            let mut vel = kernel.velocities();
+            let inv_mass = vel.a[3] + vel.b[3];
+            for axis in 0..2 {
+                let impulse = (motion[axis] - (vel.b[axis] - vel.a[axis])) / inv_mass;
+                vel.a[axis] -= impulse * vel.a[3];
+                vel.b[axis] += impulse * vel.b[3];
+            }
+            (vel.a[2], vel.b[2]) = (motion[2], motion[3]);
+            kernel.store(vel);
+        });
+    }
+
     unsafe fn shift_arms(&mut self) {
         for member in &*self.members {
             with_member!(self, member, |kernel, bounce, rough| {
@@ -288,239 +337,6 @@ impl Solve<'_> {
                 }
             });
         }
-    }
-
-    /// Solves the normal impulses of all contacts in turn, until they agree or so many times.
-    unsafe fn press(&mut self, sweeps: usize) {
-        let agreed = AGREED * self.bundle.struck.abs();
-        let impact = self.bundle.impact;
-        for _ in 0..sweeps {
-            let mut change = 0.0f32;
-            for (member, floor) in self.members.iter_mut().zip(&self.floor) {
-                let pressed = &mut member.pressed;
-                change = change.max(with_member!(self, member, |kernel, bounce, rough| {
-                    // SAFETY: the caller has these bodies to itself.
-                    unsafe { kernel.press(*floor, bounce.filter(|_| impact), pressed) }
-                }));
-            }
-            if change <= agreed {
-                break;
-            }
-        }
-    }
-
-    /// Gives back e² of the energy that the normal impulses have taken: all of them grow by one factor, as in a contact with two points.
-    unsafe fn rebound(&mut self) {
-        let (mut sum, mut absorbed) = (0.0, 0.0);
-        for member in &*self.members {
-            sum += member.pressed[0] + member.pressed[1];
-            absorbed += self.tile.bounce[member.block as usize].absorbed[usize::from(member.lane)];
-        }
-        if sum <= 0.0 {
-            return;
-        }
-        let mut restitution = 0.0;
-        for member in &mut *self.members {
-            member.pressed = pair!(p => member.pressed[p] / sum);
-            let of = self.tile.bounce[member.block as usize].restitution[usize::from(member.lane)];
-            restitution += of * (member.pressed[0] + member.pressed[1]);
-        }
-        // SAFETY: the caller has these bodies to itself.
-        unsafe {
-            let before = self.speed();
-            self.push(sum);
-            let inv_mass = (self.speed() - before) / sum;
-            // Impulses that act against each other move nothing: the bodies are jammed.
-            let jammed = inv_mass <= OPPOSED * self.own_inv_mass();
-            let impulse = if jammed { 0.0 } else { rebound(absorbed, restitution, before, inv_mass) };
-            self.push(impulse.max(-sum) - sum);
-        }
-    }
-
-    /// The sum of the points' inverse masses, each with the square of its part in the impact.
-    fn own_inv_mass(&mut self) -> f32 {
-        self.members.iter().fold(0.0, |sum, member| {
-            let masses = with_member!(self, member, |kernel, bounce, rough| kernel.normal_masses());
-            let of = pair!(p => if masses[p] > 0.0 { member.pressed[p] * member.pressed[p] / masses[p] } else { 0.0 });
-            sum + of[0] + of[1]
-        })
-    }
-
-    /// The speed at which the points separate, by their parts in the impact.
-    unsafe fn speed(&mut self) -> f32 {
-        let mut speed = 0.0;
-        for member in &*self.members {
-            // SAFETY: the caller has these bodies to itself.
-            let of = with_member!(self, member, |kernel, bounce, rough| {
-                // SAFETY: the caller has these bodies to itself.
-                unsafe { kernel.normal_velocities(&kernel.velocities()) }
-            });
-            speed += member.pressed[0] * of[0] + member.pressed[1] * of[1];
-        }
-        speed
-    }
-
-    /// Adds an impulse, of which each point takes its part.
-    unsafe fn push(&mut self, impulse: f32) {
-        for member in &*self.members {
-            // SAFETY: the caller has these bodies to itself.
-            with_member!(self, member, |kernel, bounce, rough| {
-                // SAFETY: the caller has these bodies to itself.
-                unsafe {
-                    kernel.push_points(pair!(p => member.pressed[p] * impulse));
-                }
-            });
-        }
-    }
-
-    /// Solves friction of all contacts, with the speeds held at which their points separate. `before` the positions move nothing slides
-    /// yet.
-    unsafe fn rub(&mut self, before: bool) {
-        // SAFETY: the caller has these bodies to itself.
-        unsafe {
-            let mut slip = 0.0f32;
-            for (member, floor) in self.members.iter().zip(&mut self.floor) {
-                let of =
-                    with_member!(self, member, |kernel, bounce, rough| kernel.hold(floor, rough.as_deref()));
-                slip = slip.max(of);
-            }
-            if slip <= self.rows.creep_speed && !before {
-                return;
-            }
-            let kept = self.keep();
-            let mut slides = [false; MOST];
-            let mut work = self.rub_until_agreed(slip, &slides, true, true);
-            if !before {
-                for (member, slides) in self.members.iter().zip(&mut slides) {
-                    let of = with_member!(self, member, |kernel, bounce, rough| kernel
-                        .sliding(&kernel.velocities(), rough.as_deref()));
-                    *slides = of.abs() > self.rows.creep_speed;
-                }
-                if slides.contains(&true) {
-                    work += self.rub_until_agreed(slip, &slides, true, true);
-                }
-            }
-            // Normal impulses on points that part, as after a bounce, may do work: never more than friction takes. Where friction and
-            // normal impulses raise each other without end, the bodies are wedged.
-            let grown = self.load() > WEDGED * kept.load();
-            if grown || work.is_nan() || work > 0.0 {
-                self.restore(&kept);
-                work = self.rub_until_agreed(slip, &slides, false, true);
-                // Parts that share one friction at arms of very different lengths may turn the bodies ever faster (a polygon that was
-                // 9 m deep in a capsule reached 10¹¹ rad/s). Each on its own they only ever take energy.
-                if work.is_nan() || work > 0.0 {
-                    self.restore(&kept);
-                    self.rub_until_agreed(slip, &slides, false, false);
-                }
-            }
-        }
-    }
-
-    /// Solves friction in turn, and with `held` the normal impulses too. If it may be `shared`, contacts that slide along one line bear the
-    /// same part of their limits. Returns the work that all this does.
-    unsafe fn rub_until_agreed(&mut self, slip: f32, slides: &[bool; MOST], held: bool, shared: bool) -> f32 {
-        let (mut work, parallel) = (0.0, shared && self.is_parallel());
-        for _ in 0..SWEEPS {
-            let mut change = 0.0f32;
-            // SAFETY: the caller has these bodies to itself.
-            let shared = if parallel { unsafe { self.shared_friction(slides) } } else { None };
-            for ((member, floor), slides) in self.members.iter().zip(&self.floor).zip(slides) {
-                let floor = held.then_some(*floor);
-                // SAFETY: the caller has these bodies to itself.
-                let done = with_member!(self, member, |kernel, bounce, rough| {
-                    // SAFETY: the caller has these bodies to itself.
-                    unsafe { kernel.rub(floor, *slides, shared, rough.as_deref()) }
-                });
-                change = change.max(done[0]);
-                work += done[1];
-            }
-            if change <= AGREED * slip {
-                break;
-            }
-        }
-        work
-    }
-
-    /// Whether all contacts push the same way, and so slide along one line.
-    fn is_parallel(&self) -> bool {
-        // A normal goes from the contact's first body to its second, and the kinds of shapes decide which of the bodies is the first.
-        let normal = |member: &Member| {
-            let (of, lane) = (&self.tile.normal[member.block as usize], usize::from(member.lane));
-            ([of.normal_x[lane], of.normal_y[lane]], of.a[lane].row())
-        };
-        let ([x, y], first) = normal(&self.members[0]);
-        self.members.iter().map(normal).all(|(other, of)| {
-            let along = x * other[0] + y * other[1];
-            (if of == first { along } else { -along }) > PARALLEL
-        })
-    }
-
-    /// The part of its limit that each contact bears if all bear the same part: friction is one for the bundle.
-    unsafe fn shared_friction(&mut self, slides: &[bool; MOST]) -> Option<f32> {
-        let (mut most, mut borne, mut speed, mut mass) = (0.0, 0.0, 0.0, 0.0f32);
-        for (member, slides) in self.members.iter().zip(slides) {
-            with_member!(self, member, |kernel, bounce, rough| {
-                let limit = kernel.most_friction(*slides);
-                most += limit;
-                borne += kernel.friction.tangent_impulse[kernel.i];
-                mass = mass.max(kernel.friction.tangent_mass[kernel.i]);
-                // SAFETY: the caller has these bodies to itself.
-                let vel = unsafe { kernel.velocities() };
-                speed += limit * kernel.sliding(&vel, rough.as_deref());
-            });
-        }
-        (most > 0.0).then(|| limited(borne - mass * (speed / most), most) / most)
-    }
-
-    /// The velocities of both bodies, and the impulses of all contacts.
-    unsafe fn keep(&mut self) -> Kept {
-        let first = self.members[0];
-        // SAFETY: the caller has these bodies to itself.
-        let vel = with_member!(self, first, |kernel, bounce, rough| {
-            // SAFETY: the caller has these bodies to itself.
-            unsafe { kernel.velocities() }
-        });
-        let mut kept = Kept { vel, impulses: [Impulses::default(); MOST] };
-        for (member, to) in self.members.iter().zip(&mut kept.impulses) {
-            with_member!(self, member, |kernel, bounce, rough| {
-                let i = kernel.i;
-                *to = Impulses {
-                    normal: kernel.normal_impulses(),
-                    tangent: kernel.friction.tangent_impulse[i],
-                    pressed: member.pressed,
-                    absorbed: bounce.as_deref().map_or(0.0, |bounce| bounce.absorbed[i]),
-                };
-            });
-        }
-        kept
-    }
-
-    unsafe fn restore(&mut self, kept: &Kept) {
-        for (member, of) in self.members.iter_mut().zip(&kept.impulses) {
-            with_member!(self, member, |kernel, bounce, rough| {
-                let i = kernel.i;
-                kernel.set_normal_impulses(of.normal);
-                kernel.friction.tangent_impulse[i] = of.tangent;
-                if let Some(bounce) = bounce {
-                    bounce.absorbed[i] = of.absorbed;
-                }
-            });
-            member.pressed = of.pressed;
-        }
-        let first = self.members[0];
-        // SAFETY: the caller has these bodies to itself.
-        with_member!(self, first, |kernel, bounce, rough| {
-            // SAFETY: the caller has these bodies to itself.
-            unsafe { kernel.store(kept.vel) }
-        });
-    }
-
-    /// The sum of all normal impulses.
-    fn load(&mut self) -> f32 {
-        self.members.iter().fold(0.0, |sum, member| {
-            let of = with_member!(self, member, |kernel, bounce, rough| kernel.normal_impulses());
-            sum + of[0] + of[1]
-        })
     }
 
     unsafe fn brake_rolling(&mut self) {
@@ -556,26 +372,4 @@ impl Solve<'_> {
             });
         }
     }
-}
-
-/// What a bundle is restored from.
-struct Kept {
-    vel: Velocities<f32>,
-    impulses: [Impulses; MOST],
-}
-
-impl Kept {
-    /// The sum of all normal impulses.
-    fn load(&self) -> f32 {
-        self.impulses.iter().fold(0.0, |sum, of| sum + of.normal[0] + of.normal[1])
-    }
-}
-
-/// What is kept of a contact.
-#[derive(Clone, Copy, Default)]
-struct Impulses {
-    normal: [f32; 2],
-    tangent: f32,
-    pressed: [f32; 2],
-    absorbed: f32,
 }

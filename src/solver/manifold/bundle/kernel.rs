@@ -1,8 +1,9 @@
 //! What a bundle does with each of its contacts: the kernels of contacts with a manifold, for one lane.
 
 use super::Approach;
+use super::system::{Contact, Impulses};
 use crate::contacts::{BounceBlock, LANDED, RoughBlock};
-use crate::formula::{limited, soft_bias};
+use crate::formula::soft_bias;
 use crate::lane::pair;
 use crate::solver::impulse::Velocities;
 use crate::solver::manifold::{Bounce, ManifoldKernel};
@@ -81,116 +82,36 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         self.shift_arms(bounce, &vel, &poses);
     }
 
-    /// Presses the points until none separates at less than its `floor`. Notes the energy that this takes, and adds the impulses to
-    /// `pressed`. Returns the largest change of a speed.
-    pub(super) unsafe fn press(
-        &mut self,
-        floor: [f32; 2],
-        bounce: Bounce<'_>,
-        pressed: &mut [f32; 2],
-    ) -> f32 {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let mut vel = unsafe { self.velocities() };
-        let (old, from) = (self.normal_impulses(), self.normal_velocities(&vel));
-        let new = self.press_to(&mut vel, from, floor);
-        let to = self.normal_velocities(&vel);
-        let (mut change, mut work) = (0.0f32, 0.0);
-        for p in 0..POINTS {
-            let more = new[p] - old[p];
-            pressed[p] = (pressed[p] + more).max(0.0);
-            work += more * (0.5 * (from[p] + to[p]));
-            change = change.max((to[p] - from[p]).abs());
-        }
-        if let Some(bounce) = bounce {
-            bounce.absorbed[self.i] -= work;
-        }
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { self.store(vel) };
-        change
-    }
-
-    pub(super) fn normal_masses(&self) -> [f32; 2] {
-        pair!(p => if p < POINTS { self.normal_mass(p) } else { 0.0 })
-    }
-
-    pub(super) fn press_to(
-        &mut self,
-        vel: &mut Velocities<f32>,
-        from: [f32; 2],
-        floor: [f32; 2],
-    ) -> [f32; 2] {
-        let masses = self.normal_masses();
-        let wanted = pair!(p => -(masses[p] * (from[p] - floor[p])));
-        self.apply_normal(vel, wanted, masses)
-    }
-
-    /// Adds these normal impulses, down to none.
-    pub(super) unsafe fn push_points(&mut self, more: [f32; 2]) {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let mut vel = unsafe { self.velocities() };
-        let old = self.normal_impulses();
-        self.change_normal(&mut vel, old, pair!(p => (old[p] + more[p]).max(0.0)));
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { self.store(vel) };
-    }
-
-    /// Raises the floors of pressed points to the speeds at which they separate. Returns how fast the contact slides.
-    pub(super) unsafe fn hold(&self, floor: &mut [f32; 2], rough: Option<&RoughBlock>) -> f32 {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let vel = unsafe { self.velocities() };
-        let (impulses, now) = (self.normal_impulses(), self.normal_velocities(&vel));
-        for p in 0..POINTS {
-            floor[p] = if impulses[p] > 0.0 { now[p] } else { floor[p].min(now[p]) };
-        }
-        if impulses[0] + impulses[1] > 0.0 { self.sliding(&vel, rough).abs() } else { 0.0 }
-    }
-
-    /// Solves friction, then the normal impulses that keep the points at their floors. Returns the largest change of a speed, and the
-    /// work of these impulses.
-    pub(super) unsafe fn rub(
-        &mut self,
-        floor: Option<[f32; 2]>,
-        slides: bool,
-        shared: Option<f32>,
-        rough: Option<&RoughBlock>,
-    ) -> [f32; 2] {
+    pub(super) fn read(&self, bounce: Bounce<'_>, rough: Option<&RoughBlock>) -> (Contact, Impulses) {
         let i = self.i;
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let mut vel = unsafe { self.velocities() };
-        let (impulses, most) = (self.normal_impulses(), self.most_friction(slides));
-        let before = self.sliding(&vel, rough);
-        let old = self.friction.tangent_impulse[i];
-        let new = match shared {
-            Some(part) => part * most,
-            None => limited(old - self.friction.tangent_mass[i] * before, most),
+        let bounce = bounce.as_deref();
+        let contact = Contact {
+            normal: self.normal(),
+            arms: pair!(p => if p < POINTS { self.normal_arms(p) } else { [0.0; 2] }),
+            tangent_arms: self.tangent_arms(),
+            normal_mass: pair!(p => if p < POINTS { self.normal_mass(p) } else { 0.0 }),
+            tangent_mass: self.friction.tangent_mass[i],
+            static_friction: self.friction.static_friction[i],
+            dynamic_friction: self.friction.dynamic_friction[i],
+            restitution: bounce.map_or(0.0, |bounce| bounce.restitution[i]),
+            belt: rough.map_or(0.0, |rough| rough.tangent_speed[i]),
         };
-        self.change_friction(&mut vel, new - old);
-        self.friction.tangent_impulse[i] = new;
-        let after = self.sliding(&vel, rough);
-        let (mut change, mut work) = ((after - before).abs(), (new - old) * (0.5 * (before + after)));
-        if let Some(floor) = floor {
-            let from = self.normal_velocities(&vel);
-            let new = self.press_to(&mut vel, from, floor);
-            let to = self.normal_velocities(&vel);
-            for p in 0..POINTS {
-                work += (new[p] - impulses[p]) * (0.5 * (from[p] + to[p]));
-                change = change.max((to[p] - from[p]).abs());
-            }
-        }
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { self.store(vel) };
-        [change, work]
+        let impulses = Impulses {
+            normal: self.normal_impulses(),
+            tangent: self.friction.tangent_impulse[i],
+            pressed: [0.0; 2],
+            absorbed: bounce.map_or(0.0, |bounce| bounce.absorbed[i]),
+        };
+        (contact, impulses)
     }
 
-    pub(super) fn most_friction(&self, slides: bool) -> f32 {
-        let [first, second] = self.normal_impulses();
-        let of = if slides { &self.friction.dynamic_friction } else { &self.friction.static_friction };
-        of[self.i] * (first + second)
-    }
-
-    pub(super) fn set_normal_impulses(&mut self, impulses: [f32; 2]) {
-        for (p, &impulse) in impulses.iter().enumerate().take(POINTS) {
+    pub(super) fn write(&mut self, of: &Impulses, bounce: Bounce<'_>) {
+        for (p, &impulse) in of.normal.iter().enumerate().take(POINTS) {
             self.set_normal_impulse(p, impulse);
+        }
+        self.friction.tangent_impulse[self.i] = of.tangent;
+        if let Some(bounce) = bounce {
+            bounce.absorbed[self.i] = of.absorbed;
         }
     }
 }
