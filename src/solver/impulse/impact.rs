@@ -57,10 +57,10 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         if fast.or(noted).bits() == 0 {
             return false;
         }
-        self.keep_normals(bounce, i);
         // Contacts that do not bounce are followed, too: a warm start that repeated the impulses that stopped them
         // launched bodies that were jammed between others at ever higher speeds.
         let followed = fast.or(noted);
+        self.keep_normals(followed, bounce, i);
         let change = now - before;
         let to = from + change / self.normal_mass;
         let absorbed = L::load(&bounce.absorbed[i..]);
@@ -123,10 +123,11 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
 
     /// Keeps the normals for what follows of an impact.
     #[inline(always)]
-    fn keep_normals(&self, bounce: &mut BounceBlock, i: usize) {
+    fn keep_normals(&self, of: L::Mask, bounce: &mut BounceBlock, i: usize) {
         if self.round {
-            for (of, to) in [self.normal_x, self.normal_y, self.separation].iter().zip(&mut bounce.turned) {
-                of.store(&mut to[i..]);
+            let normals = [self.normal_x, self.normal_y, self.separation];
+            for (now, to) in normals.into_iter().zip(&mut bounce.turned) {
+                L::select(of, now, L::load(&to[i..])).store(&mut to[i..]);
             }
         }
     }
