@@ -8,6 +8,7 @@ use super::Tile;
 use crate::base::room::at_least;
 use crate::broadphase::sweep::Pair;
 use crate::narrowphase::PairKind;
+use std::ops::Range;
 
 /// The most contacts of a bundle; contacts beyond these are solved one after the other.
 pub(crate) const MOST: usize = 8;
@@ -91,6 +92,19 @@ fn of_bodies(pair: &Pair) -> (u32, u32) {
     (pair.a, pair.b)
 }
 
+/// Visits the rows of several pairs of the same bodies.
+fn for_rows(count: usize, bodies: impl Fn(usize) -> (u32, u32), mut visit: impl FnMut(Range<usize>)) {
+    let mut start = 0;
+    while start < count {
+        let of = bodies(start);
+        let end = (start + 1..count).find(|&next| bodies(next) != of).unwrap_or(count);
+        if end - start > 1 {
+            visit(start..end);
+        }
+        start = end;
+    }
+}
+
 impl Tile {
     /// Finds the bundles of this step, from the contacts that are active and the impulses of the last step.
     pub(crate) fn find_bundles(&mut self) {
@@ -106,20 +120,14 @@ impl Tile {
             found.order.extend(0..pairs.len() as u32);
             found.order.sort_unstable_by_key(|&index| (of_bodies(&pairs[index as usize]), index));
         }
-        let count = pairs.len();
         let order = std::mem::take(&mut found.order);
-        let at = |place: usize| order.get(place).map_or(place, |&index| index as usize);
-        let mut start = 0;
-        while start < count {
-            let bodies = of_bodies(&pairs[at(start)]);
-            let mut end = start + 1;
-            while end < count && of_bodies(&pairs[at(end)]) == bodies {
-                end += 1;
-            }
-            if end - start > 1 {
-                self.add_bundle((start..end).map(at), &mut found);
-            }
-            start = end;
+        if is_sorted {
+            let bodies = |index: usize| of_bodies(&pairs[index]);
+            for_rows(pairs.len(), bodies, |row| self.add_bundle(row, &mut found));
+        } else {
+            let at = |place: usize| order[place] as usize;
+            let bodies = |place: usize| of_bodies(&pairs[at(place)]);
+            for_rows(pairs.len(), bodies, |row| self.add_bundle(row.map(at), &mut found));
         }
         found.order = order;
         self.bundles = Some(found);

@@ -222,9 +222,7 @@ impl Solve<'_> {
             // Overlaps are pushed apart once, as in other contacts: until they agree, opposed contacts would turn the bodies ever faster.
             system.floor = pushed;
             system.press(1);
-            if !self.rows.is_soft {
-                system.rub(self.rows.is_soft, self.rows.creep_speed);
-            }
+            system.rub(self.rows.is_soft, self.rows.creep_speed);
             let solved = system.now;
             self.write(&solved);
         }

@@ -320,8 +320,8 @@ struct Constraint {
     /// Whether something in the world bounces. Then the impulse that stops an impact is not carried on as a load,
     /// whether this contact bounces or not.
     bouncy: bool,
-    /// The contact and the arms as they were before circles met.
-    apart: Option<(Contact, [DVec2; 2])>,
+    /// The separation as it was before circles met.
+    first_separation: f64,
     /// Whether a branch depended on less than f32 can tell, so that the other branch is equally right.
     marginal: bool,
 }
@@ -389,13 +389,17 @@ impl World {
             }
             for _ in 0..s.iterations {
                 for constraint in &mut constraints {
-                    constraint.meet(&self.bodies, &soft[0]);
+                    let apart = constraint.meet(&self.bodies, &soft[0]);
                     match s.solver {
                         Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
                         Solver::Projection => {
                             constraint.solve_normal(&mut self.bodies, &soft, false);
                             constraint.solve_friction(&mut self.bodies);
                         }
+                    }
+                    // They have not met after all.
+                    if let Some((contact, [arm_a, arm_b])) = apart.filter(|_| constraint.approach == 0.0) {
+                        (constraint.contact, constraint.arm_a, constraint.arm_b) = (contact, arm_a, arm_b);
                     }
                 }
             }
@@ -477,7 +481,7 @@ impl World {
             closing: contact.separation.max(0.0) / h,
             approach: 0.0,
             bouncy: self.bodies.iter().any(|body| body.restitution > 0.0),
-            apart: None,
+            first_separation: contact.separation,
             marginal: false,
         }
     }
@@ -508,21 +512,22 @@ impl Constraint {
     }
 
     /// Circles that are about to bounce do so along the line of their centres, as it is at the mean time of the impulse: of what
-    /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end.
-    fn meet(&mut self, bodies: &[Body], soft: &Soft) {
+    /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end. For the rest of the step
+    /// it stays so. Returns what was before.
+    fn meet(&mut self, bodies: &[Body], soft: &Soft) -> Option<(Contact, [DVec2; 2])> {
         let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
-        let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return };
+        let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return None };
         if self.immovable || self.resting || !self.bouncy || self.approach != 0.0 {
-            return;
+            return None;
         }
         let speed = self.relative_velocity(bodies).dot(self.contact.normal);
         if speed >= -soft.threshold {
-            return;
+            return None;
         }
         let now = 1.0 - self.separation(bodies).max(0.0) * soft.inv_h / -speed;
         self.marginal |= now.abs() < 1e-4;
         if now <= 0.0 {
-            return;
+            return None;
         }
         let ahead = (1.0 - now / (1.0 + self.restitution)) / soft.inv_h;
         let start = self.start_b - self.start_a;
@@ -532,12 +537,14 @@ impl Constraint {
         self.marginal |= (turn - 0.5).abs() < 1e-3 || start.length() < 1e-3 * (radius_a + radius_b);
         let along = (b.velocity - a.velocity).dot(normal);
         self.marginal |= (along + soft.threshold).abs() < 1e-3;
-        if turn > 0.5 && along < -soft.threshold {
-            self.apart = Some((self.contact, [self.arm_a, self.arm_b]));
-            self.contact.separation += (start + way).length() - start.length() - normal.dot(way);
+        (turn > 0.5 && along < -soft.threshold).then(|| {
+            let before = (self.contact, [self.arm_a, self.arm_b]);
+            let apart = (start + way).length() - start.length();
+            self.contact.separation = self.first_separation + apart - normal.dot(way);
             self.contact.normal = normal;
             (self.arm_a, self.arm_b) = (normal * radius_a, -normal * radius_b);
-        }
+            before
+        })
     }
 
     fn apply(&self, bodies: &mut [Body], normal: f64, tangent: f64) {
@@ -633,9 +640,6 @@ impl Constraint {
     fn retire(&mut self) {
         if std::mem::take(&mut self.approach) < 0.0 {
             self.impulses = Impulses::default();
-            if let Some((contact, [arm_a, arm_b])) = self.apart.take() {
-                (self.contact, self.arm_a, self.arm_b) = (contact, arm_a, arm_b);
-            }
         }
     }
 }
