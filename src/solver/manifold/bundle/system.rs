@@ -16,9 +16,9 @@ use crate::formula::{limited, rebound};
 use crate::lane::pair;
 
 /// How many times at most the contacts of a bundle are solved in turn.
-pub(super) const SWEEPS: usize = 40;
+pub(super) const SWEEPS: usize = 20;
 /// The change of a speed, as a part of the fastest approach, below which they agree.
-const AGREED: f32 = 1.0e-4;
+const AGREED: f32 = 1.0e-3;
 /// How many times as large friction may make the normal impulses.
 const WEDGED: f32 = 4.0;
 /// The part of the points' own inverse masses that is left where normal impulses act against each other.
