@@ -2,13 +2,13 @@
 //!
 //! A part of a compound has contacts of its own, so that two bodies may have several. To mechanics they are one impact and one
 //! friction, as the two points of a manifold are: the solver solves a bundle as one (`solver/manifold/bundle.rs`). What bears its
-//! load from step to step needs no bundle, because its warm start is the common solution already: a bundle has a contact without a load.
+//! load from step to step needs no bundle, because its warm start is the common solution already. So the search begins at contacts
+//! without a load, which are few in a pile, and looks for the others of the same two bodies in the list, where they stand side by side.
 
 use super::Tile;
 use crate::base::room::at_least;
 use crate::broadphase::sweep::Pair;
 use crate::narrowphase::PairKind;
-use std::ops::Range;
 
 /// The most contacts of a bundle; contacts beyond these are solved one after the other.
 pub(crate) const MOST: usize = 8;
@@ -76,33 +76,49 @@ pub(crate) struct Bundles {
     pub members: Vec<Member>,
     /// No pass over the velocities was made in this substep.
     pub begins: bool,
-    /// The pairs in the order of their bodies, where the list is in another order.
-    order: Vec<u32>,
+    order: Order,
 }
 
 impl Bundles {
     pub(super) fn reserve(&mut self, lanes: usize, unsorted: usize) {
         at_least(&mut self.bundles, lanes / 2);
         at_least(&mut self.members, lanes);
-        at_least(&mut self.order, unsorted);
+        at_least(&mut self.order.0, unsorted);
+    }
+}
+
+/// The pairs of a list in the order of their bodies: their places, or nothing where the list itself is in that order.
+#[derive(Default)]
+struct Order(Vec<u32>);
+
+impl Order {
+    /// Finds the order of a list.
+    fn find(&mut self, pairs: &[Pair]) {
+        self.0.clear();
+        if !pairs.is_sorted_by_key(of_bodies) {
+            self.0.extend(0..pairs.len() as u32);
+            self.0.sort_unstable_by_key(|&index| (of_bodies(&pairs[index as usize]), index));
+        }
+    }
+
+    /// The pairs of these two bodies, by their places in the list.
+    fn pairs_of(&self, pairs: &[Pair], bodies: (u32, u32)) -> impl Iterator<Item = usize> {
+        let at = move |place: usize| self.0.get(place).map_or(place, |&index| index as usize);
+        let (mut start, mut end) = (0, pairs.len());
+        while start < end {
+            let middle = start.midpoint(end);
+            if of_bodies(&pairs[at(middle)]) < bodies {
+                start = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        (start..pairs.len()).map(at).take_while(move |&index| of_bodies(&pairs[index]) == bodies)
     }
 }
 
 fn of_bodies(pair: &Pair) -> (u32, u32) {
     (pair.a, pair.b)
-}
-
-/// Visits the rows of several pairs of the same bodies.
-fn for_rows(count: usize, bodies: impl Fn(usize) -> (u32, u32), mut visit: impl FnMut(Range<usize>)) {
-    let mut start = 0;
-    while start < count {
-        let of = bodies(start);
-        let end = (start + 1..count).find(|&next| bodies(next) != of).unwrap_or(count);
-        if end - start > 1 {
-            visit(start..end);
-        }
-        start = end;
-    }
 }
 
 impl Tile {
@@ -112,53 +128,43 @@ impl Tile {
         found.bundles.clear();
         found.members.clear();
         found.begins = true;
-        let pairs = &self.found.pairs;
         // The list of the tile without bodies of its own is in the order of the tiles that its pairs are from.
-        let is_sorted = !self.slots.is_empty() || pairs.is_sorted_by_key(of_bodies);
-        found.order.clear();
-        if !is_sorted {
-            found.order.extend(0..pairs.len() as u32);
-            found.order.sort_unstable_by_key(|&index| (of_bodies(&pairs[index as usize]), index));
+        if self.slots.is_empty() {
+            found.order.find(&self.found.pairs);
         }
-        let order = std::mem::take(&mut found.order);
-        if is_sorted {
-            let bodies = |index: usize| of_bodies(&pairs[index]);
-            for_rows(pairs.len(), bodies, |row| self.add_bundle(row, &mut found));
-        } else {
-            let at = |place: usize| order[place] as usize;
-            let bodies = |place: usize| of_bodies(&pairs[at(place)]);
-            for_rows(pairs.len(), bodies, |row| self.add_bundle(row.map(at), &mut found));
+        for (_, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
+            for block in run.start as usize..run.end as usize {
+                let mut lanes = self.unloaded(block);
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    if self.is_of_parts(block, lane) {
+                        self.find_bundle((block, lane), &mut found);
+                    }
+                }
+            }
         }
-        found.order = order;
         self.bundles = Some(found);
     }
 
-    /// Adds the bundle of these pairs of two bodies, if several of them are active and one of these bears no load.
-    fn add_bundle(&self, pairs: impl Iterator<Item = usize>, found: &mut Bundles) {
-        let Bundles { bundles, members, .. } = found;
-        let first = members.len();
-        let mut any_unloaded = false;
-        let active = pairs.filter_map(|index| Some((index, self.place(index)?)));
-        for (index, (block, lane)) in
-            active.filter(|&(_, (block, lane))| self.info[block].active >> lane & 1 == 1).take(MOST)
-        {
-            let Some(manifold) = self.manifold_of(block) else { continue };
-            any_unloaded |=
-                self.normal[block].normal_impulse[lane] + manifold.second.normal_impulse[lane] <= 0.0;
-            members.push(Member {
-                block: block as u32,
-                lane: lane as u8,
-                kind: self.found.pairs[index].kind,
-                pressed: [0.0; 2],
-                aside: Aside::INERT,
-            });
-        }
-        if !any_unloaded || members.len() < first + 2 {
-            members.truncate(first);
-            return;
-        }
-        let (first, end) = (first as u32, members.len() as u32);
-        bundles.push(Bundle { first, end, ..Bundle::default() });
+    /// The active lanes of a block with manifolds that bear no load, as bits.
+    fn unloaded(&self, block: usize) -> u16 {
+        let active = self.info[block].active;
+        let Some(manifold) = self.manifold_of(block).filter(|_| active != 0) else { return 0 };
+        let impulses = self.normal[block].normal_impulse.iter().zip(&manifold.second.normal_impulse);
+        let bits = |bits, (lane, (first, second)): (usize, (&f32, &f32))| {
+            bits | u16::from(first + second <= 0.0) << lane
+        };
+        active & impulses.enumerate().fold(0, bits)
+    }
+
+    /// Tells whether a shape of this contact is a part of a compound.
+    fn is_of_parts(&self, block: usize, lane: usize) -> bool {
+        let normal = &self.normal[block];
+        self.manifold_of(block).is_some_and(|manifold| {
+            manifold.shape_a[lane].row() != normal.a[lane].row()
+                || manifold.shape_b[lane].row() != normal.b[lane].row()
+        })
     }
 
     /// Exchanges what a contact has in its block for what is kept of it.
@@ -183,5 +189,42 @@ impl Tile {
             swap(&mut bounce.approach[i], &mut aside.approach);
             swap(&mut bounce.absorbed[i], &mut aside.absorbed);
         }
+    }
+
+    /// Adds the bundle of this contact, if it has one and this is the first contact without a load in it.
+    fn find_bundle(&self, contact: (usize, usize), found: &mut Bundles) {
+        let (block, lane) = contact;
+        let normal = &self.normal[block];
+        let (a, b) = (normal.a[lane].row() as u32, normal.b[lane].row() as u32);
+        let bodies = (a.min(b), a.max(b));
+        let pairs = &self.found.pairs;
+        let Bundles { bundles, members, order, .. } = found;
+        let first = members.len();
+        let mut is_first = true;
+        for index in order.pairs_of(pairs, bodies) {
+            let Some((block, lane)) = self.place(index) else { continue };
+            if self.info[block].active >> lane & 1 == 0 || members.len() - first == MOST {
+                continue;
+            }
+            if is_first && self.unloaded(block) >> lane & 1 == 1 {
+                if (block, lane) != contact {
+                    break;
+                }
+                is_first = false;
+            }
+            members.push(Member {
+                block: block as u32,
+                lane: lane as u8,
+                kind: pairs[index].kind,
+                pressed: [0.0; 2],
+                aside: Aside::INERT,
+            });
+        }
+        if is_first || members.len() < first + 2 {
+            members.truncate(first);
+            return;
+        }
+        let (first, end) = (first as u32, members.len() as u32);
+        bundles.push(Bundle { first, end, ..Bundle::default() });
     }
 }
