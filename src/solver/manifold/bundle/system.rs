@@ -9,13 +9,15 @@
 //! ```
 //!
 //! So the contacts are read once, solved in turn as often as they need, and written back. (With the kernels of the blocks, which read
-//! a contact from some twenty cache lines in each sweep, bundles took a third of a step of 3,000 compounds that fall on each other.)
+//! a contact from some twenty cache lines in each sweep, a step of 3,000 compounds that fall on each other took 1.91 ms instead of 1.69: `peers --scenes
+//! compounds`.)
 
 use crate::contacts::bundles::MOST;
 use crate::formula::{limited, rebound};
 use crate::lane::pair;
 
-/// How many times at most the contacts of a bundle are solved in turn.
+/// How many times at most the contacts of a bundle are solved in turn. With 40, and a tenth of the change below which they agree, one in
+/// eleven did not agree either, and the slowest steps of 3,000 falling compounds took 3.0 ms instead of 2.3.
 pub(super) const SWEEPS: usize = 20;
 /// The change of a speed, as a part of the fastest approach, below which they agree.
 const AGREED: f32 = 1.0e-3;
