@@ -94,7 +94,8 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         if closes.bits() == 0 {
             return;
         }
-        let begins = L::load(&bounce.resting[0][i..]).le(zero).and(L::load(&bounce.approach[i..]).ge(zero));
+        let pressed = L::load(&bounce.resting[0][i..]).max(L::load(self.normal_impulse));
+        let begins = pressed.le(zero).and(L::load(&bounce.approach[i..]).ge(zero));
         let struck = closes.and(begins);
         let at_start = stopped_at_start(gap_speed, from);
         let ahead = ahead(self.rows.step, at_start, L::load(&bounce.restitution[i..]));
