@@ -88,21 +88,32 @@ pub(crate) unsafe fn run<L: Lane>(tile: &mut Tile, rows: &Rows<'_>, pass: Pass, 
             }
             continue;
         }
+        // What turns normals is in kernels of its own: in those of all worlds it took 7 % more instructions for a step of `packed`.
+        let turns = !tile.bounce.is_empty() && kind.are_round_and_move();
         // SAFETY: the caller gives this task these bodies alone. Lanes of a coloured block share no body that moves;
         // serial blocks are run at width 1.
         unsafe {
-            match (kind.is_fixed(), kind.spin_factors()) {
-                (false, (2.0, 2.0)) => {
-                    both::<L::Narrow, false, true, true>(tile, run, rows, pass, elapsed, kind)
+            match (kind.is_fixed(), kind.spin_factors(), turns) {
+                (false, (2.0, 2.0), true) => {
+                    both::<L::Narrow, false, true, true, true>(tile, run, rows, pass, elapsed);
                 }
-                (false, (2.0, _)) => {
-                    both::<L::Narrow, false, true, false>(tile, run, rows, pass, elapsed, kind)
+                (false, (2.0, 2.0), _) => {
+                    both::<L::Narrow, false, true, true, false>(tile, run, rows, pass, elapsed);
                 }
-                (false, _) => both::<L::Narrow, false, false, false>(tile, run, rows, pass, elapsed, kind),
-                (true, (2.0, _)) => {
-                    both::<L::Narrow, true, true, false>(tile, run, rows, pass, elapsed, kind)
+                (false, (2.0, _), true) => {
+                    both::<L::Narrow, false, true, false, true>(tile, run, rows, pass, elapsed);
                 }
-                (true, _) => both::<L::Narrow, true, false, false>(tile, run, rows, pass, elapsed, kind),
+                (false, (2.0, _), _) => {
+                    both::<L::Narrow, false, true, false, false>(tile, run, rows, pass, elapsed);
+                }
+                (false, _, true) => {
+                    both::<L::Narrow, false, false, false, true>(tile, run, rows, pass, elapsed);
+                }
+                (false, ..) => both::<L::Narrow, false, false, false, false>(tile, run, rows, pass, elapsed),
+                (true, (2.0, _), _) => {
+                    both::<L::Narrow, true, true, false, false>(tile, run, rows, pass, elapsed);
+                }
+                (true, ..) => both::<L::Narrow, true, false, false, false>(tile, run, rows, pass, elapsed),
             }
         }
     }
@@ -140,19 +151,18 @@ unsafe fn run_manifolds<L: Lane>(
 ///
 /// The same as for [`run`].
 #[allow(unsafe_code)]
-unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+unsafe fn both<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const TURNS: bool>(
     tile: &mut Tile,
     run: Run,
     rows: &Rows<'_>,
     pass: Pass,
     elapsed: f32,
-    kind: PairKind,
 ) {
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
-        blocks::<L, FIXED, SPIN_A, SPIN_B>(tile, run.coloured(), rows, pass, elapsed, kind);
+        blocks::<L, FIXED, SPIN_A, SPIN_B, TURNS>(tile, run.coloured(), rows, pass, elapsed);
         if !run.serial().is_empty() {
-            blocks::<f32, FIXED, SPIN_A, SPIN_B>(tile, run.serial(), rows, pass, elapsed, kind);
+            blocks::<f32, FIXED, SPIN_A, SPIN_B, TURNS>(tile, run.serial(), rows, pass, elapsed);
         }
     }
 }
@@ -185,17 +195,16 @@ unsafe fn manifold<L: Lane, const FIXED: bool, const POINTS: usize>(
 ///
 /// The same as for [`run`]. In addition, the lanes of a block share no body that moves, unless `L` is one lane wide.
 #[allow(unsafe_code)]
-unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+unsafe fn blocks<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const TURNS: bool>(
     tile: &mut Tile,
     range: Range<usize>,
     rows: &Rows<'_>,
     pass: Pass,
     elapsed: f32,
-    kind: PairKind,
 ) {
     // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
     unsafe {
-        with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, SPIN_A, SPIN_B>(tile, range, rows, elapsed, kind));
+        with_pass!(pass, elapsed, P => sweep::<L, P, FIXED, SPIN_A, SPIN_B, TURNS>(tile, range, rows, elapsed));
     }
 }
 
@@ -205,25 +214,29 @@ lane_entry! {
     /// # Safety
     ///
     /// The same as for [`blocks`].
-    unsafe fn sweep[P: SweepPass, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool][P, FIXED, SPIN_A, SPIN_B](
+    unsafe fn sweep[P: SweepPass, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const TURNS: bool][P, FIXED, SPIN_A, SPIN_B, TURNS](
         tile: &mut Tile,
         range: Range<usize>,
         rows: &Rows<'_>,
         elapsed: f32,
-        kind: PairKind,
     ) = sweep_lanes;
 }
 
 #[allow(unsafe_code)]
 #[inline(always)]
-unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>(
+unsafe fn sweep_lanes<
+    L: Lane,
+    P: SweepPass,
+    const FIXED: bool,
+    const SPIN_A: bool,
+    const SPIN_B: bool,
+    const TURNS: bool,
+>(
     tile: &mut Tile,
     range: Range<usize>,
     rows: &Rows<'_>,
     elapsed: f32,
-    kind: PairKind,
 ) {
-    let round = !FIXED && kind.are_round_and_move();
     for index in range {
         if tile.info.get(index + AHEAD).is_some_and(|info| info.active != 0) {
             prefetch(&tile.normal, index + AHEAD);
@@ -244,7 +257,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
         }
         let mut impacts = false;
         for i in BlockInfo::vectors::<L>(info.active) {
-            let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B>::new(normal, i, rows, elapsed, round);
+            let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B, TURNS>::new(normal, i, rows, elapsed);
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             impacts |= unsafe { kernel.visit::<P>(info.bounced, friction, bounce.as_deref_mut(), i) };
         }
@@ -253,13 +266,18 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const SPIN_A: bo
 }
 
 /// `WIDTH` contacts of one block.
-struct ImpulseKernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool> {
+struct ImpulseKernel<
+    'a,
+    L: Lane,
+    const FIXED: bool,
+    const SPIN_A: bool,
+    const SPIN_B: bool,
+    const TURNS: bool,
+> {
     a: &'a [RowOffset],
     b: &'a [RowOffset],
     rows: &'a Rows<'a>,
     elapsed: f32,
-    /// Both shapes are round, and move.
-    round: bool,
     normal_x: L,
     normal_y: L,
     /// The separation at the start of the step.
@@ -274,11 +292,11 @@ struct ImpulseKernel<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const S
 /// The methods that gather or scatter rows are unsafe for the same reason as [`blocks`]: the bodies of this block must
 /// belong to this task alone. `solve` and `relax` return whether one of their contacts is in an impact.
 #[allow(unsafe_code)]
-impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
-    ImpulseKernel<'a, L, FIXED, SPIN_A, SPIN_B>
+impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const TURNS: bool>
+    ImpulseKernel<'a, L, FIXED, SPIN_A, SPIN_B, TURNS>
 {
     #[inline(always)]
-    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>, elapsed: f32, round: bool) -> Self {
+    fn new(block: &'a mut NormalBlock, i: usize, rows: &'a Rows<'a>, elapsed: f32) -> Self {
         let lanes = i..i + L::WIDTH;
         let (a, b) = (&block.a[lanes.clone()], &block.b[lanes.clone()]);
         debug_assert!(a.iter().chain(b).all(|at| at.row() < rows.vel.len()));
@@ -287,7 +305,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
             b,
             rows,
             elapsed,
-            round,
             normal_x: L::load(&block.normal_x[i..]),
             normal_y: L::load(&block.normal_y[i..]),
             first_separation: L::load(&block.separation[i..]),
@@ -307,7 +324,10 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         bounce: Option<&mut BounceBlock>,
         i: usize,
     ) -> bool {
-        if bounced && let Some(bounce) = bounce.as_deref() {
+        if TURNS
+            && bounced
+            && let Some(bounce) = bounce.as_deref()
+        {
             self.take_kept_normals(bounce, i);
         }
         // SAFETY: this task alone has these bodies, and each named row exists.
@@ -455,7 +475,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
-        if P::PASS == Pass::Meet
+        if TURNS
+            && P::PASS == Pass::Meet
             && let Some(bounce) = bounce.as_deref()
         {
             // SAFETY: this task alone has these bodies, and each named row exists.

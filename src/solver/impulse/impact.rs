@@ -35,8 +35,8 @@ pub(in crate::solver) fn ahead<L: Lane>(step: f32, at_start: L, restitution: L) 
 
 /// The unsafe methods need what those in `impulse.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
-impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
-    ImpulseKernel<'_, L, FIXED, SPIN_A, SPIN_B>
+impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const TURNS: bool>
+    ImpulseKernel<'_, L, FIXED, SPIN_A, SPIN_B, TURNS>
 {
     /// Notes the approach of contacts that are struck fast enough to bounce, and the energy that their impulses absorb.
     /// Returns whether there are any. There rarely are: at rest this costs one or two comparisons. `before` is the
@@ -84,7 +84,7 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
         poses: &Option<([L; 4], [L; 4])>,
         i: usize,
     ) {
-        if !self.round {
+        if !TURNS {
             return;
         }
         let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
@@ -125,7 +125,7 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     /// Keeps the normals for what follows of an impact.
     #[inline(always)]
     fn keep_normals(&self, of: L::Mask, bounce: &mut BounceBlock, i: usize) {
-        if self.round {
+        if TURNS {
             let normals = [self.normal_x, self.normal_y, self.separation];
             for (now, to) in normals.into_iter().zip(&mut bounce.turned) {
                 L::select(of, now, L::load(&to[i..])).store(&mut to[i..]);
@@ -137,7 +137,7 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool>
     /// had just parted would approach again: a gas at 50 m/s gained 0.7 % of its energy in 60 steps.)
     #[inline(always)]
     pub(super) fn take_kept_normals(&mut self, bounce: &BounceBlock, i: usize) {
-        if !self.round {
+        if !TURNS {
             return;
         }
         let zero = L::splat(0.0);
