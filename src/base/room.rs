@@ -10,6 +10,13 @@ pub(crate) fn at_least<T>(vec: &mut Vec<T>, capacity: usize) {
     }
 }
 
+/// Makes room for so many values, and for half as many and up to 16 more where the vector has to grow.
+pub(crate) fn room_for<T>(vec: &mut Vec<T>, len: usize) {
+    if vec.capacity() < len {
+        at_least(vec, len + len / 2 + (len / 4).min(16));
+    }
+}
+
 /// Up to this length a vector is small: it gets little room to grow. (A thousand worlds of ten boxes do not fit into a cache. With 16
 /// spare values in every vector, and twice as many values as are needed, such a world took 141 KB instead of 53.)
 const SMALL: usize = 16;

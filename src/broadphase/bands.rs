@@ -5,8 +5,8 @@
 
 use super::frames::Frames;
 use super::growth::{Grown, mobilities};
-use super::{Margins, TileBands, interval};
-use crate::base::room::{like, resize};
+use super::{Margins, TileBands, interval, looks_ahead};
+use crate::base::room::{at_least, like, resize};
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
@@ -72,6 +72,9 @@ pub(super) const LIMIT: f64 = (1 << 30) as f64;
 fn most_spread(bodies: usize) -> usize {
     4 * bodies + 64
 }
+
+/// The list has room for a band of every second body, up to so many.
+const MANY_BANDS: usize = 4_096;
 
 /// The extremes of one chunk of slots.
 #[derive(Clone, Copy, Default)]
@@ -204,6 +207,10 @@ impl Bands {
             if band < DEAD {
                 self.memory.counts[(band - least) as usize] += 1;
             }
+        }
+        // As bodies fly apart, bands become many.
+        if looks_ahead(len) {
+            at_least(&mut self.list, (len / 2).min(MANY_BANDS));
         }
         let mut start = 0;
         for (i, count) in self.memory.counts[..spread].iter_mut().enumerate() {

@@ -6,8 +6,7 @@
 
 use super::events::Changed;
 use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NO_MANIFOLD, Tile};
-use crate::base::room::at_least;
-use crate::base::room::resize;
+use crate::base::room::{resize, room_for};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
@@ -271,13 +270,6 @@ fn entry_of(tile: &Tile, pair: &Pair, lane: u32) -> Entry {
 fn has_parts(bodies: &Bodies, body: BodyHandle) -> bool {
     let kind = |slot: usize| bodies.columns.kind[slot].shape();
     bodies.slot_of(body).is_ok_and(|slot| kind(slot) == ShapeKind::Compound)
-}
-
-/// Makes room for so many values, and for half as many and up to 16 more where the vector has to grow.
-fn room_for<T>(vec: &mut Vec<T>, len: usize) {
-    if vec.capacity() < len {
-        at_least(vec, len + len / 2 + (len / 4).min(16));
-    }
 }
 
 impl Carry {

@@ -11,6 +11,7 @@
 //! aside: in the `BounceBlock`, and in a world where nothing bounces in `Tile::put_aside`.
 
 use super::{BLOCK, BlockInfo, BounceBlock, NormalBlock, Tile};
+use crate::base::room::room_for;
 use crate::lane::{Lane, Mask, Row, lane_entry};
 use crate::narrowphase::NO_CONTACT;
 
@@ -78,6 +79,8 @@ impl Tile {
     pub(crate) fn find_strikes<L: Lane>(&mut self, vel: &[Row], least: f32) {
         let mut strikes = std::mem::take(&mut self.strikes);
         strikes.clear();
+        // A few at least, so that the first ones of a tile do not grow it one after the other.
+        room_for(&mut strikes, BLOCK.max(self.slots.len() / 8));
         self.put_aside.clear();
         assert!(self.limits.bodies.fits(vel));
         let mut speeds = [[0.0; BLOCK]; 2];

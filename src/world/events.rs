@@ -9,7 +9,7 @@
 //! Each list is in an order that depends on the scene alone. Nothing here changes the state of the world.
 
 use super::World;
-use crate::base::room::at_least;
+use crate::base::room::room_for;
 use crate::body::BodyHandle;
 use crate::contacts::Tile;
 use crate::crew::{CHUNK, Crew, SharedSlice};
@@ -324,7 +324,7 @@ impl World {
             return;
         }
         let strikes: usize = self.contacts.all().map(|tile| tile.strikes.len()).sum();
-        at_least(&mut watch.hit_events, strikes);
+        room_for(&mut watch.hit_events, strikes);
         for tile in self.contacts.all() {
             for strike in &tile.strikes {
                 let (block, lane) = (strike.block as usize, usize::from(strike.lane));
