@@ -59,7 +59,8 @@ pub(crate) struct BounceBlock {
     /// How far the arms of a contact with a manifold were shifted in this step, along the tangent and the normal,
     /// m: see `solver/manifold/impact.rs`.
     pub shift: [[f32; BLOCK]; 2],
-    /// Normals and separations of circles in an impact: see `solver/impulse/impact.rs`. Nothing between steps.
+    /// The normals of circles that met in this step, turned to where they met, and the separation along them; that is no number
+    /// where nothing was turned. See `solver/impulse/impact.rs`. Nothing between steps.
     pub turned: [[f32; BLOCK]; 3],
 }
 
@@ -73,7 +74,7 @@ impl BounceBlock {
         normal_impulse: [[0.0; BLOCK]; 2],
         tangent_impulse: [0.0; BLOCK],
         shift: [[0.0; BLOCK]; 2],
-        turned: [[0.0; BLOCK]; 3],
+        turned: [[0.0; BLOCK], [0.0; BLOCK], [f32::NAN; BLOCK]],
     };
 
     /// Copies a lane of another block.
@@ -86,6 +87,9 @@ impl BounceBlock {
             self.resting[point][lane] = from.resting[point][lane];
             self.normal_impulse[point][lane] = from.normal_impulse[point][lane];
             self.shift[point][lane] = from.shift[point][lane];
+        }
+        for (to, from) in self.turned.iter_mut().zip(&from.turned) {
+            to[lane] = from[lane];
         }
     }
 }

@@ -328,7 +328,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
             && bounced
             && let Some(bounce) = bounce.as_deref()
         {
-            self.take_kept_normals(bounce, i);
+            self.take_turned(bounce, i);
         }
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
@@ -433,16 +433,17 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
     /// there is no gap. (When the relaxing pass still allowed the speed for the old gap, an impact was split over two
     /// substeps. Friction had half the load in each, and let bodies slide that should have held.)
     #[inline(always)]
-    unsafe fn solve<const MOVED: bool>(&mut self, bounce: Option<&mut BounceBlock>, i: usize) -> bool {
+    unsafe fn solve<const MOVED: bool>(&mut self, mut bounce: Option<&mut BounceBlock>, i: usize) -> bool {
         let soft = &self.rows.softness[usize::from(FIXED)];
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         // SAFETY: this task alone has these bodies, and each named row exists.
         let poses = MOVED.then(|| unsafe { self.poses(&vel) });
-        if let Some(bounce) = bounce.as_deref() {
+        let mut turned = false;
+        if TURNS && let Some(bounce) = bounce.as_deref_mut() {
             // SAFETY: this task alone has these bodies, and each named row exists.
-            unsafe { self.turn_normals(bounce, &vel, &poses, i) };
+            turned = unsafe { self.turn_normals(bounce, &vel, &poses, i) }.bits() != 0;
         }
         let separation = self.separation_at(&poses);
         let gap_speed = separation * L::splat(self.rows.inv_step);
@@ -460,7 +461,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
-        bounce.is_some_and(|bounce| self.note_compression(bounce, old, normal_velocity, i))
+        turned | bounce.is_some_and(|bounce| self.note_compression(bounce, old, normal_velocity, i))
     }
 
     /// Solves the normal impulse without bias, then friction: up to μ_s·λ_n the contact holds, beyond that it slides at
@@ -469,20 +470,24 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
     unsafe fn relax<P: SweepPass>(
         &mut self,
         friction: &mut FrictionBlock,
-        bounce: Option<&mut BounceBlock>,
+        mut bounce: Option<&mut BounceBlock>,
         i: usize,
     ) -> bool {
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
+        let mut any_turned = false;
         if TURNS
             && P::PASS == Pass::Meet
-            && let Some(bounce) = bounce.as_deref()
+            && let Some(bounce) = bounce.as_deref_mut()
         {
             // SAFETY: this task alone has these bodies, and each named row exists.
             unsafe {
                 let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
-                self.turn_normals(bounce, &vel, &poses, i);
+                let turned = self.turn_normals(bounce, &vel, &poses, i);
+                any_turned = turned.bits() != 0;
+                let closing = self.separation_at(&poses).max(zero) * L::splat(self.rows.inv_step);
+                L::select(turned, closing, L::load(self.closing_speed)).store(self.closing_speed);
             }
         }
         let mass = self.normal_mass;
@@ -501,7 +506,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let noted = bounce.and_then(|bounce| {
             self.note_compression(bounce, old_normal, normal_velocity, i).then_some(bounce)
         });
-        let impacts = noted.is_some();
+        let impacts = any_turned | noted.is_some();
         let mut impact = None;
         if let Some(bounce) = noted.filter(|_| P::PASS == Pass::Bounce) {
             let speed = normal_velocity + (normal_impulse - old_normal) / mass;

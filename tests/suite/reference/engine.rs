@@ -389,17 +389,13 @@ impl World {
             }
             for _ in 0..s.iterations {
                 for constraint in &mut constraints {
-                    let apart = constraint.meet(&self.bodies, &soft[0]);
+                    constraint.meet(&self.bodies, &soft[0]);
                     match s.solver {
                         Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
                         Solver::Projection => {
                             constraint.solve_normal(&mut self.bodies, &soft, false);
                             constraint.solve_friction(&mut self.bodies);
                         }
-                    }
-                    // They have not met after all.
-                    if let Some((contact, [arm_a, arm_b])) = apart.filter(|_| constraint.approach == 0.0) {
-                        (constraint.contact, constraint.arm_a, constraint.arm_b) = (contact, arm_a, arm_b);
                     }
                 }
             }
@@ -513,21 +509,21 @@ impl Constraint {
 
     /// Circles that are about to bounce do so along the line of their centres, as it is at the mean time of the impulse: of what
     /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end. For the rest of the step
-    /// it stays so. Returns what was before.
-    fn meet(&mut self, bodies: &[Body], soft: &Soft) -> Option<(Contact, [DVec2; 2])> {
+    /// it stays so.
+    fn meet(&mut self, bodies: &[Body], soft: &Soft) {
         let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
-        let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return None };
+        let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return };
         if self.immovable || self.resting || !self.bouncy || self.approach != 0.0 {
-            return None;
+            return;
         }
         let speed = self.relative_velocity(bodies).dot(self.contact.normal);
         if speed >= -soft.threshold {
-            return None;
+            return;
         }
         let now = 1.0 - self.separation(bodies).max(0.0) * soft.inv_h / -speed;
         self.marginal |= now.abs() < 1e-4;
         if now <= 0.0 {
-            return None;
+            return;
         }
         let ahead = (1.0 - now / (1.0 + self.restitution)) / soft.inv_h;
         let start = self.start_b - self.start_a;
@@ -537,14 +533,13 @@ impl Constraint {
         self.marginal |= (turn - 0.5).abs() < 1e-3 || start.length() < 1e-3 * (radius_a + radius_b);
         let along = (b.velocity - a.velocity).dot(normal);
         self.marginal |= (along + soft.threshold).abs() < 1e-3;
-        (turn > 0.5 && along < -soft.threshold).then(|| {
-            let before = (self.contact, [self.arm_a, self.arm_b]);
+        if turn > 0.5 && along < -soft.threshold {
             let apart = (start + way).length() - start.length();
             self.contact.separation = self.first_separation + apart - normal.dot(way);
             self.contact.normal = normal;
             (self.arm_a, self.arm_b) = (normal * radius_a, -normal * radius_b);
-            before
-        })
+            self.closing = self.separation(bodies).max(0.0) * soft.inv_h;
+        }
     }
 
     fn apply(&self, bodies: &mut [Body], normal: f64, tangent: f64) {
