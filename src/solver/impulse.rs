@@ -442,8 +442,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let poses = MOVED.then(|| unsafe { self.poses(&vel) });
         let mut turned = false;
         if TURNS && let Some(bounce) = bounce.as_deref_mut() {
+            let gap_speed = self.separation_at(&poses).max(zero) * L::splat(self.rows.inv_step);
             // SAFETY: this task alone has these bodies, and each named row exists.
-            turned = unsafe { self.turn_normals(bounce, &vel, &poses, i) }.bits() != 0;
+            turned = unsafe { self.turn_normals::<true>(bounce, &vel, gap_speed, i) }.bits() != 0;
         }
         let separation = self.separation_at(&poses);
         let gap_speed = separation * L::splat(self.rows.inv_step);
@@ -478,16 +479,23 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let mut vel = unsafe { self.velocities() };
         let mut any_turned = false;
         if TURNS
-            && P::PASS == Pass::Meet
+            && matches!(P::PASS, Pass::Meet | Pass::Bounce)
             && let Some(bounce) = bounce.as_deref_mut()
         {
+            let allowed = L::load(self.closing_speed);
             // SAFETY: this task alone has these bodies, and each named row exists.
             unsafe {
-                let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
-                let turned = self.turn_normals(bounce, &vel, &poses, i);
+                let turned = if P::PASS == Pass::Meet {
+                    self.turn_normals::<true>(bounce, &vel, allowed, i)
+                } else {
+                    self.turn_normals::<false>(bounce, &vel, allowed, i)
+                };
                 any_turned = turned.bits() != 0;
-                let closing = self.separation_at(&poses).max(zero) * L::splat(self.rows.inv_step);
-                L::select(turned, closing, L::load(self.closing_speed)).store(self.closing_speed);
+                if any_turned {
+                    let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
+                    let closing = self.separation_at(&poses).max(zero) * L::splat(self.rows.inv_step);
+                    L::select(turned, closing, allowed).store(self.closing_speed);
+                }
             }
         }
         let mass = self.normal_mass;

@@ -389,7 +389,7 @@ impl World {
             }
             for _ in 0..s.iterations {
                 for constraint in &mut constraints {
-                    constraint.meet(&self.bodies, &soft[0]);
+                    constraint.meet(&self.bodies, &soft[0], false);
                     match s.solver {
                         Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
                         Solver::Projection => {
@@ -406,6 +406,9 @@ impl World {
                 Solver::Soft => {
                     for iteration in 1..=s.iterations {
                         for constraint in &mut constraints {
+                            if iteration == s.iterations {
+                                constraint.meet(&self.bodies, &soft[0], true);
+                            }
                             constraint.solve_normal(&mut self.bodies, &soft, false);
                             if iteration == s.iterations {
                                 constraint.rebound(&mut self.bodies);
@@ -422,6 +425,7 @@ impl World {
                         constraint.project(&mut self.bodies, &s, part, 1.0 / h, substep + 1 == s.substeps);
                     }
                     for constraint in &mut constraints {
+                        constraint.meet(&self.bodies, &soft[0], true);
                         constraint.solve_normal(&mut self.bodies, &soft, false);
                         constraint.rebound(&mut self.bodies);
                         constraint.solve_friction(&mut self.bodies);
@@ -508,9 +512,9 @@ impl Constraint {
     }
 
     /// Circles that are about to bounce do so along the line of their centres, as it is at the mean time of the impulse: of what
-    /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end. For the rest of the step
-    /// it stays so.
-    fn meet(&mut self, bodies: &[Body], soft: &Soft) {
+    /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end. If the bodies have
+    /// moved in this substep, all of it comes now. For the rest of the step it stays so.
+    fn meet(&mut self, bodies: &[Body], soft: &Soft, moved: bool) {
         let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
         let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return };
         if self.immovable || self.resting || !self.bouncy || self.approach != 0.0 {
@@ -520,12 +524,13 @@ impl Constraint {
         if speed >= -soft.threshold {
             return;
         }
-        let now = 1.0 - self.separation(bodies).max(0.0) * soft.inv_h / -speed;
+        let allowed = if moved { self.closing } else { self.separation(bodies).max(0.0) * soft.inv_h };
+        let now = 1.0 - allowed / -speed;
         self.marginal |= now.abs() < 1e-4;
         if now <= 0.0 {
             return;
         }
-        let ahead = (1.0 - now / (1.0 + self.restitution)) / soft.inv_h;
+        let ahead = if moved { 0.0 } else { (1.0 - now / (1.0 + self.restitution)) / soft.inv_h };
         let start = self.start_b - self.start_a;
         let way = (b.position - a.position) - start + ahead * (b.velocity - a.velocity);
         let normal = (start + way).normalize();
