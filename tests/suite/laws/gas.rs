@@ -201,13 +201,7 @@ fn energy_never_grows(forms: &[Form], settings: Settings) {
 /// Steps a closed system and checks each of 5,000 steps: its angular momentum about the origin stays within 0.5 % of
 /// the start, and its momentum within 0.01 % of the sum of |m·v|. The system turns as a whole, so the percentage is of
 /// a sum of values of one sign, and not of a small difference of large values.
-fn check_momentum(
-    cases: &mut Cases,
-    world: &mut World,
-    system: &System,
-    case: &str,
-    least_contacts: usize,
-) {
+fn check_momentum(cases: &mut Cases, world: &mut World, system: &System, case: &str, least_contacts: usize) {
     let start = system.sums(world);
     let (mut drift, mut slip, mut energy, mut contacts) = (0.0f64, 0.0f64, 1.0f64, 0);
     for _ in 0..STEPS {
