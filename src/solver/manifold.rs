@@ -478,7 +478,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
         let mut retired = self.mark().le(L::splat(LANDED));
-        if self.rows.is_last(self.elapsed) {
+        // Where something bounces, all other relaxing passes come before the one that does. (When they took the impulses of what lands
+        // before it bounced, compounds in a gas with two iterations lost four fifths of their energy in 500 steps.)
+        let before_bounce = P::PASS == Pass::Relax && bounce.is_some();
+        if before_bounce || self.rows.is_last(self.elapsed) {
             retired = no_lanes::<L>();
         }
         let mut impacts = false;

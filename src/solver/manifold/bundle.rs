@@ -264,9 +264,10 @@ impl Solve<'_> {
             self.write(&solved);
             self.brake_rolling();
             let is_last = self.rows.is_last(self.elapsed);
-            if last && self.bundle.impact || self.bundle.landed && !is_last {
+            let ends = last || self.tile.bounce.is_empty();
+            if last && self.bundle.impact || self.bundle.landed && ends && !is_last {
                 self.retire();
-            } else if self.bundle.landed {
+            } else if self.bundle.landed && ends {
                 for member in &*self.members {
                     with_member!(self, member, |kernel, bounce, rough| kernel.close(LANDED));
                 }
