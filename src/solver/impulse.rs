@@ -442,9 +442,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let poses = MOVED.then(|| unsafe { self.poses(&vel) });
         let mut turned = false;
         if TURNS && let Some(bounce) = bounce.as_deref_mut() {
-            let gap_speed = self.separation_at(&poses).max(zero) * L::splat(self.rows.inv_step);
-            // SAFETY: this task alone has these bodies, and each named row exists.
-            turned = unsafe { self.turn_normals::<true>(bounce, &vel, gap_speed, i) }.bits() != 0;
+            // SAFETY: each named row exists.
+            turned = unsafe { self.turn_normals(bounce, &vel, &poses, i) }.bits() != 0;
         }
         let separation = self.separation_at(&poses);
         let gap_speed = separation * L::splat(self.rows.inv_step);
@@ -477,25 +476,21 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
+        let poses =
+            // SAFETY: this task alone has these bodies, and each named row exists.
+            (P::PASS == Pass::Meet && self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
+        if P::PASS == Pass::Meet {
+            self.limit_closing(self.separation_at(&poses));
+        }
         let mut any_turned = false;
         if TURNS
-            && matches!(P::PASS, Pass::Meet | Pass::Bounce)
+            && P::PASS == Pass::Meet
             && let Some(bounce) = bounce.as_deref_mut()
         {
-            let allowed = L::load(self.closing_speed);
-            // SAFETY: this task alone has these bodies, and each named row exists.
-            unsafe {
-                let turned = if P::PASS == Pass::Meet {
-                    self.turn_normals::<true>(bounce, &vel, allowed, i)
-                } else {
-                    self.turn_normals::<false>(bounce, &vel, allowed, i)
-                };
-                any_turned = turned.bits() != 0;
-                if any_turned {
-                    let poses = (self.elapsed > 0.0).then(|| self.poses(&vel));
-                    let closing = self.separation_at(&poses).max(zero) * L::splat(self.rows.inv_step);
-                    L::select(turned, closing, allowed).store(self.closing_speed);
-                }
+            // SAFETY: each named row exists.
+            any_turned = unsafe { self.turn_normals(bounce, &vel, &poses, i) }.bits() != 0;
+            if any_turned {
+                self.limit_closing(self.separation_at(&poses));
             }
         }
         let mass = self.normal_mass;
@@ -576,7 +571,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let separation = self.separation_now(&a, &b);
         let (impulse, closing) = (L::load(self.normal_impulse), L::load(self.closing_speed));
-        self.rows.closing_speed(separation, impulse, closing, self.elapsed).store(self.closing_speed);
+        self.rows.closing_speed(separation, impulse, closing).store(self.closing_speed);
         let part = L::splat(self.rows.projection_part(self.elapsed));
         let share = self.normal_mass * projection(separation, self.rows.projection_slop, part);
         a[0] = a[0] - self.normal_x * (share * vel.a[3]);

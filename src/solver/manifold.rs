@@ -277,6 +277,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         self.set_closing_speed(point, speed);
     }
 
+    /// Returns the separation of a point when the bodies have moved so far, or at the step's start.
+    #[inline(always)]
+    fn separation_at(&self, point: usize, poses: &Option<([L; 4], [L; 4])>) -> L {
+        let at_start = self.separation(point);
+        poses.as_ref().map_or(at_start, |(a, b)| at_start + self.along_normal(a, b, self.normal_arms(point)))
+    }
+
     /// Computes accum += J·λ for the carried impulses.
     #[inline(always)]
     unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) {
@@ -413,10 +420,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let before = self.normal_impulses();
         let both = half * (before[0] + before[1]);
         for p in 0..POINTS {
-            let mut separation = self.separation(p);
-            if let Some((a, b)) = &poses {
-                separation = separation + self.along_normal(a, b, self.normal_arms(p));
-            }
+            let separation = self.separation_at(p, &poses);
             self.limit_closing(p, separation);
             let gap_speed = separation * L::splat(self.rows.inv_step);
             let SoftBias { bias, mass_scale, impulse_scale } =
@@ -472,9 +476,12 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
-        if P::PASS == Pass::Meet && self.elapsed == 0.0 {
+        let mut poses = None;
+        if P::PASS == Pass::Meet {
+            // SAFETY: this task alone has these bodies, and each named row exists.
+            poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
             // A mark has told the warm start what it had to know. What it stands for is a gap again.
-            (0..POINTS).for_each(|p| self.limit_closing(p, self.separation(p)));
+            (0..POINTS).for_each(|p| self.limit_closing(p, self.separation_at(p, &poses)));
         }
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
         let mut retired = self.mark().le(L::splat(LANDED));
@@ -488,8 +495,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut bounce = bounce;
         if let Some(bounce) = bounce.as_deref_mut() {
             if P::PASS == Pass::Meet {
-                // SAFETY: this task alone has these bodies, and each named row exists.
-                let poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
                 self.shift_arms(bounce, &vel, &poses);
             }
             impacts = self.relax_normal(&mut vel, Some(bounce));
@@ -550,12 +555,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut wanted = [zero; 2];
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
-            let closing = self.rows.closing_speed(
-                separation,
-                self.normal_impulse(p),
-                self.closing_speed(p),
-                self.elapsed,
-            );
+            let closing = self.rows.closing_speed(separation, self.normal_impulse(p), self.closing_speed(p));
             self.set_closing_speed(p, closing);
             *wanted = projection(separation, self.rows.projection_slop, part);
         }

@@ -148,18 +148,14 @@ impl<'a> Rows<'a> {
         (part / (1.0 - done * part)).min(1.0)
     }
 
-    /// The speed at which a gap of this size may close after bodies were projected. In the step's last substep that is none where the contact
-    /// bears an impulse or the bodies touch, and else what it `was`: what does not touch yet is stopped when it does. (Stopped before, it
-    /// had friction for a part of the impact only, and slid on a slope that should have held it.)
+    /// The speed at which a contact may close after bodies were projected: none where it bears an impulse or the bodies touch, and
+    /// else what it `was`. What does not touch yet is stopped in the substep in which it does. (Stopped before, it had friction for a
+    /// part of the impact only, and slid on a slope that should have held it; and it bounced before it touched.)
     #[inline(always)]
-    pub(super) fn closing_speed<L: Lane>(&self, separation: L, impulse: L, was: L, elapsed: f32) -> L {
+    pub(super) fn closing_speed<L: Lane>(&self, separation: L, impulse: L, was: L) -> L {
         let zero = L::splat(0.0);
-        if self.is_last(elapsed) {
-            let touch = impulse.gt(zero).or(separation.le(L::splat(self.touching)));
-            L::select(touch, zero, was)
-        } else {
-            separation.max(zero) * L::splat(self.inv_step)
-        }
+        let touch = impulse.gt(zero).or(separation.le(L::splat(self.touching)));
+        L::select(touch, zero, was)
     }
 
     /// Takes the velocity that bodies have gained in this substep out of the next substep's warm start.

@@ -71,10 +71,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     #[inline(always)]
     fn stopped_at_start(&self, from: [L; 2], poses: &Option<([L; 4], [L; 4])>) -> L {
         let of = pair!(p => {
-            let mut gap = self.separation(p);
-            if let Some((a, b)) = poses {
-                gap = gap + self.along_normal(a, b, self.normal_arms(p));
-            }
+            let gap = self.separation_at(p, poses);
             stopped_at_start(gap.max(L::splat(0.0)) * L::splat(self.rows.inv_step), from[p])
         });
         if POINTS == 2 { of[0].max(of[1]) } else { of[0] }

@@ -389,10 +389,11 @@ impl World {
             }
             for _ in 0..s.iterations {
                 for constraint in &mut constraints {
-                    constraint.meet(&self.bodies, &soft[0], false);
+                    constraint.meet(&self.bodies, &soft[0]);
                     match s.solver {
                         Solver::Soft => constraint.solve_normal(&mut self.bodies, &soft, true),
                         Solver::Projection => {
+                            constraint.closing = constraint.separation(&self.bodies).max(0.0) / h;
                             constraint.solve_normal(&mut self.bodies, &soft, false);
                             constraint.solve_friction(&mut self.bodies);
                         }
@@ -406,9 +407,6 @@ impl World {
                 Solver::Soft => {
                     for iteration in 1..=s.iterations {
                         for constraint in &mut constraints {
-                            if iteration == s.iterations {
-                                constraint.meet(&self.bodies, &soft[0], true);
-                            }
                             constraint.solve_normal(&mut self.bodies, &soft, false);
                             if iteration == s.iterations {
                                 constraint.rebound(&mut self.bodies);
@@ -422,10 +420,9 @@ impl World {
                     let part = f64::from(s.projection_percent) / f64::from(s.substeps);
                     let part = part / (1.0 - f64::from(substep) * part);
                     for constraint in &mut constraints {
-                        constraint.project(&mut self.bodies, &s, part, 1.0 / h, substep + 1 == s.substeps);
+                        constraint.project(&mut self.bodies, &s, part);
                     }
                     for constraint in &mut constraints {
-                        constraint.meet(&self.bodies, &soft[0], true);
                         constraint.solve_normal(&mut self.bodies, &soft, false);
                         constraint.rebound(&mut self.bodies);
                         constraint.solve_friction(&mut self.bodies);
@@ -512,9 +509,9 @@ impl Constraint {
     }
 
     /// Circles that are about to bounce do so along the line of their centres, as it is at the mean time of the impulse: of what
-    /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end. If the bodies have
-    /// moved in this substep, all of it comes now. For the rest of the step it stays so.
-    fn meet(&mut self, bodies: &[Body], soft: &Soft, moved: bool) {
+    /// stops the approach, all that does not close the gap comes now, and the rest with the rebound at the substep's end. For the rest
+    /// of the step it stays so.
+    fn meet(&mut self, bodies: &[Body], soft: &Soft) {
         let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
         let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return };
         if self.immovable || self.resting || !self.bouncy || self.approach != 0.0 {
@@ -524,13 +521,12 @@ impl Constraint {
         if speed >= -soft.threshold {
             return;
         }
-        let allowed = if moved { self.closing } else { self.separation(bodies).max(0.0) * soft.inv_h };
-        let now = 1.0 - allowed / -speed;
+        let now = 1.0 - self.separation(bodies).max(0.0) * soft.inv_h / -speed;
         self.marginal |= now.abs() < 1e-4;
         if now <= 0.0 {
             return;
         }
-        let ahead = if moved { 0.0 } else { (1.0 - now / (1.0 + self.restitution)) / soft.inv_h };
+        let ahead = (1.0 - now / (1.0 + self.restitution)) / soft.inv_h;
         let start = self.start_b - self.start_a;
         let way = (b.position - a.position) - start + ahead * (b.velocity - a.velocity);
         let normal = (start + way).normalize();
@@ -543,7 +539,6 @@ impl Constraint {
             self.contact.separation = self.first_separation + apart - normal.dot(way);
             self.contact.normal = normal;
             (self.arm_a, self.arm_b) = (normal * radius_a, -normal * radius_b);
-            self.closing = self.separation(bodies).max(0.0) * soft.inv_h;
         }
     }
 
@@ -594,13 +589,11 @@ impl Constraint {
     }
 
     /// Moves the two apart by a share of the overlap beyond the slop.
-    fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64, inv_h: f64, last: bool) {
-        // What is pressed has closed its gap. What is not is stopped in the next step, when it touches: friction and restitution are
+    fn project(&mut self, bodies: &mut [Body], settings: &Settings, part: f64) {
+        // What is pressed has closed its gap. What is not is stopped when it touches: friction and restitution are
         // those of the whole impact.
         let separation = self.separation(bodies);
-        if !last {
-            self.closing = separation.max(0.0) * inv_h;
-        } else if self.impulses.normal > 0.0 || separation <= 1e-3 * f64::from(settings.slop) {
+        if self.impulses.normal > 0.0 || separation <= 1e-3 * f64::from(settings.slop) {
             self.closing = 0.0;
         }
         let excess = -self.separation(bodies) - f64::from(settings.projection_slop);

@@ -23,10 +23,7 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         let mut of = Approach { had_landed: self.mark() <= LANDED, ..Approach::default() };
         let pressed = self.normal_impulses();
         for p in 0..POINTS {
-            let mut separation = self.separation(p);
-            if let Some((a, b)) = &poses {
-                separation += self.along_normal(a, b, self.normal_arms(p));
-            }
+            let separation = self.separation_at(p, &poses);
             floor[p] = -self.bias(separation);
             if impact && (!FIXED || separation > -self.rows.shallow) {
                 floor[p] = floor[p].min(0.0);
