@@ -3,6 +3,7 @@
 use super::*;
 
 each_form! { holds: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, dumbbell, table, cart }
+each_form! { holds_with_any_number_of_substeps: brick, dumbbell, table, cart }
 each_form! { slides: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, dumbbell, table, cart }
 each_form! { holds_against_half_its_weight: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, dumbbell, table, cart }
 each_form! { stops_after_the_distance_of_dynamic_friction: fixed_circle, aabb, brick, cube, capsule, hexagon, wedge, dumbbell, table, cart }
@@ -80,6 +81,27 @@ fn holds(form: &Form, settings: Settings) {
                     let seconds = if part > 0.95 { 60 } else { 10 };
                     check_hold(&mut cases, slope, shaken, angle, seconds, &case);
                 }
+            }
+        }
+    }
+    cases.finish();
+}
+
+/// A body that is put down or lands at 0.97 of the static angle holds, whatever the number of substeps. (With the projection solver
+/// a part of an impact came a substep early, when friction could not bear its share: a quarter of the compounds slid.)
+fn holds_with_any_number_of_substeps(form: &Form, settings: Settings) {
+    let mut cases = Cases::new(form.name, &settings);
+    let (mu_s, mu_d) = MATERIALS[0];
+    let angle = 0.97 * mu_s.atan();
+    for substeps in [1, 2, 3, 5, 8] {
+        if substeps == 1 && settings.solver == granule::Solver::Soft {
+            continue; // Too soft to hold a body that is shaken.
+        }
+        for shaken in [false, true] {
+            for slope in slopes(form, Settings { substeps, ..settings }, angle, friction(mu_s, mu_d), &DROPS)
+            {
+                let case = format!("{substeps} substeps, shaken {shaken}, {}", slope.name);
+                check_hold(&mut cases, slope, shaken, angle, 5, &case);
             }
         }
     }

@@ -9,6 +9,7 @@ each_form! { landing_at_any_angle_makes_no_energy: cube, plank, capsule, octagon
 each_form! { flat_landing_rebounds_by_restitution: circle, fixed_circle, aabb, cube, plank, capsule, octagon, hexagon, dumbbell, table, cart }
 each_form! { equal_bodies_exchange_velocities: circle, aabb, cube, brick, plank, octagon, hexagon }
 each_form! { bounce_with_friction_follows_the_impulse_law: circle, fixed_circle, aabb, brick, plank, capsule, hexagon, wedge }
+each_solver! { circles_bounce_along_their_centres }
 each_form_soft! { impact_off_the_centre_keeps_momentum: circle, cube, brick, capsule, octagon, hexagon, wedge, dumbbell, table, club, angle }
 each_form! { meeting_bodies_follow_the_impulse_law: circle, aabb, brick, capsule }
 
@@ -403,6 +404,48 @@ fn impact_off_the_centre_keeps_momentum(form: &Form, settings: Settings) {
                 cases
                     .holds(last >= least * energy, || format!("{} of the energy: {}", last / energy, case()));
             }
+        }
+    }
+    cases.finish();
+}
+
+/// Two circles that meet anywhere in a step, and anywhere on each other, keep their angular momentum about each other within 0.5 % and their
+/// energy, whatever the number of substeps: they bounce along the line of their centres at the time of the impact.
+fn circles_bounce_along_their_centres(settings: Settings) {
+    let mut cases = Cases::new("circles off the centre", &settings);
+    for substeps in [1, 2, 4, 8] {
+        let settings = Settings { substeps, restitution_threshold: 0.0, ..weightless(settings) };
+        for i in 0..60u32 {
+            let [a, b] = [0.3f32, 0.5 - 0.004 * i as f32];
+            let off = 0.9 * (a + b) * (-1.0 + 2.0 * ((7 * i) % 60) as f32 / 59.0);
+            let touching = ((a + b) * (a + b) - off * off).sqrt();
+            // They meet after this part of the first step.
+            let part = (i as f32 + 0.5) / 60.0;
+            let (velocity, mass) = (Vec2::new(-0.3 * (a + b), 0.0) * 60.0 / 8.0, 1.0 + (i % 5) as f32);
+            let mut world = world(settings);
+            let still = BodyDesc::dynamic(Shape::circle(a), Vec2::ZERO);
+            let start = Vec2::new(touching, off) - part * velocity / 60.0;
+            let moves = BodyDesc { velocity, mass: Some(mass), ..BodyDesc::dynamic(Shape::circle(b), start) };
+            let bodies = [still, moves].map(|desc| {
+                world.add_body(&BodyDesc { material: Material::new(1.0, 0.0, 1.0), ..desc }).unwrap()
+            });
+            let angular = |world: &World| {
+                let [first, second] = bodies.map(|body| state(world, body));
+                (second.position - first.position)
+                    .as_dvec2()
+                    .perp_dot((second.velocity - first.velocity).as_dvec2())
+            };
+            let before = angular(&world);
+            steps(&mut world, 5);
+            let scale = f64::from(velocity.length() * (a + b));
+            let turned = (angular(&world) - before).abs() / scale;
+            let [first, second] = bodies.map(|body| state(&world, body));
+            let case = || format!("{substeps} substeps, {off} m off the centre, after {part} of a step");
+            cases.holds(first.velocity.length() > 0.1, || format!("they miss each other: {}", case()));
+            cases.holds(turned <= 0.005, || format!("angular momentum off by {turned}: {}", case()));
+            let energy = world.mass(bodies[0]).unwrap() * first.velocity.length_squared()
+                + mass * second.velocity.length_squared();
+            cases.close("energy", energy / (mass * velocity.length_squared()), 1.0, 0.03, case);
         }
     }
     cases.finish();
