@@ -242,9 +242,8 @@ impl Solve<'_> {
     unsafe fn part(&mut self, parts: &mut [Part; MOST], last: bool) {
         let mut floor = [[0.0; 2]; MOST];
         for (member, floor) in self.members.iter().zip(&mut floor) {
-            *floor = with_member!(self, member, |kernel, bounce, rough| {
-                pair!(p => -kernel.closing_speed(p).max(0.0))
-            });
+            // SAFETY: the caller has these bodies to itself.
+            *floor = with_member!(self, member, |kernel, bounce, rough| unsafe { kernel.least_speeds() });
         }
         // SAFETY: the caller has these bodies to itself.
         unsafe {

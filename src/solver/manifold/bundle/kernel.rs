@@ -45,6 +45,17 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         of
     }
 
+    /// Returns the least speeds at which the points may separate, after the positions have moved. What touches is stopped, whether it bears an
+    /// impulse yet or not. (When it was not, the one point of a body that landed flat which bore one by rounding took the whole impact.)
+    pub(super) unsafe fn least_speeds(&self) -> [f32; 2] {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let (_, poses) = unsafe { self.velocities_and_poses() };
+        pair!(p => {
+            let touch = p < POINTS && self.separation_at(p, &poses) <= self.rows.touching;
+            if touch { 0.0 } else { -self.closing_speed(p).max(0.0) }
+        })
+    }
+
     /// The speed that a contact adds to its approach: an overlap is pushed apart, except where positions are projected.
     pub(super) fn bias(&self, separation: f32) -> f32 {
         let gap_speed = separation * self.rows.inv_step;
