@@ -126,6 +126,36 @@ pub(crate) fn rebound<L: Lane>(absorbed: L, restitution: L, speed: L, inv_mass: 
     L::select(restitution.gt(zero), impulse, zero)
 }
 
+/// The determinant of two points, as a part of the product of their own inverse masses, above which they are solved together. Below,
+/// the two points are nearly one.
+pub(crate) const SOUND: f32 = 0.05;
+
+/// How the impulses of two points of one contact depend on each other.
+pub(crate) struct Coupled<L: Lane> {
+    /// What an impulse at the other point takes off this one's.
+    pub coupling: [L; 2],
+    pub per_determinant: L,
+    /// Where the two can be solved together.
+    pub sound: L::Mask,
+}
+
+impl<L: Lane> Coupled<L> {
+    /// The normal impulses after a change that would be `wanted` at each point alone, from those before (`old`).
+    ///
+    /// Both points together if both stay pressed (the first two cases of the linear complementarity problem of two points: E. Catto,
+    /// "Iterative Dynamics with Temporal Coherence", 2005), and otherwise one after the other.
+    #[inline(always)]
+    pub(crate) fn impulses(&self, old: [L; 2], wanted: [L; 2]) -> [L; 2] {
+        let (zero, Coupled { coupling, per_determinant, sound }) = (L::splat(0.0), self);
+        let first = old[0] + (wanted[0] - coupling[0] * wanted[1]) * *per_determinant;
+        let second = old[1] + (wanted[1] - coupling[1] * wanted[0]) * *per_determinant;
+        let together = sound.and(first.ge(zero)).and(second.ge(zero));
+        let alone = (old[0] + wanted[0]).max(zero);
+        let after = (old[1] + (wanted[1] - coupling[1] * (alone - old[0]))).max(zero);
+        [L::select(together, first, alone), L::select(together, second, after)]
+    }
+}
+
 /// The distance by which projection moves an overlap apart: `part` of the penetration beyond the slop.
 #[inline(always)]
 pub(crate) fn projection<L: Lane>(separation: L, slop: f32, part: L) -> L {
@@ -155,6 +185,23 @@ mod tests {
     }
 
     proptest! {
+        /// Contract: two points are left at the speeds wanted where both stay pressed, and never pull; a point whose impulse is 0 separates at
+        /// least as fast as wanted.
+        #[test]
+        fn two_points_solve_their_complementarity(old in [0.0f32..1.0, 0.0f32..1.0], wanted in [-1.0f32..1.0, -1.0f32..1.0], a in -0.9f32..0.9) {
+            let determinant = 1.0 - a * a;
+            let points = Coupled { coupling: [a, a], per_determinant: 1.0 / determinant, sound: determinant > SOUND };
+            let new = points.impulses(old, wanted);
+            prop_assert!(new[0] >= 0.0 && new[1] >= 0.0);
+            // Both have an effective mass of 1: an impulse at one changes its own speed by itself, and the other's by `a`.
+            let change = [new[0] - old[0], new[1] - old[1]];
+            let missing = [wanted[0] - (change[0] + a * change[1]), wanted[1] - (change[1] + a * change[0])];
+            if new[0] > 0.0 && new[1] > 0.0 {
+                prop_assert!(missing[1].abs() < 1e-3);
+            }
+            prop_assert!(missing[1] < 1e-3);
+        }
+
         /// Contract: friction never exceeds its limit, never pushes, and holds up to its limit.
         #[test]
         fn friction_is_inside_its_cone(wanted in -10.0f32..10.0, load in 0.0f32..10.0, mu_s in 0.0f32..2.0, part in 0.0f32..1.0, slides: bool) {

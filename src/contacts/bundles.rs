@@ -19,8 +19,11 @@ pub(crate) struct Member {
     pub block: u32,
     pub lane: u8,
     pub kind: PairKind,
-    /// The normal impulses of its points without those that friction has shifted from one point to another.
+    /// The normal impulses of its points, and those without what friction has shifted from one point to another.
+    pub borne: [f32; 2],
     pub pressed: [f32; 2],
+    /// The least speeds at which its points may separate, before the positions move.
+    pub floor: [f32; 2],
     pub aside: Aside,
 }
 
@@ -94,7 +97,6 @@ struct Order(Vec<u32>);
 impl Order {
     /// Finds the order of a list.
     fn find(&mut self, pairs: &[Pair]) {
-        self.0.clear();
         if !pairs.is_sorted_by_key(of_bodies) {
             self.0.extend(0..pairs.len() as u32);
             self.0.sort_unstable_by_key(|&index| (of_bodies(&pairs[index as usize]), index));
@@ -129,6 +131,7 @@ impl Tile {
         found.members.clear();
         found.begins = true;
         // The list of the tile without bodies of its own is in the order of the tiles that its pairs are from.
+        found.order.0.clear();
         if self.slots.is_empty() {
             found.order.find(&self.found.pairs);
         }
@@ -216,7 +219,9 @@ impl Tile {
                 block: block as u32,
                 lane: lane as u8,
                 kind: pairs[index].kind,
+                borne: [0.0; 2],
                 pressed: [0.0; 2],
+                floor: [0.0; 2],
                 aside: Aside::INERT,
             });
         }

@@ -381,7 +381,11 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
     /// Returns the separation at these poses, or at the step's start.
     #[inline(always)]
     fn separation_at(&self, poses: &Option<([L; 4], [L; 4])>) -> L {
-        poses.as_ref().map_or(self.separation, |(a, b)| self.separation_now(a, b))
+        // Not `map_or`: that is a function of its own, without the instructions of the kernel's level.
+        match poses {
+            Some((a, b)) => self.separation_now(a, b),
+            None => self.separation,
+        }
     }
 
     /// Limits the closing speed, so that a gap of this size closes in one substep at the fastest.

@@ -35,7 +35,7 @@ use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
-use crate::formula::{SoftBias, projection, soft_bias};
+use crate::formula::{Coupled, SOUND, SoftBias, projection, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use friction::{NormalLoad, no_lanes};
 use std::marker::PhantomData;
@@ -281,7 +281,11 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
     #[inline(always)]
     fn separation_at(&self, point: usize, poses: &Option<([L; 4], [L; 4])>) -> L {
         let at_start = self.separation(point);
-        poses.as_ref().map_or(at_start, |(a, b)| at_start + self.along_normal(a, b, self.normal_arms(point)))
+        // Not `map_or`: that is a function of its own, without the instructions of the kernel's level.
+        match poses {
+            Some((a, b)) => at_start + self.along_normal(a, b, self.normal_arms(point)),
+            None => at_start,
+        }
     }
 
     /// Computes accum += J·λ for the carried impulses.
@@ -349,21 +353,17 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let zero = L::splat(0.0);
         let old = self.normal_impulses();
         let arms = pair!(p => self.normal_arms(p));
-        let mut new = [(old[0] + wanted[0]).max(zero), zero];
-        if POINTS == 2 {
+        let new = if POINTS == 2 {
             let (one, two) = (L::splat(1.0), L::splat(2.0));
             let shared = vel.a[3] * (one + two * (arms[0][0] * arms[1][0]))
                 + vel.b[3] * (one + two * (arms[0][1] * arms[1][1]));
-            // What an impulse at the other point takes off this one's.
             let coupling = pair!(p => mass[p] * shared);
             let determinant = one - coupling[0] * coupling[1];
-            let per_determinant = one / determinant;
-            let first = old[0] + (wanted[0] - coupling[0] * wanted[1]) * per_determinant;
-            let second = old[1] + (wanted[1] - coupling[1] * wanted[0]) * per_determinant;
-            let together = determinant.gt(L::splat(0.05)).and(first.ge(zero)).and(second.ge(zero));
-            let after = (old[1] + (wanted[1] - coupling[1] * (new[0] - old[0]))).max(zero);
-            new = [L::select(together, first, new[0]), L::select(together, second, after)];
-        }
+            let sound = determinant.gt(L::splat(SOUND));
+            Coupled { coupling, per_determinant: one / determinant, sound }.impulses(old, wanted)
+        } else {
+            [(old[0] + wanted[0]).max(zero), zero]
+        };
         self.change_normal(vel, old, new);
         new
     }

@@ -99,7 +99,7 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
         let at_start = stopped_at_start(gap_speed, from);
         let ahead = ahead(self.rows.step, at_start, L::load(&bounce.restitution[i..]));
         let way = pair!(axis => {
-            let moved = poses.as_ref().map_or(zero, |(a, b)| b[axis] - a[axis]);
+            let moved = if let Some((a, b)) = poses { b[axis] - a[axis] } else { zero };
             moved + ahead * (vel.b[axis] - vel.a[axis])
         });
         let shape = self.rows.shape.as_ptr();

@@ -21,7 +21,6 @@ mod system;
 use super::{Bounce, ManifoldKernel};
 use crate::contacts::bundles::{Aside, Bundle, Bundles, MOST, Member};
 use crate::contacts::{LANDED, RoughBlock, Tile};
-use crate::lane::pair;
 use crate::solver::pass::Pass;
 use crate::solver::rows::Rows;
 use std::marker::PhantomData;
@@ -147,11 +146,13 @@ struct Solve<'a> {
     members: &'a mut [Member],
 }
 
-/// What is known of a point or of a contact before it is solved.
+/// What is known of a contact before it is solved.
 #[derive(Clone, Copy, Default)]
 struct Approach {
-    /// The normal impulses of all points.
-    load: f32,
+    /// The least speeds at which its points may separate.
+    floor: [f32; 2],
+    /// Their normal impulses.
+    borne: [f32; 2],
     /// The fastest approach of a point that bears no load and closes its gap, as a speed below 0.
     struck: f32,
     /// The same for a point that bore no load at the start of the step, and may rebound.
@@ -165,29 +166,36 @@ impl Solve<'_> {
     /// Finds out whether the bodies meet in this substep.
     unsafe fn begin(&mut self) {
         let had_landed = std::mem::take(&mut self.bundle.landed);
+        let was_impact = self.bundle.impact;
         // SAFETY: the caller has these bodies to itself.
-        let all = unsafe { self.approach(&mut [[0.0; 2]; MOST]) };
+        let all = unsafe { self.approach() };
+        let mut load = 0.0;
         for member in &mut *self.members {
-            member.pressed = with_member!(self, member, |kernel, bounce, rough| kernel.normal_impulses());
+            member.pressed = member.borne;
+            load += member.borne[0] + member.borne[1];
         }
         (self.bundle.struck, self.bundle.bouncing) = (all.struck, all.bouncing);
         let blow = all.struck < -self.rows.landing_speed;
-        self.bundle.meets = blow || all.load <= 0.0 && all.struck < 0.0;
+        self.bundle.meets = blow || load <= 0.0 && all.struck < 0.0;
         // What comes as fast once more bears what lies on it.
-        self.bundle.landed = blow && all.load <= 0.0 && !(had_landed || all.had_landed);
+        self.bundle.landed = blow && load <= 0.0 && !(had_landed || all.had_landed);
         self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
+        if self.bundle.meets && was_impact && !self.bundle.impact {
+            // In an impact the least speeds are others.
+            // SAFETY: the caller has these bodies to itself.
+            unsafe { self.approach() };
+        }
     }
 
-    /// How all points approach, and the least speeds at which they may.
-    unsafe fn approach(&mut self, floor: &mut [[f32; 2]; MOST]) -> Approach {
+    /// Finds out how all points approach, what they bear, and the least speeds at which they may separate.
+    unsafe fn approach(&mut self) -> Approach {
         let mut all = Approach::default();
-        for (member, floor) in self.members.iter().zip(floor) {
+        for member in &mut *self.members {
             // SAFETY: the caller has these bodies to itself.
-            let of = with_member!(self, member, |kernel, bounce, rough| {
-                // SAFETY: the caller has these bodies to itself.
-                unsafe { kernel.approach(bounce, floor, self.bundle.impact) }
+            let of = with_member!(self, member, |kernel, bounce, rough| unsafe {
+                kernel.approach(bounce, self.bundle.impact)
             });
-            all.load += of.load;
+            (member.floor, member.borne) = (of.floor, of.borne);
             all.struck = all.struck.min(of.struck);
             all.bouncing = all.bouncing.min(of.bouncing);
             all.had_landed |= of.had_landed;
@@ -213,10 +221,10 @@ impl Solve<'_> {
         unsafe {
             if self.bundle.impact {
                 self.shift_arms();
+                self.approach();
             }
-            let mut pushed = [[0.0; 2]; MOST];
-            self.approach(&mut pushed);
-            let mut system = self.read(parts);
+            let mut system = self.read(parts, false);
+            let pushed = system.floor;
             system.floor = pushed.map(|floor| floor.map(|speed| speed.min(0.0)));
             system.press(SWEEPS);
             // Overlaps are pushed apart once, as in other contacts: until they agree, opposed contacts would turn the bodies ever faster.
@@ -225,12 +233,11 @@ impl Solve<'_> {
             // Without this, 3,000 falling compounds take a tenth less time, and a wall that turns at 400 m/s loses two of 6,400 bodies.
             system.rub(self.rows.is_soft, self.rows.creep_speed);
             let solved = system.now;
-            self.write(&solved);
+            self.write(&solved, Some(0.0));
         }
-        for member in &*self.members {
-            let (block, lane) = (member.block as usize, usize::from(member.lane));
-            with_member!(self, member, |kernel, bounce, rough| kernel.close(0.0));
-            if self.bundle.impact {
+        if self.bundle.impact {
+            for member in &*self.members {
+                let (block, lane) = (member.block as usize, usize::from(member.lane));
                 let bounce = &mut self.tile.bounce[block];
                 bounce.approach[lane] = bounce.approach[lane].min(self.bundle.bouncing);
                 self.tile.info[block].bounced = true;
@@ -240,15 +247,9 @@ impl Solve<'_> {
 
     /// The pass after the positions have moved: stops the approach, gives back what restitution gives, and holds by friction.
     unsafe fn part(&mut self, parts: &mut [Part; MOST], last: bool) {
-        let mut floor = [[0.0; 2]; MOST];
-        for (member, floor) in self.members.iter().zip(&mut floor) {
-            // SAFETY: the caller has these bodies to itself.
-            *floor = with_member!(self, member, |kernel, bounce, rough| unsafe { kernel.least_speeds() });
-        }
         // SAFETY: the caller has these bodies to itself.
         unsafe {
-            let mut system = self.read(parts);
-            system.floor = floor;
+            let mut system = self.read(parts, true);
             let kept = system.now;
             system.press(SWEEPS);
             if system.impact && system.load() <= 0.0 {
@@ -259,23 +260,20 @@ impl Solve<'_> {
                 system.rebound();
             }
             system.rub(false, self.rows.creep_speed);
-            let solved = system.now;
-            self.write(&solved);
-            self.brake_rolling();
             let is_last = self.rows.is_last(self.elapsed);
-            let ends = last || self.tile.bounce.is_empty();
-            if last && self.bundle.impact || self.bundle.landed && ends && !is_last {
+            let landed = self.bundle.landed && (last || self.tile.bounce.is_empty());
+            let retires = last && self.bundle.impact || landed && !is_last;
+            let solved = system.now;
+            self.write(&solved, (landed && !retires).then_some(LANDED));
+            self.brake_rolling();
+            if retires {
                 self.retire();
-            } else if self.bundle.landed && ends {
-                for member in &*self.members {
-                    with_member!(self, member, |kernel, bounce, rough| kernel.close(LANDED));
-                }
             }
         }
     }
 
-    /// Reads the contacts from their blocks.
-    unsafe fn read<'p>(&mut self, parts: &'p mut [Part; MOST]) -> System<'p> {
+    /// Reads the contacts from their blocks, when the bodies `moved` in this substep, or before.
+    unsafe fn read<'p>(&mut self, parts: &'p mut [Part; MOST], moved: bool) -> System<'p> {
         let first = self.members[0];
         // SAFETY: the caller has these bodies to itself.
         let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
@@ -283,10 +281,14 @@ impl Solve<'_> {
         let weight = [inv_a + inv_b, inv_a + inv_b, 2.0 * inv_a, 2.0 * inv_b];
         let of_first = self.a_of(&first);
         let impact = self.bundle.impact;
-        let mut of = [Impulses::default(); MOST];
-        for ((member, part), of) in self.members.iter().zip(&mut *parts).zip(&mut of) {
+        let (mut of, mut floor) = ([Impulses::default(); MOST], [[0.0; 2]; MOST]);
+        for (i, (member, part)) in self.members.iter().zip(&mut *parts).enumerate() {
             let flipped = self.a_of(member) != of_first;
+            let (of, floor) = (&mut of[i], &mut floor[i]);
+            // SAFETY: the caller has these bodies to itself.
             let (contact, impulses) = with_member!(self, member, |kernel, bounce, rough| {
+                // SAFETY: the caller has these bodies to itself.
+                *floor = if moved { unsafe { kernel.least_speeds() } } else { member.floor };
                 kernel.read(bounce.filter(|_| impact), rough.as_deref())
             });
             *part = Part::new(&contact, weight, flipped);
@@ -296,7 +298,7 @@ impl Solve<'_> {
         System {
             parts: &parts[..self.members.len()],
             now: State { motion, of },
-            floor: [[0.0; 2]; MOST],
+            floor,
             struck: self.bundle.struck,
             impact,
         }
@@ -307,12 +309,17 @@ impl Solve<'_> {
         self.tile.normal[member.block as usize].a[usize::from(member.lane)].row()
     }
 
-    /// Writes impulses and velocities back.
-    unsafe fn write(&mut self, solved: &State) {
+    /// Writes impulses and velocities back, and gives points that are pressed the closing speed `close`.
+    unsafe fn write(&mut self, solved: &State, close: Option<f32>) {
         let impact = self.bundle.impact;
         for (member, of) in self.members.iter_mut().zip(&solved.of) {
             member.pressed = of.pressed;
-            with_member!(self, member, |kernel, bounce, rough| kernel.write(of, bounce.filter(|_| impact)));
+            with_member!(self, member, |kernel, bounce, rough| {
+                kernel.write(of, bounce.filter(|_| impact));
+                if let Some(speed) = close {
+                    kernel.close(speed);
+                }
+            });
         }
         let (first, motion) = (self.members[0], &solved.motion);
         // SAFETY: the caller has these bodies to itself.

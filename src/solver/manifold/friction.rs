@@ -2,7 +2,7 @@
 
 use super::{ManifoldKernel, push};
 use crate::contacts::RoughBlock;
-use crate::formula::coulomb_once_sliding;
+use crate::formula::{SOUND, coulomb_once_sliding};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
 
@@ -213,7 +213,7 @@ impl<L: Lane> Weights<L> {
             (normal[1] * wanted[0] - *shared * wanted[1]) * per_determinant,
             (normal[0] * wanted[1] - *shared * wanted[0]) * per_determinant,
         ];
-        (impulses, determinant.gt(L::splat(0.05) * product))
+        (impulses, determinant.gt(L::splat(SOUND) * product))
     }
 }
 

@@ -14,14 +14,15 @@ type Poses = ([f32; 4], [f32; 4]);
 /// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
 impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POINTS> {
-    /// Returns how the points approach. Writes the least speeds at which they may do so. In an `impact`, an overlap is not pushed apart: hooked
+    /// Returns how the points approach, and the least speeds at which they may do so. In an `impact`, an overlap is not pushed apart: hooked
     /// compounds lost a fifth of the energy of their gas in 5,000 steps by that, and with deep overlaps alone pushed apart it rose to 1.66
     /// times. Only walls push out what is deep in them: what bounced in the corner of two moving walls sank through one of them.
-    pub(super) unsafe fn approach(&self, bounce: Bounce<'_>, floor: &mut [f32; 2], impact: bool) -> Approach {
+    pub(super) unsafe fn approach(&self, bounce: Bounce<'_>, impact: bool) -> Approach {
         // SAFETY: this task alone has these bodies, and each named row exists.
         let (vel, poses) = unsafe { self.velocities_and_poses() };
-        let mut of = Approach { had_landed: self.mark() <= LANDED, ..Approach::default() };
-        let pressed = self.normal_impulses();
+        let borne = self.normal_impulses();
+        let mut of = Approach { borne, had_landed: self.mark() <= LANDED, ..Approach::default() };
+        let floor = &mut of.floor;
         for p in 0..POINTS {
             let separation = self.separation_at(p, &poses);
             floor[p] = -self.bias(separation);
@@ -29,8 +30,7 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
                 floor[p] = floor[p].min(0.0);
             }
             let from = self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
-            of.load += pressed[p];
-            if pressed[p] <= 0.0 && from < floor[p].min(0.0) {
+            if borne[p] <= 0.0 && from < floor[p].min(0.0) {
                 of.struck = of.struck.min(from);
                 // What gives nothing back is pushed apart like any load. (Without that a segment that lay in the corner of two moving walls
                 // sank through one of them.)

@@ -13,7 +13,7 @@
 //! compounds`.)
 
 use crate::contacts::bundles::MOST;
-use crate::formula::{limited, rebound};
+use crate::formula::{Coupled, SOUND, limited, rebound};
 use crate::lane::pair;
 
 /// How many times at most the contacts of a bundle are solved in turn. With 40, and a tenth of the change below which they agree, one in
@@ -27,8 +27,6 @@ const WEDGED: f32 = 4.0;
 const OPPOSED: f32 = 1.0e-3;
 /// The cosine of the angle between normals up to which contacts share one friction.
 const PARALLEL: f32 = 0.999;
-/// The determinant of two points above which they are solved together.
-const SOUND: f32 = 0.05;
 
 /// How the two bodies move against each other.
 pub(super) type Motion = [f32; 4];
@@ -136,15 +134,9 @@ impl Part {
     fn press(&self, motion: &mut Motion, of: &mut Impulses, floor: [f32; 2]) -> [f32; 2] {
         let (old, from) = (of.normal, self.speeds(motion));
         let wanted = pair!(p => -(self.normal_mass[p] * (from[p] - floor[p])));
-        let coupling = self.coupling;
-        let first = old[0] + (wanted[0] - coupling[0] * wanted[1]) * self.per_determinant;
-        let second = old[1] + (wanted[1] - coupling[1] * wanted[0]) * self.per_determinant;
-        if self.per_determinant > 0.0 && first >= 0.0 && second >= 0.0 {
-            of.normal = [first, second];
-        } else {
-            of.normal[0] = (old[0] + wanted[0]).max(0.0);
-            of.normal[1] = (old[1] + (wanted[1] - coupling[1] * (of.normal[0] - old[0]))).max(0.0);
-        }
+        let (coupling, per_determinant) = (self.coupling, self.per_determinant);
+        let points = Coupled { coupling, per_determinant, sound: per_determinant > 0.0 };
+        of.normal = points.impulses(old, wanted);
         let more = pair!(p => of.normal[p] - old[p]);
         self.push(motion, more);
         let to = self.speeds(motion);
