@@ -5,7 +5,8 @@
 
 mod profiler;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use granule::{
     BatchFirst, BatchHits, BodyDesc, QueryFilter, Ray, Settings, Shape, ShapeCast, Vec2, World, scene,
 };
@@ -49,6 +50,17 @@ fn world() -> (World, [Vec2; 2]) {
     (world, [Vec2::new(left, low), Vec2::new(right, high)])
 }
 
+fn cast_rays(group: &mut BenchmarkGroup<'_, WallTime>, world: &World, rays: &[Ray]) {
+    let open = &QueryFilter::default();
+    group.bench_function("rays/single", |bencher| {
+        bencher.iter(|| rays.iter().filter(|ray| world.cast_ray(ray, open).unwrap().is_some()).count());
+    });
+    group.bench_function("rays/batch", |bencher| {
+        let mut answers = BatchFirst::new();
+        bencher.iter(|| world.cast_rays(black_box(rays), open, &mut answers).unwrap());
+    });
+}
+
 fn queries(criterion: &mut Criterion) {
     let (world, area) = world();
     let mut random = Random(1);
@@ -65,13 +77,7 @@ fn queries(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("queries");
     group.throughput(Throughput::Elements(QUERIES as u64));
-    group.bench_function("rays/single", |bencher| {
-        bencher.iter(|| rays.iter().filter(|ray| world.cast_ray(ray, open).unwrap().is_some()).count());
-    });
-    group.bench_function("rays/batch", |bencher| {
-        let mut answers = BatchFirst::new();
-        bencher.iter(|| world.cast_rays(black_box(&rays), open, &mut answers).unwrap());
-    });
+    cast_rays(&mut group, &world, &rays);
     group.bench_function("casts/single", |bencher| {
         bencher.iter(|| casts.iter().filter(|cast| world.cast_shape(cast, open).unwrap().is_some()).count());
     });
@@ -119,16 +125,9 @@ fn one_body(criterion: &mut Criterion) {
     let from = |random: &mut Random| random.within([Vec2::splat(-2.0), Vec2::splat(2.0)]);
     let rays: Vec<Ray> =
         (0..QUERIES).map(|_| Ray { from: from(&mut random), way: from(&mut random) }).collect();
-    let open = &QueryFilter::default();
     let mut group = criterion.benchmark_group("one body");
     group.throughput(Throughput::Elements(QUERIES as u64));
-    group.bench_function("rays/single", |bencher| {
-        bencher.iter(|| rays.iter().filter(|ray| world.cast_ray(ray, open).unwrap().is_some()).count());
-    });
-    group.bench_function("rays/batch", |bencher| {
-        let mut answers = BatchFirst::new();
-        bencher.iter(|| world.cast_rays(black_box(&rays), open, &mut answers).unwrap());
-    });
+    cast_rays(&mut group, &world, &rays);
     group.finish();
 }
 

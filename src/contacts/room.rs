@@ -82,8 +82,8 @@ impl Room {
     }
 
     /// Grows each length of which one of these tiles needs more than it holds: to a multiple of the need, so that
-    /// growth is rare. `bodies` are those of the world. (A length that no tile needs stays 0: most worlds have no contacts with a manifold, or no large
-    /// bodies that move.)
+    /// growth is rare. `bodies` are those of the world. (A length that no tile needs stays 0: most worlds have no contacts
+    /// with a manifold, or no large bodies that move.)
     pub(super) fn fit(&mut self, tiles: &[Tile], overflow: bool, bodies: usize) {
         // The contacts of a load that tumbles in a drum come to the overflow tile all at once.
         let times = if overflow { 4 } else { 2 };

@@ -178,8 +178,9 @@ impl World {
     /// [`World::set_body_hit_events`]), in the order of [`World::contacts`].
     ///
     /// Two shapes strike each other in a step if they touch in it, approach each other at its start at the threshold or faster, and push each
-    /// other. With a threshold of 0 that includes contacts at rest. A body that falls on the ground and stays strikes it once; one that bounces, once each time. A body on the ground
-    /// that is pressed on it from above does not strike it: it does not approach it. Hulls have no hits.
+    /// other. With a threshold of 0 that includes contacts at rest. A body that falls on the ground and stays strikes it once; one
+    /// that bounces, once each time. A body on the ground that is pressed on it from above does not strike it: it does not
+    /// approach it. Hulls have no hits.
     ///
     /// ```
     /// use granule::{BodyDesc, Settings, Shape, Vec2, World};

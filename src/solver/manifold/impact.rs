@@ -166,9 +166,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
 
     /// Retires the impulses of contacts that were struck while jammed.
     ///
-    /// They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that stopped the blow is no load either: warm starts
-    /// repeated it from substep to substep, and other contacts of the same bodies took that for an impact and gave it
-    /// back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) Not of what rests: what lands
+    /// They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that stopped the blow is no
+    /// load either: warm starts repeated it from substep to substep, and other contacts of the same bodies took that for an
+    /// impact and gave it back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) Not of what rests: what lands
     /// on a box on the floor is thrown back by the floor's next warm start. (Without that a box with a restitution of
     /// 0.5 left at 0.04 m/s, not 0.5 and more.)
     #[inline(always)]
