@@ -303,7 +303,8 @@ impl World {
         let c = &self.bodies.columns;
         for slot in (0..self.broadphase.built).filter(|&slot| !self.bodies.is_taken(slot)) {
             let still = [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] == [0.0; 3];
-            require!(still || self.edits.is_removed(slot), "slot {slot} has no body, and moves");
+            let inert = still && !c.kind[slot].shape().turns();
+            require!(inert || self.edits.is_removed(slot), "slot {slot} has no body, and moves or turns");
         }
         Ok(())
     }

@@ -36,4 +36,6 @@ fn made_up_snapshots_do_no_harm() {
 fn what_once_broke_a_target() {
     // A compound whose parts have rows far beyond those of the world.
     targets::made_up(&[0xED, 0x0A, 0x16, 0, 0, 0x9C, 0, 0xA0, 0x11, 0x34, 0x78]);
+    // The slot of a removed body, with an outline that is none.
+    targets::made_up(&[0x04, 0x27, 0x07, 0x01, 0x00, 0x30, 0xD4, 0xD4, 0xC4, 0x67, 0x00]);
 }
