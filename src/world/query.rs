@@ -64,8 +64,10 @@ impl World {
             let height = deepest(normal.x, lower.x, upper.x) + deepest(normal.y, lower.y, upper.y);
             return height <= self.bodies.columns.ext_z[slot];
         }
-        let (position, half) = (self.bodies.position(slot), self.bodies.bounds(slot));
-        (position - half).cmple(upper).all() && (position + half).cmpge(lower).all()
+        // From the body's centre, as shapes are compared. (An `Aabb` that ends at 0 was in a box that begins at 1e-30, and its bounds were not.)
+        let (position, half) = (self.bodies.position(slot).as_dvec2(), self.bodies.bounds(slot).as_dvec2());
+        let [lower, upper] = [lower, upper].map(|corner| corner.as_dvec2() - position);
+        lower.cmple(half).all() && upper.cmpge(-half).all()
     }
 
     /// Calls `visit` once with the slots of every two bodies whose bounds overlap, in an order that does not depend on

@@ -189,9 +189,10 @@ fn hinges_break() {
     assert!((5..all / 2).contains(&broken), "{broken} of {all}");
 }
 
-/// Contract: curtains of planks with a little damping come to rest after the blows: of eight such scenes, in half or more all planks
-/// sleep within 40 s, those that hang and those that have fallen. (In the others, planks that have caught go on swinging at 0.02 to 0.1 m/s:
-/// 5 and 6 of the 8 came to rest in the two versions that were measured. Undamped, most curtains swing for minutes, as frictionless hinges do.)
+/// Contract: curtains of planks with a little damping come to rest after the blows: of eight such scenes, in six or more all planks
+/// sleep within 40 s, those that hang and those that have fallen on the floor. (It was seven when this was written: in one scene two planks lay
+/// folded on a ball and rocked. A contact's normal is that of the step's start, which feeds such rocking by as much as the damping takes.
+/// Undamped, curtains may swing for minutes, as frictionless hinges do: five of the eight sleep within 90 s.)
 #[test]
 fn hinges_come_to_rest() {
     let rests = |seed: &u64| {
@@ -207,13 +208,15 @@ fn hinges_come_to_rest() {
             (0..scene.bodies.len()).filter(is_plank).map(|place| scene.handle(place)).collect();
         let rest = (0..2_400).find(|_| {
             world.step();
-            planks.iter().all(|&plank| !world.is_awake(plank).unwrap())
+            // A plank that has missed the floor falls for ever.
+            let falls = |plank| world.body(plank).unwrap().position.y < -10.0;
+            planks.iter().all(|&plank| !world.is_awake(plank).unwrap() || falls(plank))
         });
         println!("seed {seed}: all planks sleep after {rest:?} steps");
         rest.is_some()
     };
     let resting = (1..=8).filter(rests).count();
-    assert!(resting >= 4, "{resting} of 8 curtains come to rest");
+    assert!(resting >= 6, "{resting} of 8 curtains come to rest");
 }
 
 /// Contract: a figure that falls on a floor comes to rest: it lies, and does not jitter.
