@@ -7,7 +7,7 @@
 use super::probe::NearOne;
 use super::{Broadphase, Present, most};
 use crate::base::room::{like, resize};
-use crate::body::compound::Compound;
+use crate::body::compound::{Compound, Placed};
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
 use crate::crew::{CHUNK, Crew, SharedSlice};
@@ -347,7 +347,12 @@ impl PlacedParts {
         let holds = |slot: usize| {
             let number = bodies.columns.outline[slot] as usize;
             let known = self.first.get(number..number.saturating_add(2));
-            known.is_some_and(|known| (known[1] - known[0]) as usize >= bodies.parts(slot).len())
+            let known = known.map_or(&[][..], |known| &self.list[known[0] as usize..known[1] as usize]);
+            let same = |(part, (placed, known)): (usize, (&Placed, &BoxedShape))| {
+                usize::from(known.part) == part && known.kind.shape() == placed.part.shape.kind()
+            };
+            let parts = bodies.parts(slot);
+            known.len() >= parts.len() && parts.iter().zip(known).enumerate().all(same)
         };
         ordered && within && compounds.into_iter().all(holds)
     }

@@ -128,6 +128,49 @@ fn files_are_short() {
     assert!(files.len() > 80 && long.is_empty(), "{long:#?}");
 }
 
+/// The words between backticks in a text.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Contract: each file and folder that the architecture document and the contributor's guide name is there: below `src/`, or in another folder
+/// of the repository.
+#[test]
+fn documents_name_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    let mut named = 0;
+    for document in ["docs/architecture.md", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(root.join(document)).expect("a document");
+        let is_path = |word: &&str| {
+            let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+            plain
+                && (word.ends_with(".rs")
+                    || word.ends_with(".md")
+                    || word.trim_end_matches('/').contains('/'))
+        };
+        for path in quoted(&text).filter(is_path) {
+            named += 1;
+            if ![root.join(path), root.join("src").join(path)].iter().any(|path| path.exists()) {
+                missing.push(format!("{document}: {path}"));
+            }
+        }
+    }
+    assert!(named > 100 && missing.is_empty(), "{named} are named; not there: {missing:#?}");
+}
+
+/// Contract: the architecture document draws the layers in their order.
+#[test]
+fn the_drawing_shows_the_layers() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let text = std::fs::read_to_string(document).expect("a document");
+    let drawing = text.split("```text").nth(1).and_then(|rest| rest.split("```").next()).expect("a drawing");
+    let mut drawn: Vec<_> =
+        drawing.lines().skip(3).filter_map(|line| line.split_whitespace().next()).collect();
+    drawn.reverse();
+    assert_eq!(drawn, LAYERS);
+}
+
 /// Contract: the reader of `use` lines finds each name of a group, and ignores comments.
 #[test]
 fn paths_are_read_as_they_are_written() {
