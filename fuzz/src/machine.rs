@@ -94,7 +94,7 @@ impl Machine {
             self.operation(bytes);
             operations += 1;
             if self.restores {
-                super::snapshots::restore_itself(&mut self.worlds[1]);
+                super::snapshots::restore_itself(&mut self.worlds[1], operations);
             }
         }
         self.step();
@@ -269,7 +269,7 @@ impl Machine {
                     return self.event_operation(bytes, what);
                 }
                 if what & 6 == 6 {
-                    return super::snapshots::restore_itself(&mut self.worlds[1]);
+                    return super::snapshots::restore_itself(&mut self.worlds[1], usize::from(what / 8));
                 }
                 self.worlds[0].set_tracing(what & 1 == 0);
             }
