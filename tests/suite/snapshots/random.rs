@@ -36,6 +36,8 @@ fn made_up_snapshots_do_no_harm() {
 fn what_once_broke_a_target() {
     // A compound whose parts have rows far beyond those of the world.
     targets::made_up(&[0xED, 0x0A, 0x16, 0, 0, 0x9C, 0, 0xA0, 0x11, 0x34, 0x78]);
+    // Islands that fell asleep beside each other: a contact point was in the list of one of them, and `contacts_of` looked into the other.
+    targets::snapshots(include_bytes!("../../../fuzz/corpus/worlds/sleeps-beside-another-island"));
     // A part of a compound with another number in the order of space.
     targets::made_up(&[
         0x61, 0x31, 0x67, 0x65, 0x61, 0x67, 0x25, 0x62, 0x67, 0x00, 0x61, 0x67, 0x65, 0x62, 0x61, 0x72, 0x61,
