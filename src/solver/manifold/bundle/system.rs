@@ -17,7 +17,7 @@ use crate::lane::pair;
 
 /// How many times at most the contacts of a bundle are solved in turn. With 40, and a tenth of the change below which they agree, one in
 /// eleven of 3,000 falling compounds' bundles did not agree either.
-pub(super) const SWEEPS: usize = 20;
+pub(super) const SWEEPS: usize = 8;
 /// The change of a speed, as a part of the fastest approach, below which they agree.
 const AGREED: f32 = 1.0e-3;
 /// How many times as large friction may make the normal impulses.
