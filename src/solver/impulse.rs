@@ -480,23 +480,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let zero = L::splat(0.0);
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
-        let poses =
+        let any_turned = P::PASS == Pass::Meet
             // SAFETY: this task alone has these bodies, and each named row exists.
-            (P::PASS == Pass::Meet && self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
-        if P::PASS == Pass::Meet {
-            self.limit_closing(self.separation_at(&poses));
-        }
-        let mut any_turned = false;
-        if TURNS
-            && P::PASS == Pass::Meet
-            && let Some(bounce) = bounce.as_deref_mut()
-        {
-            // SAFETY: each named row exists.
-            any_turned = unsafe { self.turn_normals(bounce, &vel, &poses, i) }.bits() != 0;
-            if any_turned {
-                self.limit_closing(self.separation_at(&poses));
-            }
-        }
+            && unsafe { self.meet(&vel, bounce.as_deref_mut(), i) };
         let mass = self.normal_mass;
         let old_normal = L::load(self.normal_impulse);
         let unmoved = old_normal - mass * L::load(self.closing_speed);
@@ -544,6 +530,22 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
             unsafe { self.retire(&vel, [normal_impulse, new], bounces, bounce, friction, i) };
         }
         impacts
+    }
+
+    /// Begins a pass before the bodies move: a gap may close in this substep. Circles that are about to bounce turn their normals. Returns
+    /// whether there are any.
+    #[inline(always)]
+    unsafe fn meet(&mut self, vel: &Velocities<L>, bounce: Option<&mut BounceBlock>, i: usize) -> bool {
+        // SAFETY: the caller has these bodies to itself, and each named row exists.
+        let poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(vel) });
+        self.limit_closing(self.separation_at(&poses));
+        let Some(bounce) = bounce.filter(|_| TURNS) else { return false };
+        // SAFETY: each named row exists.
+        let turned = unsafe { self.turn_normals(bounce, vel, &poses, i) }.bits() != 0;
+        if turned {
+            self.limit_closing(self.separation_at(&poses));
+        }
+        turned
     }
 
     /// Gives both bodies these impulses along the normal and the tangent.

@@ -137,6 +137,14 @@ struct Update<'a> {
     kind: PairKind,
 }
 
+/// What `WIDTH` contacts need of their shapes and bodies, of A and of B.
+struct Bodies<L: Lane> {
+    sizes: [[L; 4]; 2],
+    placements: [Placement<L>; 2],
+    vel: [[L; 4]; 2],
+    weights: Weights<L>,
+}
+
 /// The motions of both bodies of `WIDTH` contacts.
 struct Motions<L: Lane> {
     vel_a: [L; 4],
@@ -174,15 +182,14 @@ impl Update<'_> {
         unsafe { (gather::<L>(self.step.shape, at), Placement::new(gather::<L>(self.step.placement, at))) }
     }
 
-    /// Updates `WIDTH` contacts from lane `i` on. Returns which touch and which are near, as bits.
+    /// Gathers what `WIDTH` contacts from lane `i` on need of their shapes and bodies.
     ///
     /// # Safety
     ///
     /// The conditions of [`update`] must hold.
     #[inline(always)]
-    unsafe fn lanes<L: Lane, F: OutlineSource<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
-        let (step, kind) = (self.step, self.kind);
-        let (speculative, far, zero) = (L::splat(step.speculative), L::splat(NO_CONTACT), L::splat(0.0));
+    unsafe fn bodies<L: Lane>(&self, i: usize) -> Bodies<L> {
+        let step = self.step;
         let (a, b) = (&self.block.a[i..i + L::WIDTH], &self.block.b[i..i + L::WIDTH]);
         let of_block = &*self.manifold;
         // SAFETY: the caller guarantees that the step has every row that the blocks name.
@@ -203,6 +210,31 @@ impl Update<'_> {
             offset: [placement_a.centre.sub(centre_a), placement_a.centre.sub(centre_b)],
             inv_spin: [L::load(&of_block.inv_spin_a[i..]), L::load(&of_block.inv_spin_b[i..])],
         };
+        Bodies {
+            sizes: [size_a, size_b],
+            placements: [placement_a, placement_b],
+            vel: [vel_a, vel_b],
+            weights,
+        }
+    }
+
+    /// Updates `WIDTH` contacts from lane `i` on. Returns which touch and which are near, as bits.
+    ///
+    /// # Safety
+    ///
+    /// The conditions of [`update`] must hold.
+    #[inline(always)]
+    unsafe fn lanes<L: Lane, F: OutlineSource<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
+        let (step, kind) = (self.step, self.kind);
+        let (speculative, far, zero) = (L::splat(step.speculative), L::splat(NO_CONTACT), L::splat(0.0));
+        // SAFETY: the conditions of this function.
+        let Bodies {
+            sizes: [size_a, size_b],
+            placements: [placement_a, placement_b],
+            vel: [vel_a, vel_b],
+            weights,
+        } = unsafe { self.bodies::<L>(i) };
+        let of_block = &*self.manifold;
         // Most pairs of a list are too far apart to touch in this step, whatever their outlines. The distance of the
         // centres tells these. (Of 150,000 pairs of a tumbling load 20,000 were near, and the manifolds of the others
         // took 3 ms.)
