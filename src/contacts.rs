@@ -45,8 +45,8 @@ mod validate;
 use crate::base::prefetch::prefetch_all;
 use crate::base::room::at_least;
 use crate::body::{Bodies, BodyHandle};
-use crate::broadphase::Broadphase;
 use crate::broadphase::sweep::{Found, Pair, sweep};
+use crate::broadphase::{Broadphase, looks_ahead};
 use crate::crew::Crew;
 use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, with_lanes};
@@ -306,9 +306,9 @@ impl Contacts {
         let room = self.room;
         self.give_room(bodies);
         self.make_far_room(list);
-        // One for each thread, as soon as the first was needed.
+        // One for each thread; in a small world as soon as the first was needed.
         let spare = self.spare.get_mut().expect("no worker panicked");
-        if !spare.is_empty() && spare.len() < threads {
+        if (!spare.is_empty() || looks_ahead(bodies.len)) && spare.len() < threads {
             spare.resize_with(threads, Default::default);
         }
         let lanes = room.pairs.min(room.blocks * BLOCK);

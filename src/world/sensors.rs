@@ -12,6 +12,7 @@ use super::World;
 use super::pairs::ListState;
 use super::query::solid::Solid;
 use super::record::Call;
+use crate::base::room::at_least;
 use crate::body::BodyHandle;
 use crate::crew::Crew;
 use crate::error::Error;
@@ -76,6 +77,9 @@ impl Sensing {
         }
     }
 }
+
+/// So many shapes in a sensor need no more memory: their number changes from step to step.
+const CROWD: usize = 64;
 
 impl World {
     /// Whether a body's shape is a sensor (of a compound: whether its first part is one). [`World::parts`] says so of each part.
@@ -198,6 +202,7 @@ impl World {
         if !bodies.columns.kind[slot].is_collidable() {
             return;
         }
+        at_least(found, CROWD);
         for part in 0..bodies.shape_count(slot) {
             let Some(filter) = bodies.sensor_filter(slot, part) else { continue };
             let sensor = Solid::of(bodies, slot, part);
