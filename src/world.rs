@@ -149,8 +149,6 @@ pub struct World {
     /// The contact points of sleeping bodies, by island, and those of bodies that have woken since the last step.
     sleeping_contacts: Vec<Vec<Contact>>,
     woken_contacts: Vec<Contact>,
-    /// Of islands that sleep beside each other: one with a body of which a contact point is in the list of the other one, and that one.
-    bridges: Vec<[u32; 2]>,
     /// The names that the host gave. No step reads them.
     names: HashMap<BodyHandle, String>,
     /// What is in the sensors.
@@ -283,7 +281,6 @@ impl World {
             continuous: Continuous::default(),
             sleeping_contacts: Vec::new(),
             woken_contacts: Vec::new(),
-            bridges: Vec::new(),
             names: HashMap::new(),
             sensing: Sensing::default(),
             solver: ImpulseSolver::default(),

@@ -49,11 +49,7 @@ impl World {
             None if self.bodies.is_movable(slot) => None,
             None => Some(&self.sleeping_contacts[..]),
         };
-        let island = self.bodies.island(slot);
-        let bridges = self.bridges.iter().filter(move |bridge| Some(bridge[0]) == island);
-        let beside = bridges.filter_map(|bridge| self.sleeping_contacts.get(bridge[1] as usize));
-        let asleep =
-            asleep.unwrap_or_default().iter().chain(beside).chain([&self.woken_contacts]).flatten().copied();
+        let asleep = asleep.unwrap_or_default().iter().chain([&self.woken_contacts]).flatten().copied();
         Ok(awake.chain(asleep.filter(own)).chain(self.hull_contacts().filter(own)))
     }
 }

@@ -290,7 +290,6 @@ impl World {
         if let Some(points) = self.sleeping_contacts.get_mut(number as usize) {
             self.woken_contacts.append(points);
         }
-        self.bridges.retain(|bridge| !bridge.contains(&number));
         self.hull_solver.unpark(&mut island.hulls);
         let h = self.settings.substep();
         for joint in island.joints.drain(..) {

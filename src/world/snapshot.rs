@@ -155,7 +155,6 @@ impl World {
             continuous: _,
             sleeping_contacts,
             woken_contacts,
-            bridges: _,
             names,
             sensing,
             solver: _,
@@ -226,9 +225,6 @@ impl World {
         self.sleep.read(from)?;
         self.sleeping_contacts.read(from)?;
         self.woken_contacts.read(from)?;
-        self.bridges.clear();
-        (0..self.sleeping_contacts.len() as u32).for_each(|number| self.note_bridges(number));
-        self.order_bridges();
         self.names = from.value::<Vec<(BodyHandle, String)>>()?.into_iter().collect();
         self.sensing.read(from)?;
         self.validate_overlaps()?;
@@ -325,7 +321,7 @@ impl World {
         exchange!(
             swap: settings bodies links hulls joints joint_solver broadphase contacts hull_solver verlet list
                 edits left large_moves unchecked last_substep time_left step_count quarantined sleep
-                sleeping_contacts woken_contacts bridges names sensing;
+                sleeping_contacts woken_contacts names sensing;
             keep: level continuous solver memory ahead watch timings trace fault recorder
         );
         self.settings.isa = isa;

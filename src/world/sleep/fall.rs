@@ -33,41 +33,16 @@ impl World {
                 self.links.mass_changed(body);
             }
         }
-        let mut last = None;
-        for index in first..self.sleep.fallen() {
-            let slot = self.bodies.slot_of(self.sleep.fallen_body(index));
-            let number = slot.ok().and_then(|slot| of_slot[slot]);
-            // The members of an island are side by side.
-            if let Some(number) = number.filter(|_| number != last) {
-                self.note_bridges(number);
-            }
-            last = number;
-        }
-        self.order_bridges();
         self.sleep.of_slot = of_slot;
         self.list = ListState::Void;
     }
 
-    /// Notes the islands with a body of which a contact point is in the list of this island.
-    pub(in super::super) fn note_bridges(&mut self, number: u32) {
-        for contact in self.sleeping_contacts.get(number as usize).into_iter().flatten() {
-            let islands = [contact.a, contact.b]
-                .map(|body| self.bodies.slot_of(body).ok().and_then(|slot| self.bodies.island(slot)));
-            let others = islands.into_iter().flatten().filter(|&other| other != number);
-            self.bridges.extend(others.map(|other| [other, number]));
-        }
-    }
-
-    pub(in super::super) fn order_bridges(&mut self) {
-        self.bridges.sort_unstable();
-        self.bridges.dedup();
-    }
-
-    /// Keeps the contact points of bodies that fall asleep, for the host.
+    /// Keeps the contact points of bodies that fall asleep, for the host. Not those between two islands, which do not touch: they would
+    /// be in the list of one, and out of date when the other one woke.
     fn keep_points(&mut self, of_slot: &[Option<u32>]) {
-        let fixed = |slot: usize| self.bodies.columns.inv_mass[slot] == 0.0;
+        let fixed = |slot: usize| !self.bodies.is_movable(slot);
         let number = |a: usize, b: usize| match (of_slot[a], of_slot[b]) {
-            (Some(number), Some(_)) => Some(number as usize),
+            (Some(number), Some(other)) => (number == other).then_some(number as usize),
             (Some(number), None) if fixed(b) => Some(number as usize),
             (None, Some(number)) if fixed(a) => Some(number as usize),
             _ => None,
