@@ -28,7 +28,7 @@ pub struct Before {
 }
 
 /// A body that was pressed with many times its weight, and let go, keeps a part of the warm start: each pass takes back four fifths or more of
-/// what they find, normal impulses and friction in turn. (A box pressed with 4,000 times its weight left at 0.5 % of what that impulse gives, with
+/// what it finds, normal impulses and friction in turn. (A box pressed with 4,000 times its weight left at 0.5 % of what that impulse gives, with
 /// the projection solver and three iterations.)
 fn warm_start_left(world: &World) -> f64 {
     let settings = world.settings();
@@ -66,8 +66,14 @@ struct Motion {
 
 impl Before {
     /// `None` where no law says anything. `forced`: a force or torque waits for the step; `undisturbed`: nothing was
-    /// done since the last one.
-    pub fn of(world: &World, known: &[Body], forced: bool, undisturbed: bool) -> Option<Before> {
+    /// done since the last one; `was_disturbed`: something was before that.
+    pub fn of(
+        world: &World,
+        known: &[Body],
+        forced: bool,
+        undisturbed: bool,
+        was_disturbed: bool,
+    ) -> Option<Before> {
         let settings = world.settings();
         let gravity = settings.gravity.as_dvec2();
         if !is_measurable(world) || !world.quarantined().is_empty() {
@@ -82,7 +88,8 @@ impl Before {
             is_closed: true,
             motion: Motion::default(),
             depth: undisturbed.then(|| world.quality().max_penetration),
-            warm_start: warm_start_left(world),
+            // What was pressed by hand is let go in the next step.
+            warm_start: if was_disturbed { warm_start_left(world) } else { 0.0 },
             unstopped: None,
         };
         for body in known.iter().filter(|body| world.contains(body.handle)) {

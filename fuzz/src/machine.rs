@@ -45,6 +45,8 @@ pub(super) struct Machine {
     steps: usize,
     /// A force or torque waits for the next step.
     forced: bool,
+    /// Something was done between the last step and the one before.
+    was_disturbed: bool,
     /// Nothing was done since the last step but reading, so that its pair list is that of the present.
     undisturbed: bool,
     /// What was done is more than the laws know.
@@ -74,6 +76,7 @@ impl Machine {
             joints: Vec::new(),
             steps: 0,
             forced: false,
+            was_disturbed: true,
             undisturbed: false,
             lawless: false,
             rest: Rest::default(),
@@ -153,7 +156,8 @@ impl Machine {
         if self.is_hooked {
             self.rest.disturb();
         }
-        let before = Before::of(&self.worlds[0], &self.bodies, self.forced, self.undisturbed);
+        let before =
+            Before::of(&self.worlds[0], &self.bodies, self.forced, self.undisturbed, self.was_disturbed);
         let before = before.filter(|_| !self.is_hooked);
         // Every other time side by side, which must be the same.
         if self.steps.is_multiple_of(2) {
@@ -168,6 +172,7 @@ impl Machine {
         if !self.lawless {
             self.rest.check(&self.worlds[0]);
         }
+        self.was_disturbed = !self.undisturbed;
         self.undisturbed = true;
     }
 
