@@ -123,5 +123,6 @@ impl Tile {
         for pair in moved.filter(|pair| **pair != u32::MAX && **pair as usize >= end) {
             *pair = renumbered[*pair as usize];
         }
+        self.note_siblings(places);
     }
 }
