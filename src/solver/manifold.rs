@@ -439,8 +439,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         // What comes as fast once more bears what lies on it.
         let blow = L::select(had_landed, L::splat(FRESH), L::splat(LANDED));
         let mark = L::select(self.landed(from), blow, L::splat(FRESH));
+        // What landed in an iteration before has still landed: what lands in a substep bears nothing when the next one begins.
+        let again = had_landed.and((before[0] + before[1]).gt(zero));
+        let borne = L::select(fresh, mark, L::select(again, L::splat(LANDED), zero));
         for (p, now) in now.into_iter().enumerate().take(POINTS) {
-            let borne = L::select(fresh, mark, zero);
             let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));
             self.set_closing_speed(p, closing_speed);
         }
@@ -464,12 +466,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         bounces
     }
 
-    /// Tells whether a point came faster than its weight presses a resting body.
-    #[inline(always)]
-    fn landed(&self, from: [L; 2]) -> L::Mask {
-        from[0].min(from[1]).lt(L::splat(-self.rows.landing_speed))
-    }
-
     /// Solves normal impulses without bias, then friction, then rolling resistance. In the pass `Bounce`, contacts in an impact rebound.
     #[inline(always)]
     unsafe fn relax<P: SweepPass>(&mut self, rough: Option<&mut RoughBlock>, bounce: Bounce<'_>) -> bool {
@@ -477,26 +473,29 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
         let mut poses = None;
+        let mark = self.mark();
         if P::PASS == Pass::Meet {
             // SAFETY: this task alone has these bodies, and each named row exists.
             poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
-            // A mark has told the warm start what it had to know. What it stands for is a gap again.
+            // What the mark stands for is a gap again.
             (0..POINTS).for_each(|p| self.limit_closing(p, self.separation_at(p, &poses)));
         }
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
-        let mut retired = self.mark().le(L::splat(LANDED));
+        let mut retired = mark.le(L::splat(LANDED));
         // Where something bounces, all other relaxing passes come before the one that does. (When they took the impulses of what lands
         // before it bounced, compounds in a gas with two iterations lost four fifths of their energy in 500 steps.)
         let before_bounce = P::PASS == Pass::Relax && bounce.is_some();
-        if before_bounce || self.rows.is_last(self.elapsed) {
+        if P::PASS == Pass::Meet || before_bounce || self.rows.is_last(self.elapsed) {
             retired = no_lanes::<L>();
         }
         let mut impacts = false;
         let mut bounce = bounce;
+        let (before, mut came) = (self.normal_impulses(), self.normal_velocities(&vel));
         if let Some(bounce) = bounce.as_deref_mut() {
             if P::PASS == Pass::Meet {
                 self.shift_arms(bounce, &vel, &poses);
             }
+            came = self.normal_velocities(&vel);
             impacts = self.relax_normal(&mut vel, Some(bounce));
             if P::PASS == Pass::Bounce && impacts {
                 retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));
@@ -505,6 +504,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             }
         } else {
             self.relax_normal(&mut vel, None);
+        }
+        if P::PASS == Pass::Meet {
+            self.note_landing(mark, before, came);
         }
         self.relax_friction(&mut vel, rough);
         // SAFETY: this task alone has these bodies, and each named row exists.
@@ -555,8 +557,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let mut wanted = [zero; 2];
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
-            let closing = self.rows.closing_speed(separation, self.normal_impulse(p), self.closing_speed(p));
-            self.set_closing_speed(p, closing);
+            let was = self.closing_speed(p);
+            let closing = self.rows.closing_speed(separation, self.normal_impulse(p), was);
+            self.set_closing_speed(p, L::select(was.le(L::splat(LANDED)), was, closing));
             *wanted = projection(separation, self.rows.projection_slop, part);
         }
         // Each point by its own part, and not by the other's as well.
