@@ -20,10 +20,10 @@ pub use solid::Probe;
 
 use super::World;
 use crate::body::BodyHandle;
-use crate::geometry::shape::{Shape, ShapeKind};
+use crate::geometry::shape::ShapeKind;
 use filter::Sieve;
 use glam::Vec2;
-use overlap::Region;
+use overlap::{BoxRegion, Region};
 
 /// Visits each body once whose parts a query finds one after the other.
 fn by_body(mut visit: impl FnMut(BodyHandle) -> bool) -> impl FnMut(BodyPart) -> bool {
@@ -54,15 +54,8 @@ impl World {
     }
 
     fn bounds_overlap(&self, slot: usize, lower: Vec2, upper: Vec2) -> bool {
-        if let Shape::HalfSpace { normal, .. } = self.bodies.shape(slot) {
-            // The box may be infinite along an axis on which the normal is zero.
-            let deepest = |normal: f32, lower: f32, upper: f32| match normal {
-                0.0 => 0.0,
-                _ if normal < 0.0 => normal * upper,
-                _ => normal * lower,
-            };
-            let height = deepest(normal.x, lower.x, upper.x) + deepest(normal.y, lower.y, upper.y);
-            return height <= self.bodies.columns.ext_z[slot];
+        if self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+            return BoxRegion { lower, upper }.meets_half_space(&self.bodies, slot);
         }
         // From the body's centre, as shapes are compared. (An `Aabb` that ends at 0 was in a box that begins at 1e-30, and its bounds were not.)
         let (position, half) = (self.bodies.position(slot).as_dvec2(), self.bodies.bounds(slot).as_dvec2());

@@ -3,7 +3,7 @@
 use super::filter::{QueryFilter, Sieve};
 use super::near::Near;
 use super::solid::{Probe, Solid, distance_to_part, front};
-use crate::body::{BodyHandle, MAX_COORDINATE};
+use crate::body::{Bodies, BodyHandle, MAX_COORDINATE};
 use crate::error::{Error, check_range, check_vec};
 use crate::geometry::convex::{Convex, NearestPoints};
 use crate::geometry::shape::{Shape, ShapeKind};
@@ -122,13 +122,19 @@ pub(super) struct BoxRegion {
 impl BoxRegion {
     /// Whether the box meets a half-space, or the bounds of another body, which are a little larger here.
     fn may_reach(&self, near: &Near<'_>, slot: usize) -> bool {
-        let [lower, upper] = [self.lower, self.upper].map(|corner| corner.as_dvec2());
         if near.bodies.columns.kind[slot].shape() != ShapeKind::HalfSpace {
+            let [lower, upper] = [self.lower, self.upper].map(|corner| corner.as_dvec2());
             let position = near.bodies.position(slot).as_dvec2();
             let half = 1.000_01 * near.bodies.bounds(slot).as_dvec2();
             return (position - half).cmple(upper).all() && (position + half).cmpge(lower).all();
         }
-        let Solid::Plane { normal, offset } = Solid::of(near.bodies, slot, 0) else { return false };
+        self.meets_half_space(near.bodies, slot)
+    }
+
+    /// Whether the box meets a half-space.
+    pub(super) fn meets_half_space(&self, bodies: &Bodies, slot: usize) -> bool {
+        let [lower, upper] = [self.lower, self.upper].map(|corner| corner.as_dvec2());
+        let Solid::Plane { normal, offset } = Solid::of(bodies, slot, 0) else { return false };
         // The box may be infinite along an axis on which the normal is zero.
         let deepest = |normal: f64, lower: f64, upper: f64| match normal {
             0.0 => 0.0,

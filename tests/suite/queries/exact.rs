@@ -228,6 +228,30 @@ proptest! {
     }
 }
 
+/// A box that overlaps a half-space overlaps its bounds, which are the half-space, also by less than single precision tells.
+#[test]
+fn bounds_of_a_half_space_hold_what_it_holds() {
+    let (mut held, mut on_the_edge) = (0, 0);
+    for turn in 0..400 {
+        let (sin, cos) = (turn as f32).sin_cos();
+        let far = [10.0, 1.0e3, 1.0e5, 9.0e6][turn % 4];
+        let (normal, at) = (Vec2::new(cos, sin), far * Vec2::new((7.0 * turn as f32).cos(), 0.9 * sin));
+        let world = world_of(&[BodyDesc::fixed(Shape::half_space(normal, 0.0), at)]);
+        for step in -50i16..50 {
+            let lower = at + normal.perp() * f32::from(step) + normal * far * 1.0e-8 * f32::from(step);
+            let mut bounds = 0;
+            world.overlap_bounds(lower, lower, &OPEN, |_| {
+                bounds += 1;
+                true
+            });
+            let inside = in_box(&world, lower, lower);
+            assert_eq!(inside, bounds, "{normal:?} at {at:?}: {lower:?}");
+            (held, on_the_edge) = (held + inside, on_the_edge + 1);
+        }
+    }
+    assert!(held > on_the_edge / 10 && held < on_the_edge, "{held} of {on_the_edge}");
+}
+
 /// Contract: normals on the axis of a turned capsule lead across it.
 #[test]
 fn normals_on_an_axis_lead_across_it() {
