@@ -5,9 +5,10 @@
 //! fell asleep, and no event tells of a contact that was there all the time.
 
 use super::carry::{Parked, parked};
-use super::{Contacts, NO_LANE, Tile};
+use super::{BlockInfo, Contacts, ManifoldBlock, NO_LANE, NormalBlock, Tile, set_bits};
 use crate::body::Bodies;
 use crate::broadphase::sweep::Pair;
+use crate::narrowphase::{NO_CONTACT, PairKind};
 
 /// Whether the body in a slot is part of an island that falls asleep, and of which.
 pub(crate) type IslandOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
@@ -24,6 +25,25 @@ impl Contacts {
     /// Gives back the contacts of bodies that wake. The next list takes them up.
     pub(crate) fn unpark(&mut self, contacts: &mut Vec<Parked>) {
         self.woken.append(contacts);
+    }
+
+    /// Takes the contacts of sleeping bodies, which nothing touches, out of this step. What is struck in this step may reach them within it;
+    /// it then overlaps them a little, and the next step wakes them. (As contacts they were walls: two crates slept 6 mm apart, the first was
+    /// struck at 12 m/s, and the second stayed where it was.)
+    pub(crate) fn pass_by(&mut self, is_asleep: impl Fn(usize) -> bool) {
+        for tile in self.all_mut() {
+            for index in set_bits(tile.occupied).filter(|index| PairKind::ALL[index / 2].is_fixed()) {
+                let run = tile.runs[index];
+                for block in run.start as usize..run.end as usize {
+                    let BlockInfo { active, touching, .. } = tile.info[block];
+                    let NormalBlock { a, b, .. } = &tile.normal[block];
+                    let asleep = |lane: &usize| is_asleep(a[*lane].row()) || is_asleep(b[*lane].row());
+                    let lanes = set_bits(u64::from(active & !touching)).filter(asleep);
+                    let sleepers = lanes.fold(0u16, |lanes, lane| lanes | 1 << lane);
+                    set_bits(sleepers.into()).for_each(|lane| tile.pass_by(block, lane));
+                }
+            }
+        }
     }
 
     /// Visits the slots of each two bodies that touch, in a fixed order.
@@ -51,6 +71,18 @@ fn is_parted(bodies: &Bodies, pair: &Pair) -> bool {
 }
 
 impl Tile {
+    /// Leaves a contact out of this step.
+    fn pass_by(&mut self, block: usize, lane: usize) {
+        let info = &mut self.info[block];
+        info.active &= !(1 << lane);
+        let normal = &mut self.normal[block];
+        (normal.separation[lane], normal.normal_impulse[lane]) = (NO_CONTACT, 0.0);
+        self.friction[block].tangent_impulse[lane] = 0.0;
+        if let Some(ManifoldBlock { second, .. }) = self.manifold.get_mut(info.manifold as usize) {
+            (second.separation[lane], second.normal_impulse[lane]) = (NO_CONTACT, 0.0);
+        }
+    }
+
     fn park(&mut self, bodies: &Bodies, island: IslandOf<'_>, keep: &mut impl FnMut(u32, Parked)) {
         for index in 0..self.lane_of.len() {
             let (pair, lane) = (self.found.pairs[index], self.lane_of[index]);

@@ -387,6 +387,8 @@ impl World {
             self.find_touched_hulls(&mut touched, crew);
             if touched.is_empty() {
                 self.sleep.touched = touched;
+                let World { contacts, bodies, .. } = self;
+                contacts.pass_by(|slot| bodies.is_asleep(slot));
                 return;
             }
             self.wake_islands(touched);

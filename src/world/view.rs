@@ -146,17 +146,17 @@ impl World {
         })
     }
 
-    /// Visits the contact points between bodies of which `wanted` says so, given their slots.
+    /// Visits the contact points between bodies of which `wanted` says so, given their slots and whether their shapes touch.
     pub(super) fn visit_points(
         &self,
-        wanted: impl Fn(usize, usize) -> bool,
+        wanted: impl Fn([usize; 2], bool) -> bool,
         mut visit: impl FnMut([usize; 2], Contact),
     ) {
         for tile in self.contacts.all() {
             for (block, info) in tile.info.iter().enumerate() {
                 for at in (0..BLOCK).filter(|at| info.active >> at & 1 == 1) {
                     let slots = [tile.normal[block].a[at].row(), tile.normal[block].b[at].row()];
-                    if wanted(slots[0], slots[1]) {
+                    if wanted(slots, info.touching >> at & 1 == 1) {
                         self.points(tile, block * BLOCK + at).for_each(|contact| visit(slots, contact));
                     }
                 }

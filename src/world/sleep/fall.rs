@@ -38,10 +38,11 @@ impl World {
     }
 
     /// Keeps the contact points of bodies that fall asleep, for the host. Not those between two islands, which do not touch: they would
-    /// be in the list of one, and out of date when the other one woke.
+    /// be in the list of one, and out of date when the other one woke. Of those with bodies that nothing moves, only what touches: such a
+    /// body is a support, and wakes the island when it is put elsewhere.
     fn keep_points(&mut self, of_slot: &[Option<u32>]) {
         let fixed = |slot: usize| !self.bodies.is_movable(slot);
-        let number = |a: usize, b: usize| match (of_slot[a], of_slot[b]) {
+        let number = |[a, b]: [usize; 2]| match (of_slot[a], of_slot[b]) {
             (Some(number), Some(other)) => (number == other).then_some(number as usize),
             (Some(number), None) if fixed(b) => Some(number as usize),
             (None, Some(number)) if fixed(a) => Some(number as usize),
@@ -49,9 +50,11 @@ impl World {
         };
         let mut points = std::mem::take(&mut self.sleeping_contacts);
         self.visit_points(
-            |a, b| number(a, b).is_some(),
-            |[a, b], contact| {
-                let Some(number) = number(a, b) else { return };
+            |slots, touching| {
+                number(slots).is_some_and(|_| touching || slots.iter().all(|&slot| !fixed(slot)))
+            },
+            |slots, contact| {
+                let Some(number) = number(slots) else { return };
                 if points.len() <= number {
                     points.resize_with(number + 1, Vec::new);
                 }

@@ -42,6 +42,35 @@ fn who_may_not_sleep_stays_awake() {
     until_asleep(&mut world, 120);
 }
 
+/// Contract: a body that sleeps a little behind another one, which is struck, is no wall: momentum and energy are kept, and it moves on.
+#[test]
+fn a_sleeper_behind_a_struck_body_is_no_wall() {
+    let shapes = [Shape::circle(0.5), Shape::aabb(0.5, 0.5), Shape::oriented_box(0.5, 0.5)];
+    let solvers = [Settings::default(), Settings::projection()];
+    for (shape, base) in shapes.iter().flat_map(|shape| solvers.map(|base| (shape, base))) {
+        let cases = (1..=39).flat_map(|gap| [2.0, 7.0, 12.0, 19.0].map(|speed| (gap, speed)));
+        for (gap, speed, restitution) in cases.flat_map(|(gap, speed)| [0.0, 1.0].map(|e| (gap, speed, e))) {
+            let case = format!("{shape:?}, {:?}, {gap} mm, {speed} m/s, {restitution}", base.solver);
+            let material =
+                Material { restitution, static_friction: 0.0, dynamic_friction: 0.0, ..Material::default() };
+            let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
+            let at = |x: f32| BodyDesc { material, ..BodyDesc::dynamic(shape.clone(), Vec2::new(x, 0.0)) };
+            let sleepers = [0.0, 1.0 + 1.0e-3 * gap as f32].map(|x| add(&mut world, at(x)));
+            until_asleep(&mut world, 120);
+            let ball = add(&mut world, BodyDesc { velocity: Vec2::new(speed, 0.0), ..at(-2.0) });
+            let mut speeds = [0.0; 3];
+            for _ in 0..90 {
+                world.step();
+                speeds = [ball, sleepers[0], sleepers[1]].map(|body| world.body(body).unwrap().velocity.x);
+                let (sum, square): (f32, f32) = (speeds.iter().sum(), speeds.iter().map(|v| v * v).sum());
+                assert!((sum / speed - 1.0).abs() < 1.0e-3, "{case}: {speeds:?}");
+                assert!(square < 1.001 * speed * speed, "{case}: {speeds:?}");
+            }
+            assert!(speeds[2] > 0.25 * speed, "{case}: {speeds:?}");
+        }
+    }
+}
+
 /// Contract: a body has its own threshold and its own time, and the settings hold for all others.
 #[test]
 fn bodies_have_limits_of_their_own() {

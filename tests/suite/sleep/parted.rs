@@ -57,6 +57,23 @@ fn sleep_ends_nothing() {
     assert!(world.end_events().is_empty() && world.begin_events().is_empty());
 }
 
+/// A body that sleeps beside a fixed one, and does not touch it, has no contact point with it: the fixed one may go without waking it.
+#[test]
+fn nothing_is_kept_of_what_did_not_touch() {
+    let (mut world, plate, ball) = ball_on_plate();
+    let beside = BodyDesc::kinematic(Shape::circle(0.5), Vec2::new(1.008, 0.5));
+    let beside = add(&mut world, beside);
+    world.step();
+    assert_eq!(world.contacts_of(beside).unwrap().count(), 1, "near while both are awake");
+    world.sleep_body(ball).unwrap();
+    world.set_position(beside, Vec2::new(9.0, 0.5)).unwrap();
+    world.step();
+    assert!(!is_awake(&world, ball));
+    assert_eq!(world.contacts_of(beside).unwrap().count(), 0);
+    let kept: Vec<_> = world.contacts_of(ball).unwrap().map(|contact| [contact.a, contact.b]).collect();
+    assert!(kept.len() == 1 && kept[0].contains(&plate) && kept[0].contains(&ball), "{kept:?}");
+}
+
 /// A soft box that rests on a plate loses the plate, or its hull.
 #[test]
 fn sleep_hides_no_end_of_a_hull() {
