@@ -577,7 +577,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let separation = self.separation_now(&a, &b);
         let (impulse, closing) = (L::load(self.normal_impulse), L::load(self.closing_speed));
-        self.rows.closing_speed(separation, impulse, closing).store(self.closing_speed);
+        self.rows.closing_speed(separation, [impulse, L::splat(0.0)], closing).store(self.closing_speed);
         let part = L::splat(self.rows.projection_part(self.elapsed));
         let share = self.normal_mass * projection(separation, self.rows.projection_slop, part);
         a[0] = a[0] - self.normal_x * (share * vel.a[3]);

@@ -554,11 +554,11 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let (mut a, mut b) = unsafe { self.poses(&vel) };
         let zero = L::splat(0.0);
         let part = L::splat(self.rows.projection_part(self.elapsed));
-        let mut wanted = [zero; 2];
+        let (mut wanted, borne) = ([zero; 2], self.normal_impulses());
         for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
             let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
             let was = self.closing_speed(p);
-            let closing = self.rows.closing_speed(separation, self.normal_impulse(p), was);
+            let closing = self.rows.closing_speed(separation, [borne[p], borne[1 - p]], was);
             self.set_closing_speed(p, L::select(was.le(L::splat(LANDED)), was, closing));
             *wanted = projection(separation, self.rows.projection_slop, part);
         }

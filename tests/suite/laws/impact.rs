@@ -7,6 +7,7 @@ use std::f32::consts::PI;
 each_solver! { octagon_that_lands_almost_flat_keeps_its_energy }
 each_form! { landing_at_any_angle_makes_no_energy: cube, plank, capsule, octagon, hexagon, wedge, dumbbell, table, cart, club }
 each_form! { flat_landing_rebounds_by_restitution: circle, fixed_circle, aabb, cube, plank, capsule, octagon, hexagon, dumbbell, table, cart }
+each_form! { flat_landing_stays_flat_the_second_time: cube, plank, dumbbell, table }
 each_form! { equal_bodies_exchange_velocities: circle, aabb, cube, brick, plank, octagon, hexagon }
 each_form! { bounce_with_friction_follows_the_impulse_law: circle, fixed_circle, aabb, brick, plank, capsule, hexagon, wedge }
 each_solver! { circles_bounce_along_their_centres }
@@ -148,6 +149,42 @@ fn rebound(form: &Form, settings: Settings, ground: &BodyDesc, height: f32) -> (
         }
     }
     (top, spin)
+}
+
+/// A body dropped flat does not spin after its second impact either, with any number of substeps: bounces start where contacts begin, so
+/// that flights often end just there, and rounding decides which parts touch. (A cart leaves its first impact with 5·10⁻⁵ rad/s, so that
+/// its discs do land one after the other.)
+fn flat_landing_stays_flat_the_second_time(form: &Form, settings: Settings) {
+    let mut cases = Cases::new(form.name, &settings);
+    for substeps in [1, 2, 4] {
+        for (e, number) in [0.5f32, 0.8].into_iter().flat_map(|e| (0u8..40).map(move |number| (e, number))) {
+            let height = 0.5 + 0.0573 * f32::from(number);
+            let material = Material::new(1.0, 0.5, e);
+            let mut world = world(Settings { substeps, sleep: false, ..settings });
+            let ground = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
+            world.add_body(&BodyDesc { material, ..ground }).unwrap();
+            let at = form.body(Vec2::new(0.0, form.height + height));
+            let body = form.add(&mut world, &BodyDesc { material, ..at });
+            let (mut impacts, mut before) = (0, state(&world, body));
+            for _ in 0..300 {
+                world.step();
+                let now = state(&world, body);
+                // Slower ones are at rest within a step.
+                let struck = before.velocity.y < -1.05 && now.velocity.y > before.velocity.y + 0.5;
+                impacts += i32::from(struck);
+                let case = || format!("{substeps} substeps, e {e}, from {height} m, impact {impacts}");
+                if struck {
+                    cases.close("spins at", now.angular_velocity, 0.0, 0.01, case);
+                }
+                if impacts == 2 {
+                    break;
+                }
+                before = now;
+            }
+            cases.holds(impacts > 0, || format!("no impact from {height} m"));
+        }
+    }
+    cases.finish();
 }
 
 /// Two equal bodies that meet with their bases flat on each other, without loss and friction, exchange their velocities
