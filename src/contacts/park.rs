@@ -7,7 +7,6 @@
 use super::carry::{Parked, parked};
 use super::{BlockInfo, Contacts, ManifoldBlock, NO_LANE, NormalBlock, Tile, set_bits};
 use crate::body::Bodies;
-use crate::broadphase::sweep::Pair;
 use crate::narrowphase::{NO_CONTACT, PairKind};
 
 /// Whether the body in a slot is part of an island that falls asleep, and of which.
@@ -19,6 +18,21 @@ impl Contacts {
     pub(crate) fn park(&mut self, bodies: &Bodies, island: IslandOf<'_>, mut keep: impl FnMut(u32, Parked)) {
         for tile in self.all_mut() {
             tile.park(bodies, island, &mut keep);
+        }
+        // Those of bodies that were woken by hand since the last step, and are put to sleep again.
+        self.woken.retain(|contact| {
+            let number = woken_slots(contact, bodies).and_then(|slots| keeper(slots, bodies, island));
+            number.is_none_or(|number| {
+                keep(number, *contact);
+                false
+            })
+        });
+    }
+
+    /// Visits the slots of each two bodies that touched when they fell asleep, and have woken since the last step.
+    pub(crate) fn visit_woken(&self, bodies: &Bodies, mut visit: impl FnMut(usize, usize)) {
+        for [a, b] in self.woken.iter().filter_map(|contact| woken_slots(contact, bodies)) {
+            visit(a as usize, b as usize);
         }
     }
 
@@ -65,9 +79,25 @@ impl Contacts {
 
 /// Returns true if two bodies may touch no more since the last step. Their contact ends with the next one, also if one of them falls
 /// asleep before.
-fn is_parted(bodies: &Bodies, pair: &Pair) -> bool {
+fn is_parted(bodies: &Bodies, [a, b]: [u32; 2]) -> bool {
     let solid = |slot: u32| bodies.columns.kind[slot as usize].is_collidable();
-    !solid(pair.a) || !solid(pair.b) || bodies.are_apart(pair.a as usize, pair.b as usize)
+    !solid(a) || !solid(b) || bodies.are_apart(a as usize, b as usize)
+}
+
+/// The slots of the bodies of a contact that woke, if both are there and may touch.
+fn woken_slots(contact: &Parked, bodies: &Bodies) -> Option<[u32; 2]> {
+    let [a, b] = contact.bodies.map(|body| bodies.slot_of(body).ok());
+    let slots = [a? as u32, b? as u32];
+    (!is_parted(bodies, slots)).then_some(slots)
+}
+
+/// Returns the island that keeps the contact of two bodies while they sleep. `None` if one of them stays awake: the pair is in the next list,
+/// too.
+fn keeper([a, b]: [u32; 2], bodies: &Bodies, island: IslandOf<'_>) -> Option<u32> {
+    let (of_a, of_b) = (island(a), island(b));
+    let stays =
+        |slot: u32, island: Option<u32>| island.is_none() && bodies.columns.inv_mass[slot as usize] > 0.0;
+    of_a.or(of_b).filter(|_| !stays(a, of_a) && !stays(b, of_b))
 }
 
 impl Tile {
@@ -89,18 +119,11 @@ impl Tile {
             if lane == NO_LANE {
                 continue;
             }
-            if is_parted(bodies, &pair) {
+            let slots = [pair.a, pair.b];
+            if is_parted(bodies, slots) {
                 continue;
             }
-            let (of_a, of_b) = (island(pair.a), island(pair.b));
-            let stays = |slot: u32, island: Option<u32>| {
-                island.is_none() && bodies.columns.inv_mass[slot as usize] > 0.0
-            };
-            let Some(asleep) = of_a.or(of_b) else { continue };
-            if stays(pair.a, of_a) || stays(pair.b, of_b) {
-                // Near a body that stays awake: the pair is in the next list, too.
-                continue;
-            }
+            let Some(asleep) = keeper(slots, bodies, island) else { continue };
             let Some((block, at)) = self.place(index) else { continue };
             if self.info[block].touching >> at & 1 == 1 {
                 keep(asleep, parked(self, bodies, index, lane));

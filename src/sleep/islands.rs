@@ -56,6 +56,7 @@ impl Bonds<'_> {
     /// Visits all pairs of bodies that are bound to each other, as slots, in a fixed order.
     pub(crate) fn visit(&self, mut visit: impl FnMut(usize, usize)) {
         self.contacts.visit_touching(false, &mut visit);
+        self.contacts.visit_woken(self.bodies, &mut visit);
         let slot = |body: u32| self.bodies.slot_at(body);
         let mut pair = |a: Option<usize>, b: Option<usize>| {
             if let (Some(a), Some(b)) = (a, b) {

@@ -268,6 +268,10 @@ impl Verlet {
                         &mut mirror.accum.range(one)[0].0,
                     )
                 };
+                if vel[3] == 0.0 {
+                    // No link moves it, not even one whose other end is beyond all bounds: that one alone is quarantined.
+                    continue;
+                }
                 let [x, y] = moved[index].0;
                 let turns = !radius.is_empty() && radius[index] > 0.0;
                 let now = [x, y, if turns { turned[index] * radius[index] } else { pose[2] }];
@@ -465,6 +469,9 @@ impl Anchored {
         let change = new - self.lambda;
         self.lambda = new;
         for (end, sign) in [(0, -change), (1, change)] {
+            if self.inv_masses[end] == 0.0 {
+                continue;
+            }
             let by = sign * self.inv_masses[end];
             centres[end].x += normal.x * by;
             centres[end].y += normal.y * by;

@@ -61,6 +61,16 @@ impl World {
                 points[number].push(contact);
             },
         );
+        // Those of bodies that were woken by hand since the last step, and are put to sleep again.
+        self.woken_contacts.retain(|contact| {
+            let [a, b] = [contact.a, contact.b].map(|body| self.bodies.slot_of(body).ok());
+            let number = a.zip(b).and_then(|(a, b)| number([a, b]));
+            number.is_none_or(|number| {
+                points.resize_with(points.len().max(number + 1), Vec::new);
+                points[number].push(*contact);
+                false
+            })
+        });
         self.sleeping_contacts = points;
     }
 
@@ -80,12 +90,15 @@ impl World {
             }
         }
         let solver = &self.hull_solver;
-        for contact in solver.contacts() {
+        for (contact, is_woken) in solver.all_contacts() {
             let Some(number) = solver.keeper(contact, bodies, &self.hulls, of_slot) else { continue };
             for &slot in (0..2).flat_map(|side| solver.members(contact, side)) {
                 if of_slot[slot as usize].is_none() {
                     sleep.support(number, bodies.handle(slot as usize));
                 }
+            }
+            if is_woken {
+                continue;
             }
             if self.sleeping_contacts.len() <= number as usize {
                 self.sleeping_contacts.resize_with(number as usize + 1, Vec::new);

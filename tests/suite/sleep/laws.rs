@@ -54,7 +54,7 @@ fn a_sleeper_behind_a_struck_body_is_no_wall() {
             let material =
                 Material { restitution, static_friction: 0.0, dynamic_friction: 0.0, ..Material::default() };
             let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
-            let at = |x: f32| BodyDesc { material, ..BodyDesc::dynamic(shape.clone(), Vec2::new(x, 0.0)) };
+            let at = |x: f32| BodyDesc { material, ..BodyDesc::dynamic(*shape, Vec2::new(x, 0.0)) };
             let sleepers = [0.0, 1.0 + 1.0e-3 * gap as f32].map(|x| add(&mut world, at(x)));
             until_asleep(&mut world, 120);
             let ball = add(&mut world, BodyDesc { velocity: Vec2::new(speed, 0.0), ..at(-2.0) });

@@ -74,6 +74,40 @@ fn nothing_is_kept_of_what_did_not_touch() {
     assert!(kept.len() == 1 && kept[0].contains(&plate) && kept[0].contains(&ball), "{kept:?}");
 }
 
+/// Bodies that are woken by hand and put to sleep again before a step sleep as they did: as one island, with their contacts, and on the same
+/// support.
+#[test]
+fn waking_for_no_step_changes_nothing() {
+    let (mut world, plate, ball) = ball_on_plate();
+    let on_top = add(&mut world, BodyDesc::dynamic(Shape::circle(0.4), Vec2::new(0.0, 1.398)));
+    world.step();
+    let soft = Assembly::soft_box(Vec2::new(0.0, 5.49), Vec2::splat(0.9), 0.05, 1.0, 0.0);
+    let shelf = add(&mut world, BodyDesc::fixed(Shape::oriented_box(2.0, 0.5), Vec2::new(0.0, 4.5)));
+    let corners = world.add_assembly(&soft).unwrap();
+    steps(&mut world, 60);
+    for body in [ball, corners[0]] {
+        world.sleep_body(body).unwrap();
+        let (asleep, contacts) = (world.asleep_count(), world.contacts().count());
+        world.wake_body(body).unwrap();
+        assert!(is_awake(&world, body));
+        world.sleep_body(body).unwrap();
+        world.validate().unwrap();
+        assert_eq!((world.asleep_count(), world.contacts().count()), (asleep, contacts));
+    }
+    assert!(!is_awake(&world, on_top));
+    world.step();
+    assert!(world.end_events().is_empty() && world.begin_events().is_empty());
+    for (support, body) in [(plate, ball), (shelf, corners[0])] {
+        world.remove_body(support).unwrap();
+        assert!(is_awake(&world, body));
+        world.step();
+        let of_support = |event: &&ContactEvent| [event.a, event.b].contains(&support);
+        assert!(world.end_events().iter().filter(of_support).count() > 0);
+        steps(&mut world, 3);
+        world.validate().unwrap();
+    }
+}
+
 /// A soft box that rests on a plate loses the plate, or its hull.
 #[test]
 fn sleep_hides_no_end_of_a_hull() {
