@@ -164,8 +164,6 @@ pub(crate) struct BlockInfo {
     pub touching: u16,
     /// The lanes that touched in the step before.
     pub touched: u16,
-    /// The lanes whose two bodies have other pairs, too: [`Tile::has_siblings`](super::Tile::has_siblings).
-    pub siblings: u16,
     /// Some lane was struck in this step, fast enough to bounce or while it was jammed.
     pub bounced: bool,
     /// The colour of all its lanes; [`SERIAL`] where they may share bodies.
@@ -185,7 +183,6 @@ impl Default for BlockInfo {
             active: 0,
             touching: 0,
             touched: 0,
-            siblings: 0,
             bounced: false,
             colour: SERIAL as u8,
             capacity: 0,

@@ -341,13 +341,12 @@ impl Build<'_> {
         (carried, manifold_carried): (Carried, ManifoldCarried),
     ) {
         let c = &self.bodies.columns;
-        let pair = tile.found.pairs[index];
+        let pair = &tile.found.pairs[index];
         let kind = pair.kind;
         let (spin_a, spin_b) = kind.spin_factors();
         let (a, b) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
         let parts = if pair.swap { [pair.parts[1], pair.parts[0]] } else { pair.parts };
         tile.lane_of[index] = (block * BLOCK + lane) as u32;
-        let siblings = tile.has_siblings(index);
         let (slot_a, slot_b) = (a as usize, b as usize);
         let (inv_mass_a, inv_mass_b) = (c.inv_mass[slot_a], c.inv_mass[slot_b]);
         let inv_mass = inv_mass_a + inv_mass_b;
@@ -375,7 +374,6 @@ impl Build<'_> {
         }
         let info = &mut tile.info[block];
         info.touched |= u16::from(carried.touching) << lane;
-        info.siblings |= u16::from(siblings) << lane;
         let Some(shapes) = shapes else { return };
         info.capacity |= needs(&shapes[0]) | needs(&shapes[1]);
         let place = info.manifold as usize;

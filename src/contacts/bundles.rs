@@ -5,9 +5,8 @@
 //! load from step to step needs no bundle, because its warm start is the common solution already. So the search begins at contacts
 //! without a load, which are few in a pile, and looks for the others of the same two bodies in the list, where they stand side by side.
 
-use super::{BlockInfo, Tile, set_bits};
+use super::Tile;
 use crate::base::room::at_least;
-use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
 use crate::narrowphase::PairKind;
 
@@ -138,12 +137,13 @@ impl Tile {
         }
         for (_, run) in self.kinds().filter(|(kind, _)| kind.needs_manifold()) {
             for block in run.start as usize..run.end as usize {
-                let BlockInfo { active, siblings, .. } = self.info[block];
-                if active & siblings == 0 {
-                    continue;
-                }
-                for lane in set_bits(u64::from(self.unloaded(block) & siblings)) {
-                    self.find_bundle((block, lane), &mut found);
+                let mut lanes = self.unloaded(block);
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    if self.is_of_parts(block, lane) {
+                        self.find_bundle((block, lane), &mut found);
+                    }
                 }
             }
         }
@@ -161,31 +161,13 @@ impl Tile {
         active & impulses.enumerate().fold(0, bits)
     }
 
-    /// Returns true if the list has more pairs of the same two bodies. In the tile without bodies of its own, whose list is in another
-    /// order, this is so for all parts of compounds.
-    #[inline]
-    pub(super) fn has_siblings(&self, index: usize) -> bool {
-        let pairs = &self.found.pairs;
-        let pair = &pairs[index];
-        if pair.parts == [NO_PART; 2] {
-            return false;
-        }
-        let same = |index: usize| pairs.get(index).is_some_and(|other| of_bodies(other) == of_bodies(pair));
-        self.slots.is_empty() || same(index.wrapping_sub(1)) || same(index + 1)
-    }
-
-    /// Notes that pairs were added at these places: those beside them have siblings now, if they are of the same two bodies.
-    pub(super) fn note_siblings(&mut self, added: &[u32]) {
-        for index in added.iter().map(|&index| index as usize) {
-            for beside in [index.wrapping_sub(1), index + 1] {
-                if beside < self.found.pairs.len()
-                    && self.has_siblings(beside)
-                    && let Some((block, lane)) = self.place(beside)
-                {
-                    self.info[block].siblings |= 1 << lane;
-                }
-            }
-        }
+    /// Tells whether a shape of this contact is a part of a compound.
+    fn is_of_parts(&self, block: usize, lane: usize) -> bool {
+        let normal = &self.normal[block];
+        self.manifold_of(block).is_some_and(|manifold| {
+            manifold.shape_a[lane].row() != normal.a[lane].row()
+                || manifold.shape_b[lane].row() != normal.b[lane].row()
+        })
     }
 
     /// Exchanges what a contact has in its block for what is kept of it.

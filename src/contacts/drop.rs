@@ -124,7 +124,7 @@ impl Tile {
         let info = &mut info[block];
         let bit = 1u16 << lane;
         info.dropped |= bit;
-        for flags in [&mut info.active, &mut info.touching, &mut info.touched, &mut info.siblings] {
+        for flags in [&mut info.active, &mut info.touching, &mut info.touched] {
             *flags &= !bit;
         }
         let (normal, friction) = (&mut normal[block], &mut friction[block]);

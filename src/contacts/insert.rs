@@ -123,6 +123,5 @@ impl Tile {
         for pair in moved.filter(|pair| **pair != u32::MAX && **pair as usize >= end) {
             *pair = renumbered[*pair as usize];
         }
-        self.note_siblings(places);
     }
 }

@@ -510,7 +510,7 @@ impl Restore<'_> {
     fn write_lanes(&self, tile: &mut Tile, lane_of: Vec<u32>) -> Read {
         let mut coefficients = self.build.coefficients();
         let mut given = vec![0u16; tile.info.len()];
-        let mut info = tile.info.clone();
+        let info = tile.info.clone();
         tile.lane_of = lane_of;
         for index in 0..tile.lane_of.len() {
             let Some((block, lane)) = tile.place(index) else { continue };
@@ -520,9 +520,11 @@ impl Restore<'_> {
                 "a pair is in block {block}, of another kind"
             );
             let free = info[block].used() & !given[block];
-            require!(free >> lane & 1 == 1, "a pair is in lane {lane} of block {block}, taken or unused");
+            require!(
+                free >> lane & 1 == 1,
+                "a pair is in lane {lane} of block {block}, which is taken or unused"
+            );
             given[block] |= 1 << lane;
-            info[block].siblings |= u16::from(tile.has_siblings(index)) << lane;
             if self.is_whole(&pair) {
                 self.build.write_lane(tile, &mut coefficients, index, (block, lane), Default::default());
             } else {

@@ -79,11 +79,6 @@ impl Tile {
                 self.info[block].count
             );
             ensure!(used[block] >> lane & 1 == 0, "{pair:?} shares its lane");
-            let is_noted = self.info[block].siblings >> lane & 1 == 1;
-            ensure!(
-                is_noted || !self.has_siblings(index),
-                "{pair:?} has siblings that its block does not know"
-            );
             used[block] |= 1 << lane;
             let [a, b] = [self.normal[block].a[lane], self.normal[block].b[lane]].map(RowOffset::row);
             let (first, second) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
