@@ -85,15 +85,16 @@ impl HullSolver {
         place.and_then(|place| self.hulls.get(place as usize)).map_or(&[], Hull::slots)
     }
 
-    /// The contacts of the last step, and those that have woken since, of which this is true.
-    pub(crate) fn all_contacts(&self) -> impl Iterator<Item = (&Contact, bool)> {
-        let listed = self.contacts.iter().map(|contact| (contact, false));
-        listed.chain(self.woken.iter().map(|contact| (contact, true)))
-    }
-
     /// Visits the slots of each two things that touch, each hull by one of its particles.
     pub(crate) fn visit_touching(&self, bodies: &Bodies, mut visit: impl FnMut(usize, usize)) {
-        for (contact, _) in self.all_contacts() {
+        // Contacts that were woken by hand since the last step name the slots of the step in which they fell asleep.
+        let touched = self.touched_before.iter().filter(|_| !self.woken.is_empty());
+        for [a, b] in touched.map(|pair| pair.map(|body| bodies.slot_of(body).ok())) {
+            if let (Some(a), Some(b)) = (a, b) {
+                visit(a, b);
+            }
+        }
+        for contact in &self.contacts {
             let [a, b] = [0, 1]
                 .map(|side| stand_for(self.members(contact, side).iter().map(|&slot| slot as usize), bodies));
             if let (Some(a), Some(b)) = (a, b) {
@@ -144,18 +145,16 @@ impl HullSolver {
         of_slot: &[Option<u32>],
         mut keep: impl FnMut(u32, Parking),
     ) {
-        // Some may have been woken by hand since the last step.
-        let lists = [std::mem::take(&mut self.contacts), std::mem::take(&mut self.woken)];
-        [self.contacts, self.woken] = lists.map(|mut contacts| {
-            contacts.retain(|contact| {
-                let number = self.keeper(contact, bodies, hulls, of_slot);
-                number.is_none_or(|number| {
-                    keep(number, Parking::Contact(*contact));
-                    false
-                })
-            });
-            contacts
-        });
+        let contacts = std::mem::take(&mut self.contacts);
+        let mut left = contacts.clone();
+        left.clear();
+        for contact in contacts {
+            match self.keeper(&contact, bodies, hulls, of_slot) {
+                Some(number) => keep(number, Parking::Contact(contact)),
+                None => left.push(contact),
+            }
+        }
+        self.contacts = left;
         let island = |body: BodyHandle| {
             let slot = bodies.slot_of(body).ok()?;
             let of_hull = || {

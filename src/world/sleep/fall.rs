@@ -90,15 +90,12 @@ impl World {
             }
         }
         let solver = &self.hull_solver;
-        for (contact, is_woken) in solver.all_contacts() {
+        for contact in solver.contacts() {
             let Some(number) = solver.keeper(contact, bodies, &self.hulls, of_slot) else { continue };
             for &slot in (0..2).flat_map(|side| solver.members(contact, side)) {
                 if of_slot[slot as usize].is_none() {
                     sleep.support(number, bodies.handle(slot as usize));
                 }
-            }
-            if is_woken {
-                continue;
             }
             if self.sleeping_contacts.len() <= number as usize {
                 self.sleeping_contacts.resize_with(number as usize + 1, Vec::new);
@@ -109,7 +106,15 @@ impl World {
             let hulls = &mut sleep.island_mut(number).hulls;
             match parked {
                 Parking::Contact(contact) => hulls.contacts.push(contact),
-                Parking::Touched(pair) => hulls.note_touched(pair),
+                Parking::Touched(pair) => {
+                    hulls.note_touched(pair);
+                    // A contact says so as well, but not one that was woken by hand since the last step.
+                    for body in pair {
+                        if bodies.slot_of(body).is_ok_and(|slot| of_slot[slot].is_none()) {
+                            sleep.support(number, body);
+                        }
+                    }
+                }
             }
         });
     }
