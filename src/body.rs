@@ -437,7 +437,7 @@ impl Bodies {
     pub(crate) fn mixed(&self, mixing: Mixing, a: u32, b: u32) -> Mixed {
         let [a, b] = [a, b].map(|material| &self.materials()[material as usize]);
         let known = if self.pair_materials.is_empty() { None } else { self.pair_materials.get(a.id, b.id) };
-        self.hooked.mix(a, b, known.unwrap_or_else(|| mixing.mixed(a, b)))
+        self.hooked.mix(a, b, known.unwrap_or_else(|| mixing.mixed(a, b))).unsigned()
     }
 
     /// Returns true if the filters of two bodies let them touch. Filters of their parts are not asked.

@@ -192,6 +192,16 @@ impl Mixed {
         check_range("pair.restitution", self.restitution, 0.0, 1.0)
     }
 
+    /// Returns these coefficients, 0 in place of −0. A limit of −0 would make an impulse −0 where a kernel visits a contact that is not near,
+    /// and wide kernels visit more of them.
+    pub(crate) fn unsigned(self) -> Mixed {
+        Mixed {
+            static_friction: self.static_friction + 0.0,
+            dynamic_friction: self.dynamic_friction + 0.0,
+            restitution: self.restitution + 0.0,
+        }
+    }
+
     /// Returns these coefficients, each one that is not in its range replaced by that of `other`.
     pub(crate) fn or(self, other: &Mixed) -> Mixed {
         let within =
@@ -201,6 +211,7 @@ impl Mixed {
             dynamic_friction: within(self.dynamic_friction, Material::MAX, other.dynamic_friction),
             restitution: within(self.restitution, 1.0, other.restitution),
         }
+        .unsigned()
     }
 }
 

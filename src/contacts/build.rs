@@ -392,7 +392,8 @@ impl Build<'_> {
         manifold.second.normal_impulse[lane] = manifold_carried.normal_impulse;
         if let Some(rough) = tile.rough.get_mut(place) {
             let [a, b] = shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
-            let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance);
+            // Not −0: see `Mixed::unsigned`.
+            let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance) + 0.0;
             rough.rolling[lane] = resistance * rolling_radius(&shapes);
             rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
             rough.rolling_impulse[lane] = manifold_carried.rolling_impulse;

@@ -5,9 +5,9 @@
 //! fell asleep, and no event tells of a contact that was there all the time.
 
 use super::carry::{Parked, parked};
-use super::{BlockInfo, Contacts, ManifoldBlock, NO_LANE, NormalBlock, Tile, set_bits};
+use super::{BlockInfo, Contacts, NO_LANE, NormalBlock, Tile, set_bits};
 use crate::body::Bodies;
-use crate::narrowphase::{NO_CONTACT, PairKind};
+use crate::narrowphase::PairKind;
 
 /// Whether the body in a slot is part of an island that falls asleep, and of which.
 pub(crate) type IslandOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
@@ -54,7 +54,7 @@ impl Contacts {
                     let asleep = |lane: &usize| is_asleep(a[*lane].row()) || is_asleep(b[*lane].row());
                     let lanes = set_bits(u64::from(active & !touching)).filter(asleep);
                     let sleepers = lanes.fold(0u16, |lanes, lane| lanes | 1 << lane);
-                    set_bits(sleepers.into()).for_each(|lane| tile.pass_by(block, lane));
+                    set_bits(sleepers.into()).for_each(|lane| tile.switch_off(block, lane));
                 }
             }
         }
@@ -101,18 +101,6 @@ fn keeper([a, b]: [u32; 2], bodies: &Bodies, island: IslandOf<'_>) -> Option<u32
 }
 
 impl Tile {
-    /// Leaves a contact out of this step.
-    fn pass_by(&mut self, block: usize, lane: usize) {
-        let info = &mut self.info[block];
-        info.active &= !(1 << lane);
-        let normal = &mut self.normal[block];
-        (normal.separation[lane], normal.normal_impulse[lane]) = (NO_CONTACT, 0.0);
-        self.friction[block].tangent_impulse[lane] = 0.0;
-        if let Some(ManifoldBlock { second, .. }) = self.manifold.get_mut(info.manifold as usize) {
-            (second.separation[lane], second.normal_impulse[lane]) = (NO_CONTACT, 0.0);
-        }
-    }
-
     fn park(&mut self, bodies: &Bodies, island: IslandOf<'_>, keep: &mut impl FnMut(u32, Parked)) {
         for index in 0..self.lane_of.len() {
             let (pair, lane) = (self.found.pairs[index], self.lane_of[index]);
