@@ -24,8 +24,9 @@ pub(crate) use shapes::{ShapeRows, separation as shapes_separation};
 
 use crate::lane::Lane;
 
-/// The separation of a pair that takes no part in this step, m. It is finite, so that no kernel turns it into NaN.
-pub(crate) const NO_CONTACT: f32 = 1.0e18;
+/// The separation of a pair that takes no part in this step, m. No speed closes it, not even that of a body which goes bad in this step: only
+/// wide kernels visit such pairs, beside others. It is finite, so that no kernel turns it into NaN.
+pub(crate) const NO_CONTACT: f32 = 1.0e30;
 
 /// The normal from A to B, and the separation, which is negative when the shapes overlap.
 #[derive(Clone, Copy)]

@@ -472,14 +472,18 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
-        let mut poses = None;
         let mark = self.mark();
+        let mut bounce = bounce;
         if P::PASS == Pass::Meet {
             // SAFETY: this task alone has these bodies, and each named row exists.
-            poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
+            let poses = (self.elapsed > 0.0).then(|| unsafe { self.poses(&vel) });
             // What the mark stands for is a gap again.
             (0..POINTS).for_each(|p| self.limit_closing(p, self.separation_at(p, &poses)));
+            if let Some(bounce) = bounce.as_deref_mut() {
+                self.shift_arms(bounce, &vel, &poses);
+            }
         }
+        let (before, came) = (self.normal_impulses(), self.normal_velocities(&vel));
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
         let mut retired = mark.le(L::splat(LANDED));
         // Where something bounces, all other relaxing passes come before the one that does. (When they took the impulses of what lands
@@ -489,13 +493,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             retired = no_lanes::<L>();
         }
         let mut impacts = false;
-        let mut bounce = bounce;
-        let (before, mut came) = (self.normal_impulses(), self.normal_velocities(&vel));
         if let Some(bounce) = bounce.as_deref_mut() {
-            if P::PASS == Pass::Meet {
-                self.shift_arms(bounce, &vel, &poses);
-            }
-            came = self.normal_velocities(&vel);
             impacts = self.relax_normal(&mut vel, Some(bounce));
             if P::PASS == Pass::Bounce && impacts {
                 retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));

@@ -146,18 +146,18 @@ impl World {
         })
     }
 
-    /// Visits the contact points between bodies of which `wanted` says so, given their slots and whether their shapes touch.
-    pub(super) fn visit_points(
+    /// Visits the contact points between bodies for which `keeper` has something, given their slots and whether their shapes touch.
+    pub(super) fn visit_points<T: Copy>(
         &self,
-        wanted: impl Fn([usize; 2], bool) -> bool,
-        mut visit: impl FnMut([usize; 2], Contact),
+        keeper: impl Fn([usize; 2], bool) -> Option<T>,
+        mut visit: impl FnMut(T, Contact),
     ) {
         for tile in self.contacts.all() {
             for (block, info) in tile.info.iter().enumerate() {
                 for at in (0..BLOCK).filter(|at| info.active >> at & 1 == 1) {
                     let slots = [tile.normal[block].a[at].row(), tile.normal[block].b[at].row()];
-                    if wanted(slots, info.touching >> at & 1 == 1) {
-                        self.points(tile, block * BLOCK + at).for_each(|contact| visit(slots, contact));
+                    if let Some(kept) = keeper(slots, info.touching >> at & 1 == 1) {
+                        self.points(tile, block * BLOCK + at).for_each(|contact| visit(kept, contact));
                     }
                 }
             }

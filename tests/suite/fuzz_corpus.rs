@@ -58,6 +58,12 @@ fn worlds_replay() {
     assert!(count >= 10);
 }
 
+/// Every world of the corpus is the same if it is saved and restored after every call.
+#[test]
+fn worlds_replay_with_snapshots() {
+    assert!(replay("worlds", targets::snapshots) >= 10);
+}
+
 /// The fuzz target calls every public function of `World`, so that new functions are fuzzed too.
 #[test]
 fn every_public_function_is_fuzzed() {

@@ -152,8 +152,6 @@ struct Motions<L: Lane> {
     weights: Weights<L>,
     /// The speed of B against A along the normal, without spins.
     along_normal: L,
-    /// The lanes whose shapes may touch in this step.
-    possible: L::Mask,
     /// How far both shapes turn against each other in this step at most, rad. Only for fixed kinds.
     turned: L,
 }
@@ -276,7 +274,7 @@ impl Update<'_> {
             let of_a = if kind.is_round() { zero } else { omega[0].abs() };
             turned = L::splat(step.time_step) * (of_a + omega[1].abs());
         }
-        let motions = Motions { vel_a, vel_b, weights, along_normal, possible, turned };
+        let motions = Motions { vel_a, vel_b, weights, along_normal, turned };
         let nowhere = zero.gt(zero);
         let (mut near_any, mut touch_any) = (nowhere, nowhere);
         let (mut tangent_arms, mut nears) = ([[zero; 2]; 2], [nowhere; 2]);
@@ -289,7 +287,7 @@ impl Update<'_> {
         let arms = tangent_arm(tangent_arms, nears);
         arms[0].store(&mut self.manifold.arms.tangent[0][i..]);
         arms[1].store(&mut self.manifold.arms.tangent[1][i..]);
-        let tangent_mass = L::select(possible, motions.weights.mass(arms), zero);
+        let tangent_mass = L::select(near_any, motions.weights.mass(arms), zero);
         tangent_mass.store(&mut self.friction.tangent_mass[i..]);
         if !all::<L>(near_any) {
             let impulse = L::load(&self.friction.tangent_impulse[i..]);
@@ -307,7 +305,7 @@ impl Update<'_> {
         motions: &Motions<L>,
         i: usize,
     ) -> Updated<L> {
-        let Motions { vel_a, vel_b, weights, along_normal, possible, .. } = motions;
+        let Motions { vel_a, vel_b, weights, along_normal, .. } = motions;
         let (time_step, slop) = (L::splat(self.step.time_step), L::splat(self.step.slop));
         let (far, zero) = (L::splat(NO_CONTACT), L::splat(0.0));
         let Point { place, separation, feature } = manifold.points[p];
@@ -333,7 +331,6 @@ impl Update<'_> {
         let [arm_a, arm_b] = weights.along(&levers, manifold.normal);
         arm_a.store(&mut of_block.arms.normal[p][0][i..]);
         arm_b.store(&mut of_block.arms.normal[p][1][i..]);
-        L::select(*possible, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
         let mut tangent_arms = weights.along(&levers, manifold.normal.left());
         if self.kind.is_fixed() {
             // Friction acts on A's surface, but `place` is midway between the surfaces: while there is a gap, A's arm
@@ -349,6 +346,8 @@ impl Update<'_> {
             near = near.or(ahead.and(motions.turned.lt(L::splat(self.step.straight))));
         }
         L::select(near, separation, far).store(kept.separation);
+        // A point that is not near has no mass: with long arms, a body that spins away at 10¹⁴ rad/s would close any gap.
+        L::select(near, weights.mass([arm_a, arm_b]), zero).store(kept.normal_mass);
         if !all::<L>(near) {
             L::select(near, L::load(kept.normal_impulse), zero).store(kept.normal_impulse);
         }

@@ -2,8 +2,15 @@
 
 use super::super::World;
 use super::super::pairs::ListState;
-use super::super::view::hull_contact;
+use super::super::view::{Contact, hull_contact};
 use crate::solver::hulls::Parking;
+
+/// Adds a contact point to those of a sleeping island.
+fn keep_point(points: &mut Vec<Vec<Contact>>, number: u32, contact: Contact) {
+    let number = number as usize;
+    points.resize_with(points.len().max(number + 1), Vec::new);
+    points[number].push(contact);
+}
 
 impl World {
     /// Puts islands, given by their slots, to sleep.
@@ -42,32 +49,20 @@ impl World {
     /// body is a support, and wakes the island when it is put elsewhere.
     fn keep_points(&mut self, of_slot: &[Option<u32>]) {
         let fixed = |slot: usize| !self.bodies.is_movable(slot);
-        let number = |[a, b]: [usize; 2]| match (of_slot[a], of_slot[b]) {
-            (Some(number), Some(other)) => (number == other).then_some(number as usize),
-            (Some(number), None) if fixed(b) => Some(number as usize),
-            (None, Some(number)) if fixed(a) => Some(number as usize),
+        let number = |[a, b]: [usize; 2], touching: bool| match (of_slot[a], of_slot[b]) {
+            (Some(number), Some(other)) => (number == other).then_some(number),
+            (Some(number), None) if fixed(b) && touching => Some(number),
+            (None, Some(number)) if fixed(a) && touching => Some(number),
             _ => None,
         };
         let mut points = std::mem::take(&mut self.sleeping_contacts);
-        self.visit_points(
-            |slots, touching| {
-                number(slots).is_some_and(|_| touching || slots.iter().all(|&slot| !fixed(slot)))
-            },
-            |slots, contact| {
-                let Some(number) = number(slots) else { return };
-                if points.len() <= number {
-                    points.resize_with(number + 1, Vec::new);
-                }
-                points[number].push(contact);
-            },
-        );
+        self.visit_points(number, |number, contact| keep_point(&mut points, number, contact));
         // Those of bodies that were woken by hand since the last step, and are put to sleep again.
         self.woken_contacts.retain(|contact| {
             let [a, b] = [contact.a, contact.b].map(|body| self.bodies.slot_of(body).ok());
-            let number = a.zip(b).and_then(|(a, b)| number([a, b]));
+            let number = a.zip(b).and_then(|(a, b)| number([a, b], true));
             number.is_none_or(|number| {
-                points.resize_with(points.len().max(number + 1), Vec::new);
-                points[number].push(*contact);
+                keep_point(&mut points, number, *contact);
                 false
             })
         });
@@ -97,10 +92,7 @@ impl World {
                     sleep.support(number, bodies.handle(slot as usize));
                 }
             }
-            if self.sleeping_contacts.len() <= number as usize {
-                self.sleeping_contacts.resize_with(number as usize + 1, Vec::new);
-            }
-            self.sleeping_contacts[number as usize].push(hull_contact(contact, bodies));
+            keep_point(&mut self.sleeping_contacts, number, hull_contact(contact, bodies));
         }
         self.hull_solver.park(bodies, &self.hulls, of_slot, |number, parked| {
             let hulls = &mut sleep.island_mut(number).hulls;
