@@ -270,6 +270,12 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         if POINTS == 2 { first.min(self.closing_speed(1)) } else { first }
     }
 
+    /// Tells which points bore a blow when they were last pressed.
+    #[inline(always)]
+    pub(super) fn points_landed(&self) -> [L::Mask; 2] {
+        pair!(p => self.closing_speed(if p < POINTS { p } else { 0 }).le(L::splat(LANDED)))
+    }
+
     /// Lets a gap of this size close in one substep.
     #[inline(always)]
     fn limit_closing(&mut self, point: usize, separation: L) {
@@ -293,13 +299,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
     unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
-        let landed = self.mark().le(L::splat(LANDED));
-        let ratio = L::select(landed, zero, ratio);
+        let landed = self.points_landed();
+        let ratio = L::select(landed[0].or(landed[1]), zero, ratio);
         let tangent_impulse = L::load(&self.friction.tangent_impulse[self.i..]) * ratio;
         tangent_impulse.store(&mut self.friction.tangent_impulse[self.i..]);
         let mut normal_sum = zero;
         let mut turn = pair!(body => tangent_impulse * self.tangent_arms()[body]);
-        for p in 0..POINTS {
+        for (p, landed) in landed.into_iter().enumerate().take(POINTS) {
             let normal_impulse = self.normal_impulse(p) * ratio;
             self.set_normal_impulse(p, normal_impulse);
             normal_sum = normal_sum + normal_impulse;
@@ -307,10 +313,10 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
                 *turn = *turn + normal_impulse * arm;
             }
             self.limit_closing(p, self.separation(p));
+            // To be known in the first substep.
+            let closing_speed = L::select(landed, L::splat(LANDED), self.closing_speed(p));
+            self.set_closing_speed(p, closing_speed);
         }
-        // To be known in the first substep.
-        let closing_speed = L::select(landed, L::splat(LANDED), self.closing_speed(0));
-        self.set_closing_speed(0, closing_speed);
         if let Some(rough) = rough {
             let i = self.i;
             let rolling_impulse = L::load(&rough.rolling_impulse[i..]) * ratio;
@@ -416,7 +422,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             self.shift_arms(bounce, &vel, &poses);
         }
         let (mut from, mut wanted, mut masses) = ([zero; 2], [zero; 2], [zero; 2]);
-        let had_landed = self.mark().le(L::splat(LANDED));
+        let had_landed = self.points_landed();
         let before = self.normal_impulses();
         let both = half * (before[0] + before[1]);
         for p in 0..POINTS {
@@ -436,12 +442,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
         let now = self.apply_normal(&mut vel, wanted, masses);
         let fresh = (before[0] + before[1]).le(zero).and((now[0] + now[1]).gt(zero));
-        // What comes as fast once more bears what lies on it.
-        let blow = L::select(had_landed, L::splat(FRESH), L::splat(LANDED));
-        let mark = L::select(self.landed(from), blow, L::splat(FRESH));
-        // What landed in an iteration before has still landed: what lands in a substep bears nothing when the next one begins.
-        let again = had_landed.and((before[0] + before[1]).gt(zero));
-        let borne = L::select(fresh, mark, L::select(again, L::splat(LANDED), zero));
+        let borne = L::select(fresh, L::splat(FRESH), zero);
+        let borne = L::select(self.lands(had_landed, before, now, from), L::splat(LANDED), borne);
         for (p, now) in now.into_iter().enumerate().take(POINTS) {
             let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));
             self.set_closing_speed(p, closing_speed);
@@ -472,7 +474,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
-        let mark = self.mark();
+        let had_landed = self.points_landed();
         let mut bounce = bounce;
         if P::PASS == Pass::Meet {
             // SAFETY: this task alone has these bodies, and each named row exists.
@@ -485,7 +487,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
         let (before, came) = (self.normal_impulses(), self.normal_velocities(&vel));
         // In the last substep the impulses of what lands are kept to be read, and dropped when the next step begins.
-        let mut retired = mark.le(L::splat(LANDED));
+        let mut retired = had_landed[0].or(had_landed[1]);
         // Where something bounces, all other relaxing passes come before the one that does. (When they took the impulses of what lands
         // before it bounced, compounds in a gas with two iterations lost four fifths of their energy in 500 steps.)
         let before_bounce = P::PASS == Pass::Relax && bounce.is_some();
@@ -504,7 +506,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             self.relax_normal(&mut vel, None);
         }
         if P::PASS == Pass::Meet {
-            self.note_landing(mark, before, came);
+            self.note_landing(had_landed, before, came);
         }
         self.relax_friction(&mut vel, rough);
         // SAFETY: this task alone has these bodies, and each named row exists.

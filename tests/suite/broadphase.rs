@@ -292,8 +292,8 @@ fn edits_need_no_new_list() {
 fn tumbling_bodies_are_paired_anew() {
     const STEPS: usize = 60;
     // When such pairs were kept in the far tile alone, which limited such bodies to a few, the counts were 48 and 30
-    // lists.
-    for (name, bodies, most) in [("tumbler", 1_000, 40), ("junkyard", 1_500, 27)] {
+    // lists; now 39 or 41, and 27 or fewer, as the heaps happen to tumble.
+    for (name, bodies, most) in [("tumbler", 1_000, 43), ("junkyard", 1_500, 27)] {
         let mut worlds = [Isa::Auto, Isa::Scalar].map(|isa| {
             let scene = granule::scene::builtin(name, bodies, 1).unwrap();
             let mut world = scene.build().unwrap();

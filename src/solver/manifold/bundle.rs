@@ -157,15 +157,14 @@ struct Approach {
     struck: f32,
     /// The same for a point that bore no load at the start of the step, and may rebound.
     bouncing: f32,
-    /// The contact took a blow in the substep before.
-    had_landed: bool,
+    /// A point is struck that did not bear a blow when it was last pressed.
+    is_new: bool,
 }
 
 #[allow(unsafe_code)]
 impl Solve<'_> {
     /// Finds out whether the bodies meet in this substep.
     unsafe fn begin(&mut self) {
-        let had_landed = std::mem::take(&mut self.bundle.landed);
         let was_impact = self.bundle.impact;
         // SAFETY: the caller has these bodies to itself.
         let all = unsafe { self.approach() };
@@ -178,7 +177,7 @@ impl Solve<'_> {
         let blow = all.struck < -self.rows.landing_speed;
         self.bundle.meets = blow || load <= 0.0 && all.struck < 0.0;
         // What comes as fast once more bears what lies on it.
-        self.bundle.landed = blow && load <= 0.0 && !(had_landed || all.had_landed);
+        self.bundle.landed = blow && load <= 0.0 && all.is_new;
         self.bundle.impact = all.bouncing < -self.rows.restitution_threshold && !self.tile.bounce.is_empty();
         if self.bundle.meets && was_impact && !self.bundle.impact {
             // In an impact the least speeds are others.
@@ -198,7 +197,7 @@ impl Solve<'_> {
             (member.floor, member.borne) = (of.floor, of.borne);
             all.struck = all.struck.min(of.struck);
             all.bouncing = all.bouncing.min(of.bouncing);
-            all.had_landed |= of.had_landed;
+            all.is_new |= of.is_new;
         }
         all
     }
@@ -262,9 +261,10 @@ impl Solve<'_> {
             system.rub(false, self.rows.creep_speed);
             let is_last = self.rows.is_last(self.elapsed);
             let landed = self.bundle.landed && (last || self.tile.bounce.is_empty());
-            let retires = last && self.bundle.impact || landed && !is_last;
+            let rebounds = last && self.bundle.impact;
+            let retires = rebounds || landed && !is_last;
             let solved = system.now;
-            self.write(&solved, (landed && !retires).then_some(LANDED));
+            self.write(&solved, (landed && !rebounds).then_some(LANDED));
             self.brake_rolling();
             if retires {
                 self.retire();

@@ -8,6 +8,7 @@ each_solver! { octagon_that_lands_almost_flat_keeps_its_energy }
 each_form! { landing_at_any_angle_makes_no_energy: cube, plank, capsule, octagon, hexagon, wedge, dumbbell, table, cart, club }
 each_form! { flat_landing_rebounds_by_restitution: circle, fixed_circle, aabb, cube, plank, capsule, octagon, hexagon, dumbbell, table, cart }
 each_form! { flat_landing_stays_flat_the_second_time: cube, plank, dumbbell, table }
+each_form! { fast_landing_is_no_load: cube, brick, plank, capsule, hexagon, wedge, dumbbell, table }
 each_form! { equal_bodies_exchange_velocities: circle, aabb, cube, brick, plank, octagon, hexagon }
 each_form! { bounce_with_friction_follows_the_impulse_law: circle, fixed_circle, aabb, brick, plank, capsule, hexagon, wedge }
 each_solver! { circles_bounce_along_their_centres }
@@ -182,6 +183,41 @@ fn flat_landing_stays_flat_the_second_time(form: &Form, settings: Settings) {
                 before = now;
             }
             cases.holds(impacts > 0, || format!("no impact from {height} m"));
+        }
+    }
+    cases.finish();
+}
+
+/// A body that lands fast and nearly flat, without restitution, and is held by friction, does not leave in the next steps, with few iterations
+/// and with many: what stopped it is not borne as a load.
+fn fast_landing_is_no_load(form: &Form, settings: Settings) {
+    let mut cases = Cases::new(form.name, &settings);
+    for (iterations, substeps) in [(1, settings.substeps), (3, 1), (3, settings.substeps), (10, 1)] {
+        for (speed, number) in [20.0f32, 170.0].into_iter().flat_map(|v| (0u8..40).map(move |n| (v, n))) {
+            let mut world = world(Settings { iterations, substeps, ..weightless(settings) });
+            world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+            let (tilt, phase) = (0.01 * f32::from(number % 10), 0.07 * f32::from(number));
+            let at = form.body(Vec2::new(0.0, form.height + 1.0 + phase));
+            let velocity = Vec2::new(0.4 * speed, -0.9 * speed);
+            let body = form.add(&mut world, &BodyDesc { angle: tilt, velocity, ..at });
+            let energy = |world: &World| form.energy(&state(world, body)) / form.mass();
+            let start = energy(&world);
+            let landed = (0..40).any(|_| {
+                world.step();
+                energy(&world) < 0.5 * start
+            });
+            let after = energy(&world);
+            for step in 1..=3 {
+                world.step();
+                let now = energy(&world);
+                let case = || {
+                    format!(
+                        "{iterations} × {substeps}, {speed} m/s, tilt {tilt}, phase {phase}, step {step}: {now} J/kg after {after}"
+                    )
+                };
+                cases.holds(now < after + 2.0e-5 * start, case);
+            }
+            cases.holds(landed, || format!("does not land at {speed} m/s"));
         }
     }
     cases.finish();

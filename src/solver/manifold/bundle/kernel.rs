@@ -2,7 +2,7 @@
 
 use super::Approach;
 use super::system::{Contact, Impulses};
-use crate::contacts::{BounceBlock, LANDED, RoughBlock};
+use crate::contacts::{BounceBlock, RoughBlock};
 use crate::formula::soft_bias;
 use crate::lane::pair;
 use crate::solver::impulse::Velocities;
@@ -21,7 +21,8 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
         // SAFETY: this task alone has these bodies, and each named row exists.
         let (vel, poses) = unsafe { self.velocities_and_poses() };
         let borne = self.normal_impulses();
-        let mut of = Approach { borne, had_landed: self.mark() <= LANDED, ..Approach::default() };
+        let mut of = Approach { borne, ..Approach::default() };
+        let had_landed = self.points_landed();
         let floor = &mut of.floor;
         for p in 0..POINTS {
             let separation = self.separation_at(p, &poses);
@@ -32,6 +33,7 @@ impl<const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, f32, FIXED, POIN
             let from = self.along_normal(&vel.a, &vel.b, self.normal_arms(p));
             if borne[p] <= 0.0 && from < floor[p].min(0.0) {
                 of.struck = of.struck.min(from);
+                of.is_new |= !had_landed[p];
                 // What gives nothing back is pushed apart like any load. (Without that a segment that lay in the corner of two moving walls
                 // sank through one of them.)
                 let bounces = |bounce: &BounceBlock| {
