@@ -41,6 +41,7 @@ mod snapshot;
 pub(crate) mod strikes;
 pub(crate) mod update;
 mod validate;
+mod visit;
 
 use crate::base::prefetch::prefetch_all;
 use crate::base::room::at_least;
@@ -67,6 +68,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use strikes::Strike;
 pub(crate) use validate::RowCounts;
+pub(crate) use visit::{Blow, Near};
 
 /// Lanes per block.
 pub(crate) const BLOCK: usize = MAX_WIDTH;

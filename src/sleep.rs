@@ -9,6 +9,7 @@
 //! a world that moves pays nothing, and no island has to be split.
 
 mod islands;
+mod reach;
 
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::ensure;
@@ -20,6 +21,7 @@ use crate::particles::hulls::Hulls;
 use crate::solver::hulls::ParkedHulls;
 use crate::solver::joints::ParkedJoint;
 pub(crate) use islands::{Bonds, Islands};
+pub(crate) use reach::{Before, Found, Reach};
 use std::collections::BTreeSet;
 
 /// An island that sleeps. One without members is free.
@@ -62,6 +64,7 @@ pub(crate) struct Sleep {
     pub(crate) finder: Islands,
     pub(crate) touched: Vec<u32>,
     pub(crate) of_slot: Vec<Option<u32>>,
+    pub(crate) reach: Reach,
 }
 
 impl Sleep {
@@ -82,6 +85,7 @@ impl Sleep {
             finder: _,
             touched: _,
             of_slot: _,
+            reach: _,
         } = self;
         to.mark();
         islands.write(to);
@@ -147,6 +151,10 @@ impl Sleep {
             self.free.reserve(self.islands.len());
             (self.islands.len() - 1) as u32
         })
+    }
+
+    pub(crate) fn island(&self, number: u32) -> &Island {
+        &self.islands[number as usize]
     }
 
     pub(crate) fn island_mut(&mut self, number: u32) -> &mut Island {

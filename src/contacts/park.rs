@@ -5,9 +5,8 @@
 //! fell asleep, and no event tells of a contact that was there all the time.
 
 use super::carry::{Parked, parked};
-use super::{BlockInfo, Contacts, NO_LANE, NormalBlock, Tile, set_bits};
+use super::{Contacts, NO_LANE, Tile};
 use crate::body::Bodies;
-use crate::narrowphase::PairKind;
 
 /// Whether the body in a slot is part of an island that falls asleep, and of which.
 pub(crate) type IslandOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
@@ -39,41 +38,6 @@ impl Contacts {
     /// Gives back the contacts of bodies that wake. The next list takes them up.
     pub(crate) fn unpark(&mut self, contacts: &mut Vec<Parked>) {
         self.woken.append(contacts);
-    }
-
-    /// Takes the contacts of sleeping bodies, which nothing touches, out of this step. What is struck in this step may reach them within it;
-    /// it then overlaps them a little, and the next step wakes them. (As contacts they were walls: two crates slept 6 mm apart, the first was
-    /// struck at 12 m/s, and the second stayed where it was.)
-    pub(crate) fn pass_by(&mut self, is_asleep: impl Fn(usize) -> bool) {
-        for tile in self.all_mut() {
-            for index in set_bits(tile.occupied).filter(|index| PairKind::ALL[index / 2].is_fixed()) {
-                let run = tile.runs[index];
-                for block in run.start as usize..run.end as usize {
-                    let BlockInfo { active, touching, .. } = tile.info[block];
-                    let NormalBlock { a, b, .. } = &tile.normal[block];
-                    let asleep = |lane: &usize| is_asleep(a[*lane].row()) || is_asleep(b[*lane].row());
-                    let lanes = set_bits(u64::from(active & !touching)).filter(asleep);
-                    let sleepers = lanes.fold(0u16, |lanes, lane| lanes | 1 << lane);
-                    set_bits(sleepers.into()).for_each(|lane| tile.switch_off(block, lane));
-                }
-            }
-        }
-    }
-
-    /// Visits the slots of each two bodies that touch, in a fixed order.
-    pub(crate) fn visit_touching(&self, only_fixed: bool, mut visit: impl FnMut(usize, usize)) {
-        for tile in self.all() {
-            for (_, run) in tile.kinds().filter(|(kind, _)| !only_fixed || kind.is_fixed()) {
-                for block in run.start as usize..run.end as usize {
-                    let mut lanes = tile.info[block].touching;
-                    while lanes != 0 {
-                        let lane = lanes.trailing_zeros() as usize;
-                        visit(tile.normal[block].a[lane].row(), tile.normal[block].b[lane].row());
-                        lanes &= lanes - 1;
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::base::room::resize;
 use crate::body::Bodies;
 use crate::contacts::Contacts;
-use crate::joints::desc::JointKind;
+use crate::joints::desc::{JointEnds, JointKind};
 use crate::joints::table::Joints;
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
@@ -55,8 +55,23 @@ pub(crate) struct Bonds<'a> {
 impl Bonds<'_> {
     /// Visits all pairs of bodies that are bound to each other, as slots, in a fixed order.
     pub(crate) fn visit(&self, mut visit: impl FnMut(usize, usize)) {
-        self.contacts.visit_touching(false, &mut visit);
+        self.contacts.visit_touching(&mut visit);
         self.contacts.visit_woken(self.bodies, &mut visit);
+        self.visit_joined(&mut visit);
+        self.hull_solver.visit_touching(self.bodies, &mut visit);
+    }
+
+    /// Visits the slots of bodies with joints that bind them to the world.
+    fn visit_hung(&self, mut visit: impl FnMut(usize)) {
+        for (_, joint) in self.joints.iter().filter(|(_, joint)| joint.desc.enabled) {
+            if let JointEnds::World(body) = joint.desc.ends {
+                self.bodies.slot_at(body.index).into_iter().for_each(&mut visit);
+            }
+        }
+    }
+
+    /// Visits the pairs that joints, links and hulls bind, as slots, in a fixed order.
+    pub(super) fn visit_joined(&self, mut visit: impl FnMut(usize, usize)) {
         let slot = |body: u32| self.bodies.slot_at(body);
         let mut pair = |a: Option<usize>, b: Option<usize>| {
             if let (Some(a), Some(b)) = (a, b) {
@@ -80,7 +95,6 @@ impl Bonds<'_> {
             let first = stand_for(points.clone(), self.bodies);
             points.for_each(|other| pair(first, Some(other)));
         }
-        self.hull_solver.visit_touching(self.bodies, &mut visit);
     }
 }
 
@@ -89,28 +103,52 @@ impl Bonds<'_> {
 pub(crate) struct Islands {
     sets: DisjointSets,
     restless: Vec<bool>,
+    held: Vec<bool>,
     /// The bodies of the islands that may sleep: the least slot of the island, then the body's own; in order.
     calm: Vec<[u32; 2]>,
 }
 
 impl Islands {
-    /// Finds the islands. With `may_sleep`, which says whether the body in a slot may sleep, finds only those whose bodies all may.
-    pub(crate) fn find(&mut self, bonds: &Bonds<'_>, may_sleep: Option<&dyn Fn(usize) -> bool>) {
+    /// Finds the islands. With `may_sleep`, which says whether the body in a slot may sleep, finds only those whose bodies all may. With
+    /// `falls`, which says whether the body in a slot falls if nothing holds it, finds only those that something holds, or of which nothing falls.
+    pub(crate) fn find(
+        &mut self,
+        bonds: &Bonds<'_>,
+        may_sleep: Option<&dyn Fn(usize) -> bool>,
+        falls: Option<&dyn Fn(usize) -> bool>,
+    ) {
         let bodies = bonds.bodies;
         let c = &bodies.columns;
         let awake = |slot: usize| c.inv_mass[slot] > 0.0;
         let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
-        let Islands { sets, restless, calm } = self;
+        let Islands { sets, restless, held, calm } = self;
         sets.reset(bodies.len);
-        restless.clear();
-        resize(restless, bodies.len);
-        bonds.visit(|a, b| match (awake(a), awake(b)) {
-            (true, true) => sets.unite(a as u32, b as u32),
+        for flags in [&mut *restless, &mut *held] {
+            flags.clear();
+            resize(flags, bodies.len);
+        }
+        bonds.visit(|a, b| {
+            let (free, other) = match (awake(a), awake(b)) {
+                (true, true) => return sets.unite(a as u32, b as u32),
+                (true, false) => (a, b),
+                (false, true) => (b, a),
+                (false, false) => return,
+            };
             // A body that a driven body pushes does not come to rest, even if something holds it where it is.
-            (true, false) => restless[a] |= driven(b),
-            (false, true) => restless[b] |= driven(a),
-            (false, false) => {}
+            restless[free] |= driven(other);
+            held[free] = true;
         });
+        if let Some(falls) = falls {
+            bonds.visit_hung(|slot| held[slot] = true);
+            for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
+                let root = sets.find(slot as u32) as usize;
+                held[root] |= held[slot];
+            }
+            for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
+                let root = sets.find(slot as u32) as usize;
+                restless[root] |= !held[root] && falls(slot);
+            }
+        }
         for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
             if !may_sleep.is_none_or(|may| may(slot)) || restless[slot] {
                 restless[sets.find(slot as u32) as usize] = true;

@@ -49,7 +49,7 @@ impl World {
         ensure!(self.settings.sleep || self.bodies.asleep_count == 0, "bodies sleep, and none should");
         let mut touched = None;
         if self.is_listed() && self.list.holds() {
-            self.contacts.visit_touching(false, |a, b| {
+            self.contacts.visit_touching(|a, b| {
                 if self.bodies.is_asleep(a) || self.bodies.is_asleep(b) {
                     touched = Some([a, b].map(|slot| self.bodies.handle(slot)));
                 }

@@ -1,6 +1,7 @@
 //! When bodies fall asleep, and that sleep changes nothing else.
 
 use super::*;
+use crate::common::state;
 use granule::{JointDesc, LinkDesc, Part};
 use std::collections::BTreeSet;
 
@@ -67,6 +68,127 @@ fn a_sleeper_behind_a_struck_body_is_no_wall() {
                 assert!(square < 1.001 * speed * speed, "{case}: {speeds:?}");
             }
             assert!(speeds[2] > 0.25 * speed, "{case}: {speeds:?}");
+        }
+    }
+}
+
+/// Contract: a row of bodies that sleep a little behind each other, the first two of them joined, keeps the momentum that the first one gets.
+#[test]
+fn a_row_of_sleepers_is_no_wall() {
+    let shapes = [Shape::circle(0.5), Shape::aabb(0.5, 0.5), Shape::oriented_box(0.5, 0.5)];
+    let solvers = [Settings::default(), Settings::projection()];
+    for (shape, base) in shapes.iter().flat_map(|shape| solvers.map(|base| (shape, base))) {
+        let cases = [3u8, 9, 15, 19].into_iter().flat_map(|gap| [2.0, 8.0].map(|speed| (gap, speed)));
+        for (gap, speed, restitution) in cases.flat_map(|(gap, speed)| [0.0, 0.5].map(|e| (gap, speed, e))) {
+            let case = format!("{shape:?}, {:?}, {gap} mm, {speed} m/s, {restitution}", base.solver);
+            let material =
+                Material { restitution, static_friction: 0.0, dynamic_friction: 0.0, ..Material::default() };
+            let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
+            let pitch = 1.0 + 1.0e-3 * f32::from(gap);
+            let row: Vec<_> = (0..8)
+                .map(|i| {
+                    let at = Vec2::new(pitch * i as f32, 0.0);
+                    add(
+                        &mut world,
+                        BodyDesc { material, fixed_rotation: true, ..BodyDesc::dynamic(*shape, at) },
+                    )
+                })
+                .collect();
+            let [first, second] = [0.5 * pitch, -0.5 * pitch].map(|x| Vec2::new(x, 0.0));
+            world.add_joint(&JointDesc::revolute(row[0], row[1], first, second)).unwrap();
+            until_asleep(&mut world, 120);
+            world.set_velocity(row[0], Vec2::new(speed, 0.0)).unwrap();
+            for _ in 0..60 {
+                world.step();
+                let sum: f32 = row.iter().map(|&body| state(&world, body).velocity.x).sum();
+                assert!((sum / speed - 1.0).abs() < 2.0e-3, "{case}: {sum} m/s in all");
+            }
+            let last = state(&world, row[7]).velocity.x;
+            assert!(last > 0.01 * speed, "{case}: {last} m/s");
+        }
+    }
+}
+
+/// Contract: what is pushed against a sleeping body passes through it no sooner than through one that is awake.
+#[test]
+fn a_sleeper_is_passed_no_sooner() {
+    let shapes = [Shape::circle(0.2), Shape::aabb(0.2, 0.2), Shape::oriented_box(0.2, 0.2)];
+    for (shape, base) in
+        shapes.iter().flat_map(|s| [Settings::default(), Settings::projection()].map(|b| (s, b)))
+    {
+        let cases =
+            [1u8, 6, 15, 19, 30].into_iter().flat_map(|gap| [3.0, 20.0, 60.0].map(|speed| (gap, speed)));
+        for (gap, speed, thickness) in cases.flat_map(|(gap, v)| [0.04, 0.2].map(|thick| (gap, v, thick))) {
+            for (substeps, how) in
+                [1, base.substeps].into_iter().flat_map(|n| (0..3u8).map(move |how| (n, how)))
+            {
+                let passes = |sleep: bool| {
+                    let mut world = world(Settings { gravity: Vec2::ZERO, sleep, substeps, ..base });
+                    let body = add(&mut world, BodyDesc::dynamic(*shape, Vec2::ZERO));
+                    let slab = Shape::oriented_box(0.5 * thickness, 2.0);
+                    let place = Vec2::new(0.2 + 1.0e-3 * f32::from(gap) + 0.5 * thickness, 0.0);
+                    let slab =
+                        add(&mut world, BodyDesc { mass: Some(1.0), ..BodyDesc::dynamic(slab, place) });
+                    steps(&mut world, 80);
+                    let push = Vec2::new(speed, 0.0) * world.mass(body).unwrap();
+                    match how {
+                        0 => world.apply_impulse(body, push).unwrap(),
+                        1 => world.apply_force(body, push * 60.0).unwrap(),
+                        _ => {
+                            let place = Vec2::new(-0.45 - speed / 60.0, 0.0);
+                            let velocity = Vec2::new(speed, 0.0);
+                            add(&mut world, BodyDesc { velocity, ..BodyDesc::dynamic(*shape, place) });
+                        }
+                    }
+                    steps(&mut world, 20);
+                    state(&world, body).position.x > state(&world, slab).position.x
+                };
+                let [asleep, awake] = [true, false].map(passes);
+                assert!(
+                    !asleep || awake,
+                    "{shape:?}, {:?}, {gap} mm, {speed} m/s, {thickness} m, {substeps}, {how}",
+                    base.solver
+                );
+            }
+        }
+    }
+}
+
+/// Contract: what gravity moves and nothing holds does not fall asleep, however slowly it falls: not a body that is let go, nor one that was at
+/// rest and whose floor goes, or that is put into the air, whichever step that is.
+#[test]
+fn nothing_sleeps_in_the_air() {
+    for gravity in [0.02f32, 0.1, 1.62, 9.81] {
+        let mut world = world(Settings { gravity: Vec2::new(0.0, -gravity), ..Settings::default() });
+        let ball = add(&mut world, BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO));
+        steps(&mut world, 180);
+        let fallen = -state(&world, ball).position.y;
+        assert!((fallen / (4.5 * gravity) - 1.0).abs() < 0.02, "{gravity} m/s²: fell {fallen} m in 3 s");
+    }
+    let cases = [1.0 / 60.0, 1.0 / 240.0].into_iter().flat_map(|dt| [1.62f32, 9.81].map(|g| (dt, g)));
+    for (time_step, gravity, how) in cases.flat_map(|(dt, g)| (0..4u8).map(move |how| (dt, g, how))) {
+        for phase in 0..16 {
+            let case = format!("{time_step} s, {gravity} m/s², {how}, phase {phase}");
+            let gravity = Vec2::new(0.0, -gravity);
+            let mut world = world(Settings { time_step, gravity, ..Settings::default() });
+            let floor = Shape::oriented_box(5.0, 0.5);
+            let floor = add(&mut world, BodyDesc::fixed(floor, Vec2::new(0.0, -0.5)));
+            let crate_at = |x: f32| BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(x, 0.5));
+            let body = add(&mut world, crate_at(0.0));
+            let neighbour = add(&mut world, BodyDesc { sleep: false, ..crate_at(1.0) });
+            steps(&mut world, (1.5 / time_step) as u32 + phase);
+            assert!(is_awake(&world, body), "{case}");
+            match how {
+                0 => world.set_position(body, Vec2::new(0.0, 20.0)).unwrap(),
+                1 => world.remove_body(floor).unwrap(),
+                2 => world.set_enabled(floor, false).unwrap(),
+                _ => world.set_position(floor, Vec2::new(50.0, -9.0)).unwrap(),
+            }
+            world.remove_body(neighbour).unwrap();
+            let before = state(&world, body).position.y;
+            steps(&mut world, (0.5 / time_step) as u32);
+            let fallen = before - state(&world, body).position.y;
+            assert!(fallen > 0.1 * gravity.length(), "{case}: fell {fallen} m in 0.5 s");
         }
     }
 }

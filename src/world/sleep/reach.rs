@@ -1,0 +1,99 @@
+//! How what is touched wakes within the step, and what a blow may reach.
+
+use super::super::World;
+use crate::crew::Crew;
+use crate::sleep::{Before, Found};
+use glam::Vec2;
+
+/// How many islands, one behind the other, wake in front of a blow at once. What sleeps further behind is a wall for this step. (A blow of
+/// 60 m/s in a field of crates 5 mm apart wakes 946 of them in its first step.)
+const DEPTH: usize = 8;
+
+impl World {
+    /// Runs after the narrowphase. Wakes the islands that something awake touches, or may reach in this step, and makes the step's list again
+    /// with their bodies.
+    pub(in super::super) fn wake_touched(&mut self, crew: &Crew<'_>) {
+        let mut reach = std::mem::take(&mut self.sleep.reach);
+        reach.begin_step();
+        while self.bodies.asleep_count > 0 {
+            reach.find_touched(self.before());
+            let mut touched = std::mem::take(&mut self.sleep.touched);
+            touched.clear();
+            self.find_touched_hulls(&mut touched, crew);
+            if touched.is_empty() && reach.found.is_empty() {
+                reach.find_reached(self.before());
+            }
+            self.find_behind(&mut reach.found);
+            touched.extend(reach.found.iter().map(|found| found.island));
+            if touched.is_empty() {
+                self.sleep.touched = touched;
+                break;
+            }
+            self.wake_islands(touched);
+            self.carry_out(crew);
+            self.find_pairs(crew);
+            self.build_contacts(crew);
+            self.fill_mirror(crew);
+            self.update_contacts(crew);
+        }
+        self.sleep.reach = reach;
+    }
+
+    fn before(&self) -> Before<'_> {
+        Before { bonds: self.bonds(), vel: &self.solver.mirror.vel, settings: &self.settings }
+    }
+
+    /// Adds the islands behind those that are `found`: of bodies that would be contacts of theirs, and that they may get to.
+    /// (When each row of them waited for the list with the one before, a blow in that field took 15 ms instead of 7.)
+    fn find_behind(&self, found: &mut Vec<Found>) {
+        Found::merge(found);
+        let mut seen: Vec<u32> = found.iter().map(|found| found.island).collect();
+        let mut first = 0;
+        for _ in 0..DEPTH {
+            let mut behind = Vec::new();
+            for from in &found[first..] {
+                self.find_next_to(from, &seen, &mut behind);
+            }
+            if behind.is_empty() {
+                return;
+            }
+            Found::merge(&mut behind);
+            first = found.len();
+            found.append(&mut behind);
+            seen.extend(found[first..].iter().map(|found| found.island));
+            seen.sort_unstable();
+        }
+    }
+
+    /// Finds the islands next to one that wakes.
+    fn find_next_to(&self, from: &Found, seen: &[u32], behind: &mut Vec<Found>) {
+        if from.by <= self.settings.slop {
+            return;
+        }
+        let leeway = from.by.min(self.settings.speculative_distance());
+        let place = |slot: usize| (self.bodies.position(slot), self.bodies.bounds(slot));
+        let (centre, extent) = place(from.slot as usize);
+        let members = self.sleep.island(from.island).members.iter();
+        for slot in members.filter_map(|&body| self.bodies.slot_of(body).ok()) {
+            let (position, bounds) = place(slot);
+            // A blow is not carried far through an island.
+            let is_far = (position - centre).abs().cmpgt(bounds + extent + Vec2::splat(from.by)).any();
+            if is_far {
+                continue;
+            }
+            let reach = bounds + Vec2::splat(leeway);
+            self.bodies_near(position - reach, position + reach, |other| {
+                let island = self.bodies.island(other).filter(|island| seen.binary_search(island).is_err());
+                if let Some(island) = island {
+                    let mut gap = f32::INFINITY;
+                    let (a, b) = (slot.min(other), slot.max(other));
+                    self.visit_pairs(a, b, &mut |pair| gap = gap.min(self.separation(pair)));
+                    if gap < leeway {
+                        behind.push(Found { island, slot: other as u32, by: from.by - gap.max(0.0) });
+                    }
+                }
+                true
+            });
+        }
+    }
+}
