@@ -92,7 +92,12 @@ impl World {
                     sleep.support(number, bodies.handle(slot as usize));
                 }
             }
-            keep_point(&mut self.sleeping_contacts, number, hull_contact(contact, bodies));
+            // As for other bodies: see `keep_points`.
+            let own =
+                |&slot: &u32| of_slot[slot as usize] == Some(number) || !bodies.is_movable(slot as usize);
+            if (0..2).flat_map(|side| solver.members(contact, side)).all(own) {
+                keep_point(&mut self.sleeping_contacts, number, hull_contact(contact, bodies));
+            }
         }
         self.hull_solver.park(bodies, &self.hulls, of_slot, |number, parked| {
             let hulls = &mut sleep.island_mut(number).hulls;

@@ -74,6 +74,27 @@ fn nothing_is_kept_of_what_did_not_touch() {
     assert!(kept.len() == 1 && kept[0].contains(&plate) && kept[0].contains(&ball), "{kept:?}");
 }
 
+/// A body that falls asleep beside a soft box that sleeps, and does not touch it, has no contact point with it, seen from neither of the two.
+#[test]
+fn nothing_is_kept_of_a_hull_that_was_not_touched() {
+    let mut world = world(Settings { gravity: Vec2::ZERO, ..Settings::default() });
+    let soft = Assembly::soft_box(Vec2::ZERO, Vec2::splat(1.0), 0.1, 1.0, 0.0);
+    let corners = world.add_assembly(&soft).unwrap();
+    world.step();
+    world.sleep_body(corners[0]).unwrap();
+    let ball = add(&mut world, BodyDesc::dynamic(Shape::circle(0.4), Vec2::new(0.915, 0.0)));
+    world.step();
+    assert!(!is_awake(&world, corners[0]));
+    assert_eq!(world.contacts().count(), 1, "near while the ball is awake");
+    world.sleep_body(ball).unwrap();
+    for _ in 0..2 {
+        let of = |body: BodyHandle| world.contacts_of(body).unwrap().count();
+        let counts = (world.contacts().count(), of(ball), corners.iter().map(|&corner| of(corner)).sum());
+        assert_eq!(counts, (0, 0, 0usize));
+        world.step();
+    }
+}
+
 /// Bodies that are woken by hand and put to sleep again before a step sleep as they did: as one island, with their contacts, and on the same
 /// support.
 #[test]
