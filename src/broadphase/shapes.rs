@@ -41,6 +41,14 @@ pub(crate) struct ShapeRef {
     pub material: u32,
 }
 
+/// The row of a body's shape in the rows by shape: its slot, or the row of its part.
+pub(crate) fn row_of_shape(bodies: &Bodies, slot: u32, part: u8) -> u32 {
+    if part == NO_PART || bodies.columns.kind[slot as usize].shape() != ShapeKind::Compound {
+        return slot;
+    }
+    bodies.part_row(slot as usize).saturating_add(part.into())
+}
+
 impl ShapeRef {
     #[inline(always)]
     pub(crate) fn new(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {

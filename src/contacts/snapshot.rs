@@ -13,7 +13,7 @@ use super::{
 };
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::body::Motion;
-use crate::broadphase::shapes::NO_PART;
+use crate::broadphase::shapes::{NO_PART, row_of_shape};
 use crate::broadphase::sweep::Pair;
 use crate::contacts::candidates::CANDIDATE_KINDS;
 use crate::geometry::shape::ShapeKind;
@@ -432,11 +432,9 @@ impl Restore<'_> {
         tile.found.clear();
         tile.strikes.clear();
         tile.put_aside.clear();
-        let mut memory = Vec::new();
-        read_pairs(&mut tile.found.pairs, &mut memory, from)?;
-        let pairs = tile.found.pairs.len();
+        read_pairs(&mut tile.found.pairs, &mut Vec::new(), from)?;
         let (mut lane_of, mut column) = (Vec::<u32>::new(), Vec::new());
-        from.column(&mut lane_of, pairs)?;
+        from.column(&mut lane_of, tile.found.pairs.len())?;
         lane_of.iter_mut().for_each(|lane| *lane = lane.wrapping_sub(1));
         self.check_pairs(tile, coloured)?;
         from.mark()?;
@@ -492,8 +490,8 @@ impl Restore<'_> {
                     let one = c.kind[slot].shape() != ShapeKind::Compound;
                     let right = if one { part == NO_PART } else { part < bodies.shape_count(slot) };
                     require!(right, "a pair of part {part} of slot {slot}");
-                    let row = if one { slot } else { bodies.part_row(slot) as usize + usize::from(part) };
-                    require!(row < self.shape_rows, "part {part} of slot {slot} has row {row}");
+                    let row = row_of_shape(bodies, slot as u32, part);
+                    require!((row as usize) < self.shape_rows, "part {part} of slot {slot} has row {row}");
                 }
             }
         }
@@ -528,7 +526,7 @@ impl Restore<'_> {
             if self.is_whole(&pair) {
                 self.build.write_lane(tile, &mut coefficients, index, (block, lane), Default::default());
             } else {
-                name_rows(tile, &pair, (block, lane));
+                self.name_rows(tile, &pair, (block, lane));
             }
         }
         for (block, (given, info)) in given.iter().zip(&info).enumerate() {
@@ -572,8 +570,7 @@ impl Restore<'_> {
                         candidate.alive |= 1 << lane;
                     }
                 }
-                let known = candidate.alive;
-                candidate.alive = alive[block] as u16;
+                let known = std::mem::replace(&mut candidate.alive, alive[block] as u16);
                 require!(candidate.alive & !known == 0, "a candidate is no pair");
                 for lane in lanes(candidate.alive) {
                     let waits = &mut waiting[candidate.pair[lane] as usize];
@@ -585,16 +582,19 @@ impl Restore<'_> {
         require!(right, "a pair has a lane and is a candidate, or neither");
         Ok(())
     }
-}
 
-/// Names the bodies of a pair in a lane that is not solved any more.
-fn name_rows(tile: &mut Tile, pair: &Pair, (block, lane): (usize, usize)) {
-    let (a, b) = if pair.swap { (pair.b, pair.a) } else { (pair.a, pair.b) };
-    let Limits { bodies, shapes, .. } = &mut tile.limits;
-    tile.normal[block].a.set(lane, a, bodies);
-    tile.normal[block].b.set(lane, b, bodies);
-    if let Some(manifold) = tile.manifold.get_mut(tile.info[block].manifold as usize) {
-        manifold.shape_a.set(lane, a, shapes);
-        manifold.shape_b.set(lane, b, shapes);
+    /// Names the bodies and parts of a pair in a lane that is not solved any more. The parts may be others by now.
+    fn name_rows(&self, tile: &mut Tile, pair: &Pair, (block, lane): (usize, usize)) {
+        let fits = |row: &u32| (*row as usize) < self.shape_rows;
+        let row = |slot, part| Some(row_of_shape(self.build.bodies, slot, part)).filter(fits).unwrap_or(slot);
+        let sides = [(pair.a, pair.parts[0]), (pair.b, pair.parts[1])];
+        let [(a, part_a), (b, part_b)] = if pair.swap { [sides[1], sides[0]] } else { sides };
+        let (normal, Limits { bodies, shapes, .. }) = (&mut tile.normal[block], &mut tile.limits);
+        normal.a.set(lane, a, bodies);
+        normal.b.set(lane, b, bodies);
+        if let Some(manifold) = tile.manifold.get_mut(tile.info[block].manifold as usize) {
+            manifold.shape_a.set(lane, row(a, part_a), shapes);
+            manifold.shape_b.set(lane, row(b, part_b), shapes);
+        }
     }
 }
