@@ -41,9 +41,10 @@ pub(crate) struct ShapeRef {
     pub material: u32,
 }
 
-/// The row of a body's shape in the rows by shape: its slot, or the row of its part.
+/// The row of a body's shape in the rows by shape: its slot, or the row of its part. A body that was removed has no parts.
 pub(crate) fn row_of_shape(bodies: &Bodies, slot: u32, part: u8) -> u32 {
-    if part == NO_PART || bodies.columns.kind[slot as usize].shape() != ShapeKind::Compound {
+    let (kind, outline) = (bodies.columns.kind[slot as usize], bodies.columns.outline[slot as usize]);
+    if part == NO_PART || kind.shape() != ShapeKind::Compound || outline == NO_OUTLINE {
         return slot;
     }
     bodies.part_row(slot as usize).saturating_add(part.into())
