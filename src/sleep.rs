@@ -20,7 +20,7 @@ use crate::joints::table::Joints;
 use crate::particles::hulls::Hulls;
 use crate::solver::hulls::ParkedHulls;
 use crate::solver::joints::ParkedJoint;
-pub(crate) use islands::{Bonds, Islands};
+pub(crate) use islands::{AtRest, Bonds, Islands};
 pub(crate) use reach::{Before, Found, Reach};
 use std::collections::BTreeSet;
 

@@ -98,6 +98,15 @@ impl Bonds<'_> {
     }
 }
 
+/// What tells islands that have come to rest from those that are only slow.
+#[derive(Clone, Copy)]
+pub(crate) struct AtRest<'a> {
+    /// Says whether the body in a slot falls if nothing holds it.
+    pub falls: &'a dyn Fn(usize) -> bool,
+    /// How far bodies may overlap that rest, m.
+    pub deepest: f32,
+}
+
 /// The islands of awake bodies, and the memory to find them.
 #[derive(Default)]
 pub(crate) struct Islands {
@@ -110,12 +119,12 @@ pub(crate) struct Islands {
 
 impl Islands {
     /// Finds the islands. With `may_sleep`, which says whether the body in a slot may sleep, finds only those whose bodies all may. With
-    /// `falls`, which says whether the body in a slot falls if nothing holds it, finds only those that something holds, or of which nothing falls.
+    /// `rest`, finds only those that have come to rest.
     pub(crate) fn find(
         &mut self,
         bonds: &Bonds<'_>,
         may_sleep: Option<&dyn Fn(usize) -> bool>,
-        falls: Option<&dyn Fn(usize) -> bool>,
+        rest: Option<AtRest<'_>>,
     ) {
         let bodies = bonds.bodies;
         let c = &bodies.columns;
@@ -138,7 +147,14 @@ impl Islands {
             restless[free] |= driven(other);
             held[free] = true;
         });
-        if let Some(falls) = falls {
+        if let Some(AtRest { falls, deepest }) = rest {
+            if deepest.is_finite() {
+                bonds.contacts.visit_near(|[a, b], gap| {
+                    let is_deep = gap < -deepest;
+                    restless[a] |= is_deep;
+                    restless[b] |= is_deep;
+                });
+            }
             bonds.visit_hung(|slot| held[slot] = true);
             for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
                 let root = sets.find(slot as u32) as usize;

@@ -193,6 +193,33 @@ fn nothing_sleeps_in_the_air() {
     }
 }
 
+/// Contract: with the projection solver, which gives what it pushes apart no speed, crowded circles do not fall asleep before their overlaps are
+/// down to 4 cm; then they do.
+#[test]
+fn what_overlaps_does_not_sleep() {
+    for seed in 0u8..3 {
+        // Spread evenly, as multiples of an irrational number are.
+        let spread = |i: u8, step: f32| (f32::from(i) * step + 0.37 * f32::from(seed)).fract();
+        let mut world = world(Settings::projection());
+        for (normal, offset) in [(Vec2::Y, 0.0), (Vec2::X, -3.0), (Vec2::NEG_X, -3.0)] {
+            add(&mut world, BodyDesc::fixed(Shape::half_space(normal, offset), Vec2::ZERO));
+        }
+        for i in 0..60 {
+            let place = Vec2::new(3.0 * spread(i, 0.618_034) - 1.5, 1.0 + 2.0 * spread(i, 0.754_878));
+            add(&mut world, BodyDesc::dynamic(Shape::circle(0.25 + 0.25 * spread(i, 0.569_840)), place));
+        }
+        let overlap = |world: &World| world.contacts().map(|contact| -contact.separation).fold(0.0, f32::max);
+        let mut deepest = 0.0f32;
+        let asleep = (0..6_000).any(|_| {
+            world.step();
+            deepest = deepest.max(overlap(&world));
+            world.awake_count() == 0
+        });
+        assert!(asleep && deepest > 0.1, "{} awake, {deepest} m deep", world.awake_count());
+        assert!(overlap(&world) < 0.041, "asleep, and {} m deep", overlap(&world));
+    }
+}
+
 /// Contract: a body has its own threshold and its own time, and the settings hold for all others.
 #[test]
 fn bodies_have_limits_of_their_own() {

@@ -229,3 +229,44 @@ fn dominoes_fall_in_order() {
         first = next;
     }
 }
+
+/// Ten planks, one on the other, come to rest: of one box each, or of eight with four iterations. With one iteration those of eight boxes sway.
+/// (`docs/embedding.md` has the figures.)
+#[test]
+fn stacks_of_planks_stay_up() {
+    for (boxes, iterations, [far, fast]) in [(1u8, 1, [0.05, 0.4]), (8, 4, [0.01, 0.1]), (8, 1, [1.5, 0.6])] {
+        let mut world = world(Settings { iterations, ..Settings::default() });
+        world.add_body(&floor(Material::default())).unwrap();
+        let half = 2.0 / f32::from(boxes);
+        let planks: Vec<_> = (0..10u8)
+            .map(|level| {
+                let place = Vec2::new(half - 2.0, 0.25 + 0.5 * f32::from(level));
+                let plank = world.add_body(&BodyDesc::dynamic(rectangle(half, 0.25), place)).unwrap();
+                let others = (1..boxes).map(|i| Vec2::new(2.0 * half * f32::from(i), 0.0));
+                let parts: Vec<_> = others.map(|place| Part::new(rectangle(half, 0.25), place)).collect();
+                world.add_parts(plank, &parts).unwrap();
+                (plank, state(&world, plank).position)
+            })
+            .collect();
+        let (mut moved, mut speed) = (0.0f32, 0.0f32);
+        for _ in 0..1_200 {
+            world.step();
+            for &(plank, start) in &planks {
+                let now = state(&world, plank);
+                (moved, speed) = (moved.max(now.position.distance(start)), speed.max(now.velocity.length()));
+            }
+        }
+        let awake = world.awake_count();
+        println!(
+            "{boxes} boxes, {iterations} iterations: moved by {moved} m, at {speed} m/s, {awake} awake after 20 s"
+        );
+        assert!(
+            moved < far && speed < fast,
+            "{boxes} boxes, {iterations} iterations: {moved} m, {speed} m/s"
+        );
+        assert!(
+            boxes == 8 && iterations == 1 || awake == 0,
+            "{boxes} boxes, {iterations} iterations: {awake} awake"
+        );
+    }
+}
