@@ -508,7 +508,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
                 [&bounce.absorbed, &bounce.restitution].map(|from| L::load(&from[i..]));
             let more = rebound(absorbed, restitution, speed, L::splat(1.0) / mass);
             normal_impulse = L::select(bounces, (normal_impulse + more).max(zero), normal_impulse);
-            impact = Some((bounce, bounces));
+            let part = self.blow(bounce, normal_impulse, bounces, i);
+            impact = Some((bounce, part));
         }
         let normal_change = normal_impulse - old_normal;
 
@@ -525,9 +526,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         self.apply(&mut vel, [normal_change, new - old]);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
-        if let Some((bounce, bounces)) = impact {
+        if let Some((bounce, part)) = impact {
             // SAFETY: this task alone has these bodies, and each named row exists.
-            unsafe { self.retire(&vel, [normal_impulse, new], bounces, bounce, friction, i) };
+            unsafe { self.retire(&vel, [normal_impulse, new], part, bounce, friction, i) };
         }
         impacts
     }

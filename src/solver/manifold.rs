@@ -494,11 +494,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         if P::PASS == Pass::Meet || before_bounce || self.rows.is_last(self.elapsed) {
             retired = no_lanes::<L>();
         }
-        let mut impacts = false;
+        let (mut impacts, one) = (false, L::splat(1.0));
+        let mut part = L::select(retired, one, zero);
         if let Some(bounce) = bounce.as_deref_mut() {
             impacts = self.relax_normal(&mut vel, Some(bounce));
             if P::PASS == Pass::Bounce && impacts {
-                retired = retired.or(self.blows(bounce)).or(self.rebound(&mut vel, bounce));
+                part = part.max(self.blow(&vel, bounce));
+                part = L::select(self.rebound(&mut vel, bounce), one, part);
                 zero.store(&mut bounce.approach[self.i..]);
                 zero.store(&mut bounce.absorbed[self.i..]);
             }
@@ -511,8 +513,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         self.relax_friction(&mut vel, rough);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
-            if retired.bits() != 0 {
-                self.retire(&vel, retired, bounce);
+            if part.gt(zero).bits() != 0 {
+                self.retire(&vel, part, bounce);
             }
             self.store(vel);
         }

@@ -8,7 +8,10 @@ use crate::contacts::{BounceBlock, LANDED};
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
-use crate::solver::impulse::impact::{ahead, stopped_at_start};
+use crate::solver::impulse::impact::{LOADED, ahead, stopped_at_start};
+
+/// The mark of a contact that is jammed and struck, above [`LOADED`].
+const JAMMED: f32 = 2.0 * LOADED;
 
 /// The unsafe methods need what those in `manifold.rs` need: this task alone has the block's bodies.
 #[allow(unsafe_code)]
@@ -33,6 +36,14 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         if POINTS == 2 { of[0].or(of[1]) } else { of[0] }
     }
 
+    /// Tells whether a point that has borne a load is struck fast enough to bounce.
+    #[inline(always)]
+    fn struck_loaded(&self, bounce: &BounceBlock, from: [L; 2]) -> L::Mask {
+        let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
+        let of = pair!(p => L::load(&bounce.resting[p][self.i..]).gt(zero).and(from[p].lt(threshold)));
+        if POINTS == 2 { of[0].or(of[1]) } else { of[0] }
+    }
+
     /// Notes the compression, as `ImpulseKernel::note_compression` of `impulse.rs` does, for all points together: from their
     /// impulses `before` and the speeds of the points then (`from`) and now (`to`).
     #[inline(always)]
@@ -45,18 +56,20 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     ) -> bool {
         let (i, zero, half) = (self.i, L::splat(0.0), L::splat(0.5));
         let mut noted = L::load(&bounce.approach[i..]);
-        let was_noted = noted.lt(zero);
+        let was_noted = noted.lt(zero).or(noted.gt(zero));
         let now = self.normal_impulses();
         let pressed = (now[0] + now[1]).gt(zero);
         let fast = self.struck(bounce, from).and(pressed);
+        let loaded = self.struck_loaded(bounce, from).and(pressed);
+        let followed = fast.or(loaded).or(was_noted);
+        if followed.bits() == 0 {
+            return false;
+        }
         let jammed = self.struck_jammed(bounce, from).and(pressed).and(noted.ge(zero));
-        noted = L::select(jammed, L::splat(1.0), noted);
+        noted = L::select(loaded.and(noted.ge(zero)), noted.max(L::splat(LOADED)), noted);
+        noted = L::select(jammed, L::splat(JAMMED), noted);
         noted = L::select(fast, noted.min(from[0].min(from[1])), noted);
         noted.store(&mut bounce.approach[i..]);
-        let followed = fast.or(was_noted);
-        if followed.bits() == 0 {
-            return noted.gt(zero).bits() != 0;
-        }
         let mut given = zero;
         for p in 0..POINTS {
             given = given + (self.normal_impulse(p) - before[p]) * (half * (from[p] + to[p]));
@@ -164,16 +177,32 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         pair!(p => impulses[p] / sum)
     }
 
-    /// Retires the impulses of contacts that were struck while jammed.
+    /// Returns the part of their impulses that struck contacts which bear a load do not keep.
     ///
-    /// They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that stopped the blow is no
-    /// load either: warm starts repeated it from substep to substep, and other contacts of the same bodies took that for an
-    /// impact and gave it back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) Not of what rests: what lands
-    /// on a box on the floor is thrown back by the floor's next warm start. (Without that a box with a restitution of
-    /// 0.5 left at 0.04 m/s, not 0.5 and more.)
+    /// Of those that are jammed it is all. They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that
+    /// stopped the blow is no load either: warm starts repeated it from substep to substep, and other contacts of the same bodies took that for an
+    /// impact and gave it back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) What rests
+    /// keeps its load, and as much as has the energy of the blow: what lands on a box on the floor is thrown back by the floor's next warm start.
+    /// (Without that a box with a restitution of 0.5 left at 0.04 m/s, not 0.5 and more. With all of it boxes with a restitution of 1 that fell on
+    /// others left with up to 378 times their energy: see `ImpulseKernel::blow`.)
     #[inline(always)]
-    pub(super) fn blows(&self, bounce: &BounceBlock) -> L::Mask {
-        L::load(&bounce.approach[self.i..]).gt(L::splat(0.0))
+    pub(super) fn blow(&self, vel: &Velocities<L>, bounce: &BounceBlock) -> L {
+        let (i, zero, one) = (self.i, L::splat(0.0), L::splat(1.0));
+        let (approach, now) = (L::load(&bounce.approach[i..]), self.normal_impulses());
+        let sum = (now[0] + now[1]).max(L::splat(f32::MIN_POSITIVE));
+        let mut turn = [zero; 2];
+        for (p, now) in now.into_iter().enumerate().take(POINTS) {
+            let arms = self.normal_arms(p);
+            turn = pair!(body => turn[body] + now / sum * arms[body]);
+        }
+        let inv_mass = point_inv_mass(vel.a[3], turn[0]) + point_inv_mass(vel.b[3], turn[1]);
+        let load = L::load(&bounce.resting[0][i..]) + L::load(&bounce.resting[1][i..]);
+        let absorbed = L::load(&bounce.absorbed[i..]).max(zero);
+        let given_back = if self.rows.is_last(self.elapsed) { 0.125 } else { 2.0 };
+        let most = load + (L::splat(given_back) * absorbed / inv_mass).sqrt();
+        let beyond = (one - most / sum).max(zero);
+        let loaded = L::select(approach.gt(zero), beyond, zero);
+        L::select(approach.ge(L::splat(JAMMED)), one, loaded)
     }
 
     /// Gives contacts in an impact back e² of the energy that the impact has taken, and returns these contacts. The impulses of
@@ -246,17 +275,17 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
     }
 
-    /// Puts the impulses of impacts aside, and keeps the next warm start from repeating them: the impulse that stopped a fall
+    /// Puts a part of the impulses of impacts aside, and keeps the next warm start from repeating them: the impulse that stopped a fall
     /// is not the load that the contact bears from then on. (When it was repeated, and taken back by one point after the
     /// other, it left a box that landed flat on a slope spinning and sliding.)
     #[inline(always)]
-    pub(super) unsafe fn retire(&mut self, vel: &Velocities<L>, retired: L::Mask, bounce: Bounce<'_>) {
+    pub(super) unsafe fn retire(&mut self, vel: &Velocities<L>, part: L, bounce: Bounce<'_>) {
         let (i, zero) = (self.i, L::splat(0.0));
-        let mut turn = [zero; 2];
-        let tangent = take(&mut self.friction.tangent_impulse[i..], retired);
+        let (mut turn, retired) = ([zero; 2], part.gt(zero));
+        let tangent = take(&mut self.friction.tangent_impulse[i..], part);
         let normal = [
-            take(&mut self.normal.normal_impulse[i..], retired),
-            if POINTS == 2 { take(&mut self.manifold.second.normal_impulse[i..], retired) } else { zero },
+            take(&mut self.normal.normal_impulse[i..], part),
+            if POINTS == 2 { take(&mut self.manifold.second.normal_impulse[i..], part) } else { zero },
         ];
         if let Some(bounce) = bounce {
             let [first, second] = &mut bounce.normal_impulse;
@@ -301,10 +330,11 @@ fn shift<L: Lane>(arms: &mut [f32], lanes: L::Mask, by: L) -> L {
     shifted
 }
 
-/// Takes the impulses of these lanes away, and returns them; 0 for the other lanes.
+/// Takes a part of these impulses away, and returns it.
 #[inline(always)]
-fn take<L: Lane>(from: &mut [f32], lanes: L::Mask) -> L {
-    let (zero, impulse) = (L::splat(0.0), L::load(from));
-    L::select(lanes, zero, impulse).store(from);
-    L::select(lanes, impulse, zero)
+fn take<L: Lane>(from: &mut [f32], part: L) -> L {
+    let impulse = L::load(from);
+    let taken = L::select(part.gt(L::splat(0.0)), part * impulse, L::splat(0.0));
+    (impulse - taken).store(from);
+    taken
 }

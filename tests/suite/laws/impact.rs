@@ -11,7 +11,7 @@ each_form! { flat_landing_stays_flat_the_second_time: cube, plank, dumbbell, tab
 each_form! { fast_landing_is_no_load: cube, brick, plank, capsule, hexagon, wedge, dumbbell, table }
 each_form! { equal_bodies_exchange_velocities: circle, aabb, cube, brick, plank, octagon, hexagon }
 each_form! { bounce_with_friction_follows_the_impulse_law: circle, fixed_circle, aabb, brick, plank, capsule, hexagon, wedge }
-each_solver! { circles_bounce_along_their_centres }
+each_solver! { circles_bounce_along_their_centres, falls_on_what_rests_make_no_energy }
 each_form_soft! { impact_off_the_centre_keeps_momentum: circle, cube, brick, capsule, octagon, hexagon, wedge, dumbbell, table, club, angle }
 each_form! { meeting_bodies_follow_the_impulse_law: circle, aabb, brick, capsule }
 
@@ -221,6 +221,57 @@ fn fast_landing_is_no_load(form: &Form, settings: Settings) {
         }
     }
     cases.finish();
+}
+
+/// What falls on a body that lies on the floor makes no energy, whatever their restitution, sizes and shapes: the floor throws back no more than it
+/// took. (A circle that came at 10 m/s to one of a 25th of its mass left at 144 m/s.)
+fn falls_on_what_rests_make_no_energy(settings: Settings) {
+    let shapes: [fn(f32) -> Shape; 3] =
+        [Shape::circle, |r| Shape::oriented_box(r, r), |r| Shape::aabb(1.3 * r, r)];
+    let sizes = [(0.1f32, 0.5f32), (0.12, 0.56), (0.3, 0.5), (0.5, 0.5), (0.5, 0.1)];
+    for (shape, (below, above)) in shapes.into_iter().flat_map(|shape| sizes.map(|sizes| (shape, sizes))) {
+        for (restitution, speed, substeps) in [1.0f32, 0.8, 0.5]
+            .into_iter()
+            .flat_map(|e| [4.0f32, 10.0, 30.0].map(|v| (e, v)))
+            .flat_map(|(e, v)| [settings.substeps, 4, 8].map(|n| (e, v, n)))
+        {
+            for phase in 0..8u8 {
+                let mut world = world(Settings { substeps, ..settings });
+                let material = Material { restitution, ..Material::default() };
+                let floor = Shape::half_space(Vec2::Y, 0.0);
+                world.add_body(&BodyDesc { material, ..BodyDesc::fixed(floor, Vec2::ZERO) }).unwrap();
+                let at = |size: f32, y: f32| BodyDesc {
+                    material,
+                    ..BodyDesc::dynamic(shape(size), Vec2::new(0.0, y))
+                };
+                let resting = world.add_body(&at(below, below)).unwrap();
+                steps(&mut world, 30);
+                let height = 2.0 * below + above + 0.05 + speed / 60.0 * (1.0 + 0.125 * f32::from(phase));
+                let velocity = Vec2::new(0.0, -speed);
+                let falling = world.add_body(&BodyDesc { velocity, ..at(above, height) }).unwrap();
+                let energy = |world: &World| {
+                    let of = |body: BodyHandle| {
+                        let (mass, now) = (world.mass(body).unwrap(), state(world, body));
+                        let spin = 0.5 * world.inertia(body).unwrap_or(0.0) * now.angular_velocity.powi(2);
+                        let spin = if spin.is_finite() { spin } else { 0.0 };
+                        mass * (0.5 * now.velocity.length_squared() + G * now.position.y) + spin
+                    };
+                    of(resting) + of(falling)
+                };
+                let start = energy(&world);
+                for step in 0..12 {
+                    world.step();
+                    let gain = energy(&world) / start;
+                    assert!(
+                        gain < 1.01,
+                        "{:?} on {:?}, e {restitution}, {speed} m/s, {substeps} substeps, phase {phase}, step {step}: {gain}",
+                        shape(above),
+                        shape(below)
+                    );
+                }
+            }
+        }
+    }
 }
 
 /// A crate without restitution that lands on crates which stand on the floor leaves slowly: with one iteration a blow through several bodies does not
