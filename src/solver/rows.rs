@@ -139,6 +139,18 @@ impl<'a> Rows<'a> {
         elapsed * self.inv_step > self.substeps - 0.5
     }
 
+    /// The part of the energy of a blow that a body which rests may give back in the substep after the one that ends after `elapsed`. After a step's
+    /// last one the impulse that gives it counts as a load, of which no blow takes anything away; so it is nothing, or next to it. (With 1/16 in one or
+    /// two substeps what fell on others left with up to twice its energy, with 1/16 in four with 1.013 times as much. With nothing in four, 8 of 24
+    /// `hinges` scenes came to rest, not 13: where planks are jammed between joints their load never grew to what they need.)
+    pub(super) fn given_back(&self, elapsed: f32) -> f32 {
+        match self.is_last(elapsed) {
+            false => 1.0,
+            true if self.substeps > 3.5 => 1.0 / 16.0,
+            true => 0.0,
+        }
+    }
+
     /// The part of the remaining overlap that the substep which ends after `elapsed` removes. Each substep removes the same
     /// part of the first overlap, and all together remove [`Settings::projection_percent`](crate::Settings).
     pub(super) fn projection_part(&self, elapsed: f32) -> f32 {

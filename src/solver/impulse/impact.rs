@@ -78,14 +78,14 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
     /// Returns the part of its impulse that a contact does not keep after an impact: all if it `bounces`, and what is more than a load if a
     /// body that rests was struck. The next warm start gives back what it keeps. So that may be as much beyond the load as has the energy that the
     /// blow gave up. (When it was all, a circle that came at 10 m/s to one of a 25th of its mass, which lay on the floor, left at 144 m/s: the floor
-    /// threw back in one impulse what it had taken in four.) In the last substep it keeps the load alone, which is that of the next step.
+    /// threw back in one impulse what it had taken in four.)
     #[inline(always)]
     pub(super) fn blow(&self, bounce: &BounceBlock, normal_impulse: L, bounces: L::Mask, i: usize) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let [absorbed, resting, approach] =
             [&bounce.absorbed, &bounce.resting[0], &bounce.approach].map(|from| L::load(&from[i..]));
-        let given_back = if self.rows.is_last(self.elapsed) { 0.125 } else { 2.0 };
-        let most = resting + (L::splat(given_back) * (absorbed.max(zero) * self.normal_mass)).sqrt();
+        let twice = L::splat(2.0 * self.rows.given_back(self.elapsed));
+        let most = resting + (twice * (absorbed.max(zero) * self.normal_mass)).sqrt();
         let beyond = one - most / normal_impulse.max(L::splat(f32::MIN_POSITIVE));
         let loaded = approach.gt(zero).and(beyond.gt(zero));
         L::select(bounces, one, L::select(loaded, beyond, zero))

@@ -198,8 +198,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let inv_mass = point_inv_mass(vel.a[3], turn[0]) + point_inv_mass(vel.b[3], turn[1]);
         let load = L::load(&bounce.resting[0][i..]) + L::load(&bounce.resting[1][i..]);
         let absorbed = L::load(&bounce.absorbed[i..]).max(zero);
-        let given_back = if self.rows.is_last(self.elapsed) { 0.125 } else { 2.0 };
-        let most = load + (L::splat(given_back) * absorbed / inv_mass).sqrt();
+        let twice = L::splat(2.0 * self.rows.given_back(self.elapsed));
+        let most = load + (twice * absorbed / inv_mass).sqrt();
         let beyond = (one - most / sum).max(zero);
         let loaded = L::select(approach.gt(zero), beyond, zero);
         L::select(approach.ge(L::splat(JAMMED)), one, loaded)

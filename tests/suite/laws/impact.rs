@@ -233,7 +233,7 @@ fn falls_on_what_rests_make_no_energy(settings: Settings) {
         for (restitution, speed, substeps) in [1.0f32, 0.8, 0.5]
             .into_iter()
             .flat_map(|e| [4.0f32, 10.0, 30.0].map(|v| (e, v)))
-            .flat_map(|(e, v)| [settings.substeps, 4, 8].map(|n| (e, v, n)))
+            .flat_map(|(e, v)| [1, 2, 4, 8].map(|n| (e, v, n)))
         {
             for phase in 0..8u8 {
                 let mut world = world(Settings { substeps, ..settings });
