@@ -48,7 +48,11 @@ impl Stored for Loop {
         self.count.read(from)?;
         require!((2..=MAX_VERTICES).contains(&self.count), "a hull of {} points", self.count);
         self.points = [BodyHandle::default(); MAX_VERTICES];
-        self.points[..self.count].iter_mut().try_for_each(|point| point.read(from))
+        for at in 0..self.count {
+            self.points[at].read(from)?;
+            require!(!self.points[..at].contains(&self.points[at]), "a hull has a particle twice");
+        }
+        Ok(())
     }
 
     fn blank() -> Loop {

@@ -64,6 +64,12 @@ fn worlds_replay_with_snapshots() {
     assert!(replay("worlds", targets::snapshots) >= 10);
 }
 
+/// Every snapshot of the corpus that somebody made up is refused or does no harm.
+#[test]
+fn made_up_snapshots_replay() {
+    assert!(replay("made_up", targets::made_up) >= 1);
+}
+
 /// The fuzz target calls every public function of `World`, so that new functions are fuzzed too.
 #[test]
 fn every_public_function_is_fuzzed() {
