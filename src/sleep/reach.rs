@@ -9,6 +9,7 @@ use super::Bonds;
 use crate::contacts::{Blow, Near};
 use crate::lane::Row;
 use crate::settings::Settings;
+use crate::solver::hulls::Touched;
 use std::cell::Cell;
 
 /// What is struck by a far heavier body, and loses nothing, leaves twice as fast as that body came.
@@ -125,6 +126,15 @@ impl Reach {
                 self.found.extend(sleeper(slots).map(|(island, slot)| Found { island, slot, by }));
             },
         );
+    }
+
+    /// Adds what hulls touch.
+    pub(crate) fn add_touched(&mut self, hulls: &[Touched]) {
+        let found = |touched: &Touched| {
+            let Touched { island, slot, closing } = *touched;
+            Found { island, slot, by: GAIN * closing }
+        };
+        self.found.extend(hulls.iter().map(found));
     }
 
     /// Finds the islands that nothing touches, but that a body may reach in this step.

@@ -58,7 +58,7 @@ use contact::State;
 use glam::Vec2;
 use impact::Impact;
 use pairs::box_of;
-pub(crate) use sleep::{ParkedHulls, Parking, stand_for};
+pub(crate) use sleep::{ParkedHulls, Parking, Touched, stand_for};
 use std::ops::Range;
 use sweep::Blocks;
 

@@ -14,6 +14,7 @@ use crate::geometry::shape::ShapeKind;
 use crate::joints::desc::JointDesc;
 use crate::settings::Solver;
 use crate::sleep::{AtRest, Bonds, Islands};
+use crate::solver::hulls::Touched;
 use glam::Vec2;
 
 /// Steps between two searches for islands. Each search that is in vain doubles the time to the next, up to [`MOST_WAIT`].
@@ -381,7 +382,7 @@ impl World {
     }
 
     /// Finds the islands that hulls touch, and those of hulls that something touches.
-    fn find_touched_hulls(&mut self, touched: &mut Vec<u32>, crew: &Crew<'_>) {
+    fn find_touched_hulls(&mut self, touched: &mut Vec<Touched>, crew: &Crew<'_>) {
         if self.hulls.len() == 0 {
             return;
         }

@@ -17,13 +17,15 @@ impl World {
         reach.begin_step();
         while self.bodies.asleep_count > 0 {
             reach.find_touched(self.before());
-            let mut touched = std::mem::take(&mut self.sleep.touched);
-            touched.clear();
-            self.find_touched_hulls(&mut touched, crew);
-            if touched.is_empty() && reach.found.is_empty() {
+            let mut hulls = Vec::new();
+            self.find_touched_hulls(&mut hulls, crew);
+            reach.add_touched(&hulls);
+            if reach.found.is_empty() {
                 reach.find_reached(self.before());
             }
             self.find_behind(&mut reach.found);
+            let mut touched = std::mem::take(&mut self.sleep.touched);
+            touched.clear();
             touched.extend(reach.found.iter().map(|found| found.island));
             if touched.is_empty() {
                 self.sleep.touched = touched;

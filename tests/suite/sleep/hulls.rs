@@ -121,3 +121,28 @@ fn figures_sleep_for_ten_minutes() {
     }
     assert_eq!(world.state_hash(), before);
 }
+
+/// Contract: a soft box that sleeps wakes when it is struck, at any speed and from any distance, and takes its part of the momentum.
+#[test]
+fn a_blow_wakes_a_soft_box_at_any_speed() {
+    for base in [Settings::default(), Settings::projection()] {
+        for number in 0u8..120 {
+            let speed = 1.0 + 0.1 * f32::from(number);
+            let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
+            let soft = Assembly::soft_box(Vec2::ZERO, Vec2::splat(1.0), 0.08, 1.0, 0.0);
+            let corners = world.add_assembly(&soft).unwrap();
+            until_asleep(&mut world, 60);
+            let velocity = Vec2::new(speed, 0.0);
+            let ball = BodyDesc::dynamic(Shape::circle(0.3), Vec2::new(-2.0, 0.0));
+            let ball = add(&mut world, BodyDesc { velocity, ..ball });
+            steps(&mut world, (1.8 / speed * 60.0) as u32 + 10);
+            let bodies = corners.iter().chain([&ball]);
+            let momentum: f32 =
+                bodies.map(|&body| world.mass(body).unwrap() * world.body(body).unwrap().velocity.x).sum();
+            let kept = momentum / (speed * world.mass(ball).unwrap());
+            let case = format!("{:?}, {speed} m/s", base.solver);
+            assert!(is_awake(&world, corners[0]), "{case}: it sleeps on");
+            assert!((kept - 1.0).abs() < 0.01, "{case}: {kept} of the momentum");
+        }
+    }
+}
