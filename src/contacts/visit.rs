@@ -38,6 +38,19 @@ impl Contacts {
         );
     }
 
+    /// Visits the slots of each two bodies that press each other, in a fixed order.
+    pub(crate) fn visit_pressed(&self, mut visit: impl FnMut(usize, usize)) {
+        self.visit_lanes(
+            |_, info| info.touching,
+            |tile, block, lane| {
+                if (0..2).any(|point| tile.point_impulse(block, lane, point) > 0.0) {
+                    let [a, b] = tile.slots(block, lane);
+                    visit(a, b);
+                }
+            },
+        );
+    }
+
     /// Visits the slots of each two bodies that are near, and their gap in metres; negative when overlapping.
     pub(crate) fn visit_near(&self, mut visit: impl FnMut([usize; 2], f32)) {
         self.visit_lanes(

@@ -61,6 +61,13 @@ impl Bonds<'_> {
         self.hull_solver.visit_touching(self.bodies, &mut visit);
     }
 
+    /// Visits the pairs of which one may hold the other, as slots: those that press each other, or are joined.
+    fn visit_held(&self, mut visit: impl FnMut(usize, usize)) {
+        self.contacts.visit_pressed(&mut visit);
+        self.hull_solver.visit_touching(self.bodies, &mut visit);
+        self.visit_joined(&mut visit);
+    }
+
     /// Visits the slots of bodies with joints that bind them to the world.
     fn visit_hung(&self, mut visit: impl FnMut(usize)) {
         for (_, joint) in self.joints.iter().filter(|(_, joint)| joint.desc.enabled) {
@@ -98,11 +105,14 @@ impl Bonds<'_> {
     }
 }
 
+/// The part of the weights of an island that may be without a counterweight.
+const BALANCED: f64 = 1.0e-3;
+
 /// What tells islands that have come to rest from those that are only slow.
 #[derive(Clone, Copy)]
 pub(crate) struct AtRest<'a> {
-    /// Says whether the body in a slot falls if nothing holds it.
-    pub falls: &'a dyn Fn(usize) -> bool,
+    /// The weight of the body in a slot, in units of gravity; `None` if it does not move by itself though gravity pulls it.
+    pub weight: &'a dyn Fn(usize) -> Option<f32>,
     /// How far bodies may overlap that rest, m.
     pub deepest: f32,
 }
@@ -113,6 +123,8 @@ pub(crate) struct Islands {
     sets: DisjointSets,
     restless: Vec<bool>,
     held: Vec<bool>,
+    /// The sum of the weights of each island, and that of their amounts.
+    weights: Vec<[f64; 2]>,
     /// The bodies of the islands that may sleep: the least slot of the island, then the body's own; in order.
     calm: Vec<[u32; 2]>,
 }
@@ -130,24 +142,20 @@ impl Islands {
         let c = &bodies.columns;
         let awake = |slot: usize| c.inv_mass[slot] > 0.0;
         let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
-        let Islands { sets, restless, held, calm } = self;
+        let Islands { sets, restless, held, weights, calm } = self;
         sets.reset(bodies.len);
         for flags in [&mut *restless, &mut *held] {
             flags.clear();
             resize(flags, bodies.len);
         }
-        bonds.visit(|a, b| {
-            let (free, other) = match (awake(a), awake(b)) {
-                (true, true) => return sets.unite(a as u32, b as u32),
-                (true, false) => (a, b),
-                (false, true) => (b, a),
-                (false, false) => return,
-            };
+        bonds.visit(|a, b| match (awake(a), awake(b)) {
+            (true, true) => sets.unite(a as u32, b as u32),
             // A body that a driven body pushes does not come to rest, even if something holds it where it is.
-            restless[free] |= driven(other);
-            held[free] = true;
+            (true, false) => restless[a] |= driven(b),
+            (false, true) => restless[b] |= driven(a),
+            (false, false) => {}
         });
-        if let Some(AtRest { falls, deepest }) = rest {
+        if let Some(AtRest { weight, deepest }) = rest {
             if deepest.is_finite() {
                 bonds.contacts.visit_near(|[a, b], gap| {
                     let is_deep = gap < -deepest;
@@ -155,14 +163,25 @@ impl Islands {
                     restless[b] |= is_deep;
                 });
             }
+            bonds.visit_held(|a, b| {
+                held[a] |= !awake(b);
+                held[b] |= !awake(a);
+            });
             bonds.visit_hung(|slot| held[slot] = true);
+            weights.clear();
+            weights.resize(bodies.len, [0.0; 2]);
             for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
                 let root = sets.find(slot as u32) as usize;
-                held[root] |= held[slot];
+                let own = weight(slot);
+                held[root] |= held[slot] || own.is_none();
+                let own = f64::from(own.unwrap_or(0.0));
+                weights[root] = [weights[root][0] + own, weights[root][1] + own.abs()];
             }
+            // Weights that carry each other fall as little as none.
+            let falls = |root: usize| weights[root][0].abs() > BALANCED * weights[root][1];
             for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
                 let root = sets.find(slot as u32) as usize;
-                restless[root] |= !held[root] && falls(slot);
+                restless[root] |= !held[root] && falls(root);
             }
         }
         for slot in (0..bodies.len).filter(|&slot| awake(slot)) {

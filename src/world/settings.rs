@@ -30,8 +30,6 @@ impl World {
         let of_rest = |s: &Settings| (s.gravity, s.mixing, s.sleep, s.sleep_threshold, s.time_to_sleep);
         if of_rest(&settings) != of_rest(&self.settings) {
             self.wake_all();
-        }
-        if settings.sleep != self.settings.sleep {
             self.bodies.forget_rest();
         }
         self.settings = settings;

@@ -58,7 +58,6 @@ impl World {
         self.record(|| Call::WakeBody(body));
         let slot = self.bodies.slot_of(body)?;
         self.wake(slot);
-        self.bodies.columns.rest[slot] = 0.0;
         Ok(())
     }
 
@@ -255,8 +254,9 @@ impl World {
         }
     }
 
-    /// Wakes the island of a body, if it sleeps.
+    /// Wakes the island of a body, if it sleeps. The body begins anew to count for how long it has been at rest.
     pub(super) fn wake(&mut self, slot: usize) {
+        self.bodies.columns.rest[slot] = 0.0;
         if let Some(island) = self.bodies.island(slot) {
             self.wake_island(island);
         }
@@ -433,7 +433,7 @@ impl World {
         // What the projection solver pushes apart has no speed of its own: crowded circles fell asleep with overlaps of 0.4 m.
         let is_soft = self.settings.solver == Solver::Soft;
         let deepest = if is_soft { f32::INFINITY } else { 8.0 * self.settings.slop };
-        let rest = AtRest { falls: &|slot| self.falls(slot), deepest };
+        let rest = AtRest { weight: &|slot| self.weight(slot), deepest };
         let is_ready = |slot: usize| self.bodies.is_ready(slot, &self.settings);
         finder.find(&self.bonds(), Some(&is_ready), Some(rest));
         let sleepers = finder.body_count();
@@ -446,13 +446,18 @@ impl World {
         self.sleep.finder = finder;
     }
 
-    /// Tells whether gravity moves a body that nothing holds. (A body that has only begun to fall is slow, too: a crate whose floor was removed
-    /// hung in the air if its island was looked for in that step, and so did one that fell by 0.1 m/s².)
-    fn falls(&self, slot: usize) -> bool {
-        let pull = self.bodies.columns.gravity_scale[slot] * self.settings.gravity;
+    /// The weight of a body in units of gravity: 0 if gravity does not pull it, and `None` if its locks or the limit of its speed hold it. (A body
+    /// that has only begun to fall is slow, too: a crate whose floor was removed hung in the air if islands were looked for in that step, and so did
+    /// one that fell by 0.1 m/s².)
+    fn weight(&self, slot: usize) -> Option<f32> {
+        let c = &self.bodies.columns;
+        let pull = c.gravity_scale[slot] * self.settings.gravity;
         let limits = self.bodies.own.limits(self.bodies.handle(slot).index);
-        let is_pulled = pull.x != 0.0 && !limits.lock_x || pull.y != 0.0 && !limits.lock_y;
-        is_pulled && limits.max_speed > 0.0
+        let is_pulled = pull != Vec2::ZERO;
+        let moves = pull.x != 0.0 && !limits.lock_x || pull.y != 0.0 && !limits.lock_y;
+        let falls = moves && limits.max_speed > 0.0;
+        let weight = if is_pulled { c.gravity_scale[slot] / c.inv_mass[slot] } else { 0.0 };
+        (falls || !is_pulled).then_some(weight)
     }
 
     fn try_later(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::state;
-use granule::{JointDesc, LinkDesc, Part};
+use granule::{JointDesc, LinkDesc, Locks, Part};
 use std::collections::BTreeSet;
 
 /// Contract: an island sleeps after `time_to_sleep` at rest, all its bodies at once, each reported once; a step then changes nothing.
@@ -191,6 +191,54 @@ fn nothing_sleeps_in_the_air() {
             assert!(fallen > 0.1 * gravity.length(), "{case}: fell {fallen} m in 0.5 s");
         }
     }
+}
+
+/// Contract: what touches something and is not borne by it falls: under a ceiling, beside a wall, and up from a floor when gravity turns, in
+/// whichever step that is. What is held without contacts sleeps: by locks or a limit of its speed, also what rests on it, and weights that carry each
+/// other.
+#[test]
+fn what_is_not_borne_does_not_sleep() {
+    for (shape, place) in
+        [(Vec2::new(5.0, 0.5), Vec2::new(0.0, 1.0)), (Vec2::new(0.5, 5.0), Vec2::new(1.0, 0.0))]
+    {
+        let mut world = world(Settings { gravity: Vec2::new(0.0, -0.01), ..Settings::default() });
+        let smooth = Material { static_friction: 0.0, dynamic_friction: 0.0, ..Material::default() };
+        let wall = Shape::oriented_box(shape.x, shape.y);
+        add(&mut world, BodyDesc { material: smooth, ..BodyDesc::fixed(wall, place) });
+        let crate_ = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::ZERO);
+        let crate_ = add(&mut world, BodyDesc { material: smooth, ..crate_ });
+        steps(&mut world, 600);
+        let fallen = -state(&world, crate_).position.y;
+        assert!((fallen - 0.5).abs() < 0.02, "beside {place}: fell {fallen} m in 10 s");
+    }
+    for phase in 0..40 {
+        let mut world = world(Settings { gravity: Vec2::new(0.0, -0.5), ..Settings::default() });
+        add(&mut world, BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO));
+        let crate_ = add(&mut world, crate_at(0.0, 0.0));
+        steps(&mut world, phase);
+        world.set_gravity(Vec2::new(0.0, 0.5)).unwrap();
+        steps(&mut world, 120);
+        let risen = state(&world, crate_).position.y - 0.25;
+        assert!(risen > 0.9, "turned in step {phase}: rose {risen} m in 2 s");
+    }
+    let holds: [fn(&mut World, BodyHandle); 2] = [
+        |world, body| world.set_locks(body, Locks { y: true, rotation: true, ..Locks::default() }).unwrap(),
+        |world, body| world.set_max_speeds(body, Some(0.0), Some(0.0)).unwrap(),
+    ];
+    for hold in holds {
+        let mut world = world(Settings::default());
+        let shelf = add(&mut world, BodyDesc::dynamic(Shape::oriented_box(1.0, 0.25), Vec2::new(0.0, -0.25)));
+        hold(&mut world, shelf);
+        add(&mut world, crate_at(0.0, 0.0));
+        until_asleep(&mut world, 120);
+    }
+    let mut world = world(Settings::default());
+    let ends = [-1.0f32, 1.0].map(|scale| {
+        let place = Vec2::new(0.0, -scale);
+        add(&mut world, BodyDesc { gravity_scale: scale, ..BodyDesc::dynamic(Shape::circle(0.5), place) })
+    });
+    world.add_joint(&JointDesc::distance(ends[0], ends[1], Vec2::ZERO, Vec2::ZERO, 2.0)).unwrap();
+    until_asleep(&mut world, 120);
 }
 
 /// Contract: with the projection solver, which gives what it pushes apart no speed, crowded circles do not fall asleep before their overlaps are
