@@ -82,9 +82,10 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
     #[inline(always)]
     pub(super) fn blow(&self, bounce: &BounceBlock, normal_impulse: L, bounces: L::Mask, i: usize) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let [absorbed, resting, approach] =
-            [&bounce.absorbed, &bounce.resting[0], &bounce.approach].map(|from| L::load(&from[i..]));
-        let twice = L::splat(2.0 * self.rows.given_back(self.elapsed));
+        let BounceBlock { absorbed, resting: [resting, _], approach, restitution, .. } = bounce;
+        let [absorbed, resting, approach, restitution] =
+            [absorbed, resting, approach, restitution].map(|from| L::load(&from[i..]));
+        let twice = L::splat(2.0) * self.rows.given_back(self.elapsed, restitution);
         let most = resting + (twice * (absorbed.max(zero) * self.normal_mass)).sqrt();
         let beyond = one - most / normal_impulse.max(L::splat(f32::MIN_POSITIVE));
         let loaded = approach.gt(zero).and(beyond.gt(zero));

@@ -198,7 +198,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let inv_mass = point_inv_mass(vel.a[3], turn[0]) + point_inv_mass(vel.b[3], turn[1]);
         let load = L::load(&bounce.resting[0][i..]) + L::load(&bounce.resting[1][i..]);
         let absorbed = L::load(&bounce.absorbed[i..]).max(zero);
-        let twice = L::splat(2.0 * self.rows.given_back(self.elapsed));
+        let twice = L::splat(2.0) * self.rows.given_back(self.elapsed, L::load(&bounce.restitution[i..]));
         let most = load + (twice * absorbed / inv_mass).sqrt();
         let beyond = (one - most / sum).max(zero);
         let loaded = L::select(approach.gt(zero), beyond, zero);
