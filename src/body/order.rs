@@ -51,14 +51,20 @@ impl Bodies {
         std::mem::swap(&mut self.len, len);
     }
 
-    /// Takes forces from the other order, of which this one is `order`. Slots that are new have none.
-    pub(crate) fn take_forces(&mut self, order: &[u32]) {
-        self.other.stale = true;
+    /// Takes from the other order, of which this one is `order`, what calls may change that leave the pairs as they are: forces, and for how
+    /// long bodies have been at rest. Slots that are new have nothing.
+    pub(crate) fn take_pushes(&mut self, order: &[u32]) {
+        self.other.stale |= self.any_force;
         let (c, other) = (&mut self.columns, &self.other.columns);
-        let columns = [&mut c.force_x, &mut c.force_y, &mut c.torque];
-        for (column, other) in columns.into_iter().zip([&other.force_x, &other.force_y, &other.torque]) {
-            for (force, &old) in column.iter_mut().zip(order) {
-                *force = other.get(old as usize).copied().unwrap_or(0.0);
+        let columns = [
+            (self.any_force, &mut c.force_x, &other.force_x),
+            (self.any_force, &mut c.force_y, &other.force_y),
+            (self.any_force, &mut c.torque, &other.torque),
+            (self.any_rest, &mut c.rest, &other.rest),
+        ];
+        for (_, column, other) in columns.into_iter().filter(|(any, ..)| *any) {
+            for (value, &old) in column.iter_mut().zip(order) {
+                *value = other.get(old as usize).copied().unwrap_or(0.0);
             }
         }
     }

@@ -157,9 +157,7 @@ impl World {
             self.bodies.change_order();
             std::mem::swap(&mut self.broadphase, &mut self.ahead.broadphase);
             self.broadphase.exchange_memory(&mut self.ahead.broadphase);
-            if self.bodies.any_force {
-                self.bodies.take_forces(&self.broadphase.bands.order);
-            }
+            self.bodies.take_pushes(&self.broadphase.bands.order);
         } else {
             let search = Search::of(self);
             self.contacts.end_list();

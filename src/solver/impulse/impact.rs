@@ -82,9 +82,11 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
     #[inline(always)]
     pub(super) fn blow(&self, bounce: &BounceBlock, normal_impulse: L, bounces: L::Mask, i: usize) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let BounceBlock { absorbed, resting: [resting, _], approach, restitution, .. } = bounce;
-        let [absorbed, resting, approach, restitution] =
-            [absorbed, resting, approach, restitution].map(|from| L::load(&from[i..]));
+        // Not by `map` of an array: with four loads it is not inlined, and the loads become calls.
+        let absorbed = L::load(&bounce.absorbed[i..]);
+        let resting = L::load(&bounce.resting[0][i..]);
+        let approach = L::load(&bounce.approach[i..]);
+        let restitution = L::load(&bounce.restitution[i..]);
         let twice = L::splat(2.0) * self.rows.given_back(self.elapsed, restitution);
         let most = resting + (twice * (absorbed.max(zero) * self.normal_mass)).sqrt();
         let beyond = one - most / normal_impulse.max(L::splat(f32::MIN_POSITIVE));
