@@ -117,6 +117,15 @@ pub(crate) struct AtRest<'a> {
     pub deepest: f32,
 }
 
+fn is_awake(bodies: &Bodies, slot: usize) -> bool {
+    bodies.columns.inv_mass[slot] > 0.0
+}
+
+/// The slots of the bodies that are awake.
+fn awake(bodies: &Bodies) -> impl Iterator<Item = usize> + '_ {
+    (0..bodies.len).filter(|&slot| is_awake(bodies, slot))
+}
+
 /// The islands of awake bodies, and the memory to find them.
 #[derive(Default)]
 pub(crate) struct Islands {
@@ -139,64 +148,77 @@ impl Islands {
         rest: Option<AtRest<'_>>,
     ) {
         let bodies = bonds.bodies;
-        let c = &bodies.columns;
-        let awake = |slot: usize| c.inv_mass[slot] > 0.0;
-        let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
-        let Islands { sets, restless, held, weights, calm } = self;
-        sets.reset(bodies.len);
-        for flags in [&mut *restless, &mut *held] {
-            flags.clear();
-            resize(flags, bodies.len);
+        self.bind(bonds);
+        if let Some(rest) = rest {
+            self.find_restless(bonds, rest);
         }
-        bonds.visit(|a, b| match (awake(a), awake(b)) {
-            (true, true) => sets.unite(a as u32, b as u32),
-            // A body that a driven body pushes does not come to rest, even if something holds it where it is.
-            (true, false) => restless[a] |= driven(b),
-            (false, true) => restless[b] |= driven(a),
-            (false, false) => {}
-        });
-        if let Some(AtRest { weight, deepest }) = rest {
-            if deepest.is_finite() {
-                bonds.contacts.visit_near(|[a, b], gap| {
-                    let is_deep = gap < -deepest;
-                    restless[a] |= is_deep;
-                    restless[b] |= is_deep;
-                });
-            }
-            bonds.visit_held(|a, b| {
-                held[a] |= !awake(b);
-                held[b] |= !awake(a);
-            });
-            bonds.visit_hung(|slot| held[slot] = true);
-            weights.clear();
-            weights.resize(bodies.len, [0.0; 2]);
-            for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
-                let root = sets.find(slot as u32) as usize;
-                let own = weight(slot);
-                held[root] |= held[slot] || own.is_none();
-                let own = f64::from(own.unwrap_or(0.0));
-                weights[root] = [weights[root][0] + own, weights[root][1] + own.abs()];
-            }
-            // Weights that carry each other fall as little as none.
-            let falls = |root: usize| weights[root][0].abs() > BALANCED * weights[root][1];
-            for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
-                let root = sets.find(slot as u32) as usize;
-                restless[root] |= !held[root] && falls(root);
-            }
-        }
-        for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
+        let Islands { sets, restless, calm, .. } = self;
+        for slot in awake(bodies) {
             if !may_sleep.is_none_or(|may| may(slot)) || restless[slot] {
                 restless[sets.find(slot as u32) as usize] = true;
             }
         }
         calm.clear();
-        for slot in (0..bodies.len).filter(|&slot| awake(slot)) {
+        for slot in awake(bodies) {
             let root = sets.find(slot as u32);
             if may_sleep.is_none() || !restless[root as usize] {
                 calm.push([root, slot as u32]);
             }
         }
         calm.sort_unstable();
+    }
+
+    /// Unites the bodies that are bound to each other, and marks those that a driven body pushes.
+    fn bind(&mut self, bonds: &Bonds<'_>) {
+        let bodies = bonds.bodies;
+        let c = &bodies.columns;
+        let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
+        let Islands { sets, restless, .. } = self;
+        sets.reset(bodies.len);
+        restless.clear();
+        resize(restless, bodies.len);
+        bonds.visit(|a, b| match (is_awake(bodies, a), is_awake(bodies, b)) {
+            (true, true) => sets.unite(a as u32, b as u32),
+            // A body that a driven body pushes does not come to rest, even if something holds it where it is.
+            (true, false) => restless[a] |= driven(b),
+            (false, true) => restless[b] |= driven(a),
+            (false, false) => {}
+        });
+    }
+
+    /// Marks the bodies that overlap deeply, and the islands that fall, though slowly: nothing holds them.
+    fn find_restless(&mut self, bonds: &Bonds<'_>, AtRest { weight, deepest }: AtRest<'_>) {
+        let bodies = bonds.bodies;
+        let Islands { sets, restless, held, weights, .. } = self;
+        if deepest.is_finite() {
+            bonds.contacts.visit_near(|[a, b], gap| {
+                let is_deep = gap < -deepest;
+                restless[a] |= is_deep;
+                restless[b] |= is_deep;
+            });
+        }
+        held.clear();
+        resize(held, bodies.len);
+        bonds.visit_held(|a, b| {
+            held[a] |= !is_awake(bodies, b);
+            held[b] |= !is_awake(bodies, a);
+        });
+        bonds.visit_hung(|slot| held[slot] = true);
+        weights.clear();
+        weights.resize(bodies.len, [0.0; 2]);
+        for slot in awake(bodies) {
+            let root = sets.find(slot as u32) as usize;
+            let own = weight(slot);
+            held[root] |= held[slot] || own.is_none();
+            let own = f64::from(own.unwrap_or(0.0));
+            weights[root] = [weights[root][0] + own, weights[root][1] + own.abs()];
+        }
+        // Weights that carry each other fall as little as none.
+        let falls = |root: usize| weights[root][0].abs() > BALANCED * weights[root][1];
+        for slot in awake(bodies) {
+            let root = sets.find(slot as u32) as usize;
+            restless[root] |= !held[root] && falls(root);
+        }
     }
 
     /// The number of bodies in the islands that were found.

@@ -139,17 +139,30 @@ impl Reach {
 
     /// Finds the islands that nothing touches, but that a body may reach in this step.
     pub(crate) fn find_reached(&mut self, before: Before<'_>) {
-        let Reach { near, of_slot, neighbours, rounds, found } = self;
-        found.clear();
-        near.clear();
+        self.found.clear();
+        self.near.clear();
         let bodies = before.bonds.bodies;
-        if *rounds < ROUNDS {
-            before.bonds.contacts.visit_near_sleepers(|slot| bodies.is_asleep(slot), |pair| near.push(pair));
+        if self.rounds < ROUNDS {
+            let near = |pair| self.near.push(pair);
+            before.bonds.contacts.visit_near_sleepers(|slot| bodies.is_asleep(slot), near);
         }
-        if near.is_empty() {
+        if self.near.is_empty() {
             return;
         }
-        *rounds += 1;
+        self.rounds += 1;
+        self.ask(before);
+        self.carry(before);
+        for pair in &self.near {
+            let by = self.of_slot[pair.awake as usize] - before.gap_after(pair);
+            let island = bodies.island(pair.asleep as usize).filter(|_| by > 0.0);
+            self.found.extend(island.map(|island| Found { island, slot: pair.asleep, by }));
+        }
+    }
+
+    /// Marks the bodies near sleeping ones, and those through which a blow may be passed on to them.
+    fn ask(&mut self, before: Before<'_>) {
+        let Reach { near, of_slot, neighbours, .. } = self;
+        let bodies = before.bonds.bodies;
         of_slot.clear();
         of_slot.resize(bodies.len, UNKNOWN);
         let moves = |slot: usize| bodies.columns.inv_mass[slot] > 0.0;
@@ -167,7 +180,11 @@ impl Reach {
                 break;
             }
         }
-        let reach = Cell::from_mut(&mut of_slot[..]).as_slice_of_cells();
+    }
+
+    /// Finds how far the bodies that are asked for may get in this step.
+    fn carry(&mut self, before: Before<'_>) {
+        let reach = Cell::from_mut(&mut self.of_slot[..]).as_slice_of_cells();
         let is_asked_for = |slot: usize| reach[slot].get() >= 0.0;
         let carry = |slot: usize, by: f32| {
             let further = is_asked_for(slot) && by > reach[slot].get();
@@ -197,11 +214,6 @@ impl Reach {
             if !changed {
                 break;
             }
-        }
-        for pair in &*near {
-            let by = reach[pair.awake as usize].get() - before.gap_after(pair);
-            let island = bodies.island(pair.asleep as usize).filter(|_| by > 0.0);
-            found.extend(island.map(|island| Found { island, slot: pair.asleep, by }));
         }
     }
 }

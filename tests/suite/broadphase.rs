@@ -291,26 +291,34 @@ fn edits_need_no_new_list() {
 #[test]
 fn tumbling_bodies_are_paired_anew() {
     const STEPS: usize = 60;
-    // When such pairs were kept in the far tile alone, which limited such bodies to a few, the counts were 48 and 30
-    // lists; now 39 or 41, and 27 or fewer, as the heaps happen to tumble.
-    for (name, bodies, most) in [("tumbler", 1_000, 43), ("junkyard", 1_500, 27)] {
-        let mut worlds = [Isa::Auto, Isa::Scalar].map(|isa| {
-            let scene = granule::scene::builtin(name, bodies, 1).unwrap();
-            let mut world = scene.build().unwrap();
-            world.set_settings(Settings { isa, continuous: false, ..*world.settings() }).unwrap();
-            world
-        });
-        let mut lists = 0;
-        for step in 0..40 + STEPS {
-            worlds.iter_mut().for_each(World::step);
-            let [wide, scalar] = &worlds;
-            if step % 4 == 0 {
-                wide.validate().unwrap_or_else(|error| panic!("{name}, step {step}: {error}"));
-                assert_eq!(wide.state_hash(), scalar.state_hash(), "{name}, step {step}");
+    // When such pairs were kept in the far tile alone, which limited such bodies to a few, the counts were 48 and 30 lists.
+    for (name, sizes, most) in [
+        ("tumbler", [800, 900, 1_000, 1_100, 1_200], 40),
+        ("junkyard", [1_300, 1_400, 1_500, 1_600, 1_700], 27),
+    ] {
+        let mut lists = [0; 5];
+        for (bodies, lists) in sizes.into_iter().zip(&mut lists) {
+            let mut worlds = [Isa::Auto, Isa::Scalar].map(|isa| {
+                let scene = granule::scene::builtin(name, bodies, 1).unwrap();
+                let mut world = scene.build().unwrap();
+                world.set_settings(Settings { isa, continuous: false, ..*world.settings() }).unwrap();
+                world
+            });
+            for step in 0..40 + STEPS {
+                worlds.iter_mut().for_each(World::step);
+                let [wide, scalar] = &worlds;
+                if step % 4 == 0 {
+                    wide.validate()
+                        .unwrap_or_else(|error| panic!("{bodies} of {name}, step {step}: {error}"));
+                    assert_eq!(wide.state_hash(), scalar.state_hash(), "{bodies} of {name}, step {step}");
+                }
+                *lists += usize::from(step >= 40 && wide.list_age() == 1);
             }
-            lists += usize::from(step >= 40 && wide.list_age() == 1);
         }
-        assert!(lists <= most, "{name}: {lists} lists in {STEPS} steps");
+        // One heap tumbles otherwise than the next: one body that is thrown ends a list. So the bound is one of the mean.
+        println!("{name}: {lists:?} lists in {STEPS} steps");
+        let all: usize = lists.iter().sum();
+        assert!(all <= most * lists.len(), "{name}: {lists:?} lists in {STEPS} steps");
     }
 }
 

@@ -192,7 +192,7 @@ fn hinges_break() {
 /// Contract: curtains of planks with a little damping come to rest after the blows: of 24 such scenes, in ten or more all planks
 /// sleep within 40 s, those that hang and those that have fallen on the floor. (It was 13 or 14 when this was written, as chance has it: in the
 /// others planks lie folded on a ball and rock. A contact's normal is that of the step's start, which feeds such rocking by as much as the damping
-/// takes. Undamped, curtains may swing for minutes, as frictionless hinges do: five of the eight sleep within 90 s.)
+/// takes. Undamped, curtains may swing for minutes, as frictionless hinges do: about every second sleeps within 90 s.)
 #[test]
 fn hinges_come_to_rest() {
     let rests = |seed: &u64| {

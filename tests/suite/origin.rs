@@ -195,27 +195,33 @@ fn queries_see_it_at_once() {
 /// Contract: a pyramid stands at 4 km and at 16 km about as it does at the origin.
 #[test]
 fn accuracy() {
-    // At 4,096 m the left half lies below a power of two, where places are twice as fine: what a box is moved by is another rounding.
-    let places =
-        [(0.0, 5.5e-3, 1.0e-4), (4_096.0, 7.0e-3, 0.016), (4_109.0, 7.0e-3, 0.016), (16_000.0, 0.011, 0.1)];
-    for (far, most, fastest) in places {
-        let origin = Vec2::splat(far);
-        let mut world = world(Settings { sleep: false, ..Settings::default() });
-        world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), origin)).unwrap();
-        let mut boxes = Vec::new();
-        for row in 0..10 {
-            for i in 0..10 - row {
-                let place = Vec2::new(i as f32 * 1.1 + row as f32 * 0.55, 0.5 + row as f32);
-                let desc = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), origin + place);
-                boxes.push((world.add_body(&desc).unwrap(), origin + place));
+    // Places at one distance: how fast the boxes creep is chance, of roundings of places. (At 4,096 m the left half lies below a power of two, where
+    // places are twice as fine.) So the bound of the speed is one of the mean.
+    for (places, most, fastest) in
+        [(&[0.0][..], 5.5e-3, 1.0e-4), (&[4_096.0, 4_109.0], 7.0e-3, 0.01), (&[16_000.0], 0.011, 0.1)]
+    {
+        let mut mean_speed = 0.0;
+        for &far in places {
+            let origin = Vec2::splat(far);
+            let mut world = world(Settings { sleep: false, ..Settings::default() });
+            world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), origin)).unwrap();
+            let mut boxes = Vec::new();
+            for row in 0..10 {
+                for i in 0..10 - row {
+                    let place = Vec2::new(i as f32 * 1.1 + row as f32 * 0.55, 0.5 + row as f32);
+                    let desc = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), origin + place);
+                    boxes.push((world.add_body(&desc).unwrap(), origin + place));
+                }
             }
+            steps(&mut world, 600);
+            let states = || boxes.iter().map(|&(body, start)| (state(&world, body), start));
+            let shifted = states().map(|(now, start)| now.position.distance(start)).fold(0.0, f32::max);
+            let speed = states().map(|(now, _)| now.velocity.length()).fold(0.0, f32::max);
+            println!("at {far} m: shifted by {shifted} m, at most {speed} m/s");
+            assert!(shifted < most, "at {far} m: {shifted} m");
+            mean_speed += speed / places.len() as f32;
         }
-        steps(&mut world, 600);
-        let states = || boxes.iter().map(|&(body, start)| (state(&world, body), start));
-        let shifted = states().map(|(now, start)| now.position.distance(start)).fold(0.0, f32::max);
-        let speed = states().map(|(now, _)| now.velocity.length()).fold(0.0, f32::max);
-        println!("at {far} m: shifted by {shifted} m, at most {speed} m/s");
-        assert!(shifted < most && speed < fastest, "at {far} m: {shifted} m, {speed} m/s");
+        assert!(mean_speed < fastest, "at {places:?} m: {mean_speed} m/s");
     }
 }
 

@@ -1,7 +1,7 @@
 //! A single impact: energy, rebound, exchange of velocities, Coulomb's law for the impulse.
 
 use super::*;
-use granule::Polygon;
+use granule::{Part, Polygon};
 use std::f32::consts::PI;
 
 each_solver! { octagon_that_lands_almost_flat_keeps_its_energy }
@@ -226,51 +226,89 @@ fn fast_landing_is_no_load(form: &Form, settings: Settings) {
 /// What falls on a body that lies on the floor makes no energy, whatever their restitution, sizes and shapes: the floor throws back no more than it
 /// took. (A circle that came at 10 m/s to one of a 25th of its mass left at 144 m/s.)
 fn falls_on_what_rests_make_no_energy(settings: Settings) {
-    let shapes: [fn(f32) -> Shape; 3] =
-        [Shape::circle, |r| Shape::oriented_box(r, r), |r| Shape::aabb(1.3 * r, r)];
+    let mut cases = Cases::new("fall", &settings);
     let sizes = [(0.1f32, 0.5f32), (0.12, 0.56), (0.3, 0.5), (0.5, 0.5), (0.5, 0.1)];
-    for (shape, (below, above)) in shapes.into_iter().flat_map(|shape| sizes.map(|sizes| (shape, sizes))) {
+    let substeps = [1u8, 2, 4, 8];
+    for (lump, (below, above)) in LUMPS.iter().flat_map(|lump| sizes.map(|sizes| (lump, sizes))) {
         for (restitution, speed, substeps) in [1.0f32, 0.8, 0.5]
             .into_iter()
             .flat_map(|e| [4.0f32, 10.0, 30.0].map(|v| (e, v)))
-            .flat_map(|(e, v)| [1, 2, 4, 8].map(|n| (e, v, n)))
+            .flat_map(|(e, v)| substeps.map(|n| (e, v, n)))
         {
             for phase in 0..8u8 {
-                let mut world = world(Settings { substeps, ..settings });
                 let material = Material { restitution, ..Material::default() };
+                let mut world = world(Settings { substeps: substeps.into(), ..settings });
                 let floor = Shape::half_space(Vec2::Y, 0.0);
                 world.add_body(&BodyDesc { material, ..BodyDesc::fixed(floor, Vec2::ZERO) }).unwrap();
-                let at = |size: f32, y: f32| BodyDesc {
-                    material,
-                    ..BodyDesc::dynamic(shape(size), Vec2::new(0.0, y))
-                };
-                let resting = world.add_body(&at(below, below)).unwrap();
+                let resting = lump.add(&mut world, material, below, lump.height * below, 0.0);
                 steps(&mut world, 30);
-                let height = 2.0 * below + above + 0.05 + speed / 60.0 * (1.0 + 0.125 * f32::from(phase));
-                let velocity = Vec2::new(0.0, -speed);
-                let falling = world.add_body(&BodyDesc { velocity, ..at(above, height) }).unwrap();
+                let gap = 0.05 + speed / 60.0 * (1.0 + 0.125 * f32::from(phase));
+                let height = lump.height * (2.0 * below + above) + gap;
+                let falling = lump.add(&mut world, material, above, height, -speed);
                 let energy = |world: &World| {
                     let of = |body: BodyHandle| {
                         let (mass, now) = (world.mass(body).unwrap(), state(world, body));
-                        let spin = 0.5 * world.inertia(body).unwrap_or(0.0) * now.angular_velocity.powi(2);
-                        let spin = if spin.is_finite() { spin } else { 0.0 };
+                        let spin = match now.angular_velocity {
+                            0.0 => 0.0,
+                            omega => 0.5 * world.inertia(body).unwrap() * omega.powi(2),
+                        };
                         mass * (0.5 * now.velocity.length_squared() + G * now.position.y) + spin
                     };
                     of(resting) + of(falling)
                 };
                 let start = energy(&world);
-                for step in 0..12 {
+                let gain = (0..12).fold(0.0f32, |most, _| {
                     world.step();
-                    let gain = energy(&world) / start;
-                    assert!(
-                        gain < 1.01,
-                        "{:?} on {:?}, e {restitution}, {speed} m/s, {substeps} substeps, phase {phase}, step {step}: {gain}",
-                        shape(above),
-                        shape(below)
-                    );
-                }
+                    most.max(energy(&world) / start)
+                });
+                // A body that bounces on nothing but the floor gains as much for a moment: it turns round with the speed that gravity gives it by the
+                // end of the substep. Under a body of one shape it never showed.
+                let kick = if lump.side > 0.0 { 2.0 * G / (60.0 * f32::from(substeps) * speed) } else { 0.0 };
+                cases.holds(gain < 1.01 + kick, || {
+                    let name = lump.name;
+                    format!("{name} of {above} m on one of {below} m, e {restitution}, {speed} m/s, {substeps} substeps, phase {phase}: {gain}")
+                });
             }
         }
+    }
+    cases.finish();
+}
+
+/// A shape of any size that lies on its base, and is as wide on both sides of its centre.
+struct Lump {
+    name: &'static str,
+    /// From the base to the centre, times the size.
+    height: f32,
+    /// The first shape of a size, and where it is beside the centre, times the size. If it is not at the centre, there is one more on the other side.
+    shape: fn(f32) -> Shape,
+    side: f32,
+}
+
+const LUMPS: [Lump; 7] = [
+    Lump { name: "circle", height: 1.0, shape: Shape::circle, side: 0.0 },
+    Lump { name: "box", height: 1.0, shape: |r| Shape::oriented_box(r, r), side: 0.0 },
+    Lump { name: "aabb", height: 1.0, shape: |r| Shape::aabb(1.3 * r, r), side: 0.0 },
+    Lump { name: "capsule", height: 0.5, shape: |r| Shape::capsule(r, 0.5 * r), side: 0.0 },
+    Lump { name: "hexagon", height: 0.866, shape: six_corners, side: 0.0 },
+    Lump { name: "two boxes", height: 0.6, shape: |r| Shape::oriented_box(0.4 * r, 0.6 * r), side: 0.45 },
+    Lump { name: "two capsules", height: 0.4, shape: |r| Shape::capsule(0.3 * r, 0.4 * r), side: 0.75 },
+];
+
+fn six_corners(radius: f32) -> Shape {
+    let corner = |k: usize| Vec2::from_angle(k as f32 * PI / 3.0) * radius;
+    Shape::Polygon(Polygon::new(&std::array::from_fn::<_, 6, _>(corner)).unwrap().0)
+}
+
+impl Lump {
+    fn add(&self, world: &mut World, material: Material, size: f32, height: f32, speed: f32) -> BodyHandle {
+        let side = Vec2::new(self.side * size, 0.0);
+        let desc = BodyDesc::dynamic((self.shape)(size), Vec2::new(0.0, height) - side);
+        let body = world.add_body(&BodyDesc { material, velocity: Vec2::new(0.0, speed), ..desc }).unwrap();
+        if self.side > 0.0 {
+            let part = Part { material, ..Part::new((self.shape)(size), 2.0 * side) };
+            world.add_part(body, &part).unwrap();
+        }
+        body
     }
 }
 

@@ -258,12 +258,13 @@ fn what_overlaps_does_not_sleep() {
         }
         let overlap = |world: &World| world.contacts().map(|contact| -contact.separation).fold(0.0, f32::max);
         let mut deepest = 0.0f32;
-        let asleep = (0..6_000).any(|_| {
+        let asleep = (0..6_000).find(|_| {
             world.step();
             deepest = deepest.max(overlap(&world));
             world.awake_count() == 0
         });
-        assert!(asleep && deepest > 0.1, "{} awake, {deepest} m deep", world.awake_count());
+        println!("{deepest} m deep, asleep after {asleep:?} steps");
+        assert!(asleep.is_some() && deepest > 0.1, "{} awake, {deepest} m deep", world.awake_count());
         assert!(overlap(&world) < 0.041, "asleep, and {} m deep", overlap(&world));
     }
 }
