@@ -177,8 +177,9 @@ impl Bodies {
         (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
-        c.linear_damping[slot] = desc.linear_damping;
-        c.angular_damping[slot] = desc.angular_damping;
+        // No −0: a column that is not in use has nothing but 0, bit for bit.
+        c.linear_damping[slot] = desc.linear_damping + 0.0;
+        c.angular_damping[slot] = desc.angular_damping + 0.0;
         c.material[slot] = material;
         c.category[slot] = desc.filter.category;
         c.mask[slot] = desc.filter.mask;
@@ -242,8 +243,8 @@ impl Bodies {
         let limits = MotionLimits {
             lock_x: desc.lock_x,
             lock_y: desc.lock_y,
-            max_speed: desc.max_speed.unwrap_or(f32::INFINITY),
-            max_spin: desc.max_angular_speed.unwrap_or(f32::INFINITY),
+            max_speed: desc.max_speed.unwrap_or(f32::INFINITY) + 0.0,
+            max_spin: desc.max_angular_speed.unwrap_or(f32::INFINITY) + 0.0,
         };
         if limits != MotionLimits::default() {
             self.own.set_limits(index, limits);

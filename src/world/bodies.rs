@@ -401,7 +401,7 @@ impl World {
         check_range("angular_damping", angular, 0.0, 1.0e6)?;
         self.wake(slot);
         let c = &mut self.bodies.columns;
-        (c.linear_damping[slot], c.angular_damping[slot]) = (linear, angular);
+        (c.linear_damping[slot], c.angular_damping[slot]) = (linear + 0.0, angular + 0.0);
         self.bodies.any_damping |= linear != 0.0 || angular != 0.0;
         Ok(())
     }

@@ -225,7 +225,7 @@ impl World {
         let slot = self.good_slot(body, "max_speed")?;
         check_range("max_speed", linear.unwrap_or(0.0), 0.0, MAX_SPEED)?;
         check_range("max_angular_speed", angular.unwrap_or(0.0), 0.0, MAX_SPEED)?;
-        let most = |value: Option<f32>| value.unwrap_or(f32::INFINITY);
+        let most = |value: Option<f32>| value.unwrap_or(f32::INFINITY) + 0.0;
         let limits = self.bodies.own.limits(body.index);
         self.set_limits(slot, MotionLimits { max_speed: most(linear), max_spin: most(angular), ..limits });
         Ok(())

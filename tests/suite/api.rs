@@ -2,6 +2,7 @@
 //! that goes bad is set aside, and events pair up.
 
 mod levels;
+mod negative_zero;
 mod quality;
 mod quarantine;
 mod refusals;

@@ -7,6 +7,8 @@ use glam::Vec2;
 
 /// How many islands, one behind the other, wake in front of a blow at once. What sleeps further behind is a wall for this step.
 const DEPTH: usize = 8;
+/// Up to how many bodies an island passes a blow on from all of them: a figure, or a row of bodies that are joined.
+const SMALL: usize = 16;
 
 impl World {
     /// Runs after the narrowphase. Wakes the islands that something awake touches, or may reach in this step, and makes the step's list again
@@ -74,11 +76,13 @@ impl World {
         let leeway = from.by.min(self.settings.speculative_distance());
         let place = |slot: usize| (self.bodies.position(slot), self.bodies.bounds(slot));
         let (centre, extent) = place(from.slot as usize);
-        let members = self.sleep.island(from.island).members.iter();
-        for slot in members.filter_map(|&body| self.bodies.slot_of(body).ok()) {
+        let members = &self.sleep.island(from.island).members;
+        let is_small = members.len() <= SMALL;
+        for slot in members.iter().filter_map(|&body| self.bodies.slot_of(body).ok()) {
             let (position, bounds) = place(slot);
-            // A blow is not carried far through an island.
-            let is_far = (position - centre).abs().cmpgt(bounds + extent + Vec2::splat(from.by)).any();
+            // A blow is not carried far through a large island.
+            let is_far =
+                !is_small && (position - centre).abs().cmpgt(bounds + extent + Vec2::splat(from.by)).any();
             if is_far {
                 continue;
             }
