@@ -2,6 +2,7 @@
 
 use super::World;
 use super::pairs::ListState;
+use super::parts::check_places;
 use super::record::Call;
 use crate::body::compound::Part;
 use crate::body::mass::mass_of_parts;
@@ -69,7 +70,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is not a circle, box,
     /// capsule, segment or polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre would be
-    /// beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; `frame.position` or `anchor`, if the
+    /// beyond [`World::MAX_COORDINATE`], move faster than [`World::MAX_SPEED`] or be further than [`Shape::MAX_EXTENT`] from a part; `frame.position` or `anchor`, if the
     /// point of a joint or link would be too far from the new centre; a quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
         self.record(|| Call::AddPart(body, *part));
@@ -109,6 +110,8 @@ impl World {
         for (value, max) in [(moved.position, MAX_COORDINATE), (moved.velocity, MAX_SPEED)] {
             check_vec("part.position", value, max)?;
         }
+        check_places(&self.parts(self.bodies.handle(slot))?, centre)?;
+        check_places(parts, centre)?;
         self.check_centre(slot, centre)?;
         self.disturb(slot);
         self.bodies.add_parts(slot, parts, mass, &moved);

@@ -117,9 +117,7 @@ impl World {
             check_vec("part.position", value, max)?;
         }
         if parts.len() > 1 || centre != Vec2::ZERO {
-            for part in parts {
-                check_vec("part.position", part.position - centre, Shape::MAX_EXTENT)?;
-            }
+            check_places(parts, centre)?;
         }
         self.check_centre(slot, centre)?;
         let index = self.bodies.handle(slot).index;
@@ -179,4 +177,9 @@ impl Bodies {
         let of = crate::body::mass::mass_of_parts(parts);
         if of.mass > 0.0 { of.centre.as_vec2() } else { Vec2::ZERO }
     }
+}
+
+/// Checks that no part would be too far from a new centre.
+pub(super) fn check_places(parts: &[Part], centre: Vec2) -> Result<(), Error> {
+    parts.iter().try_for_each(|part| check_vec("part.position", part.position - centre, Shape::MAX_EXTENT))
 }

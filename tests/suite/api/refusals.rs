@@ -282,3 +282,20 @@ fn parts_cannot_put_a_body_beyond_the_limits() {
         world.add_part(body, &Part::new(Shape::circle(5.0), Vec2::new(-0.5, 0.0))).unwrap();
     }
 }
+
+/// Contract: a part that is far off is refused if another one would be too far from the new centre, alone and as one of many; the world stays as it
+/// was, and can be cloned.
+#[test]
+fn parts_stay_near_their_centre() {
+    let mut world = World::new(Settings::default()).unwrap();
+    let body = world.add_body(&BodyDesc::dynamic(Shape::circle(0.3), Vec2::ZERO)).unwrap();
+    world.add_part(body, &Part::new(Shape::circle(0.3), Vec2::new(-2.0, 0.0))).unwrap();
+    let hash = world.state_hash();
+    let far = Part::new(Shape::circle(3_000.0), Vec2::new(1.0e6, 0.0));
+    let errors = [world.add_part(body, &far), world.add_parts(body, &[far])];
+    for error in errors {
+        assert!(matches!(error, Err(Error::OutOfRange { field: "part.position", .. })), "{error:?}");
+    }
+    assert_eq!((world.state_hash(), world.parts(body).unwrap().len()), (hash, 2));
+    assert_eq!(world.clone().state_hash(), hash);
+}
