@@ -65,7 +65,12 @@ impl Bonds<'_> {
     fn visit_held(&self, mut visit: impl FnMut(usize, usize)) {
         self.contacts.visit_pressed(&mut visit);
         self.hull_solver.visit_touching(self.bodies, &mut visit);
-        self.visit_joined(&mut visit);
+        let is_there = |slot: usize| !self.bodies.is_disabled(slot);
+        self.visit_joined(|a, b| {
+            if is_there(a) && is_there(b) {
+                visit(a, b);
+            }
+        });
     }
 
     /// Visits the slots of bodies with joints that bind them to the world.
@@ -130,9 +135,11 @@ fn awake(bodies: &Bodies) -> impl Iterator<Item = usize> + '_ {
 #[derive(Default)]
 pub(crate) struct Islands {
     sets: DisjointSets,
+    /// Those that hold each other: a body that is only touched is not held.
+    holding: DisjointSets,
     restless: Vec<bool>,
     held: Vec<bool>,
-    /// The sum of the weights of each island, and that of their amounts.
+    /// The sum of the weights of those that hold each other, and that of their amounts.
     weights: Vec<[f64; 2]>,
     /// The bodies of the islands that may sleep: the least slot of the island, then the body's own; in order.
     calm: Vec<[u32; 2]>,
@@ -186,10 +193,11 @@ impl Islands {
         });
     }
 
-    /// Marks the bodies that overlap deeply, and the islands that fall, though slowly: nothing holds them.
+    /// Marks the bodies that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an island that was held
+    /// held all of them, what fell beside a body on a shelf and touched it slept in the air.)
     fn find_restless(&mut self, bonds: &Bonds<'_>, AtRest { weight, deepest }: AtRest<'_>) {
         let bodies = bonds.bodies;
-        let Islands { sets, restless, held, weights, .. } = self;
+        let Islands { holding, restless, held, weights, .. } = self;
         if deepest.is_finite() {
             bonds.contacts.visit_near(|[a, b], gap| {
                 let is_deep = gap < -deepest;
@@ -199,15 +207,18 @@ impl Islands {
         }
         held.clear();
         resize(held, bodies.len);
-        bonds.visit_held(|a, b| {
-            held[a] |= !is_awake(bodies, b);
-            held[b] |= !is_awake(bodies, a);
+        holding.reset(bodies.len);
+        bonds.visit_held(|a, b| match (is_awake(bodies, a), is_awake(bodies, b)) {
+            (true, true) => holding.unite(a as u32, b as u32),
+            (true, false) => held[a] = true,
+            (false, true) => held[b] = true,
+            (false, false) => {}
         });
         bonds.visit_hung(|slot| held[slot] = true);
         weights.clear();
         weights.resize(bodies.len, [0.0; 2]);
         for slot in awake(bodies) {
-            let root = sets.find(slot as u32) as usize;
+            let root = holding.find(slot as u32) as usize;
             let own = weight(slot);
             held[root] |= held[slot] || own.is_none();
             let own = f64::from(own.unwrap_or(0.0));
@@ -216,8 +227,8 @@ impl Islands {
         // Weights that carry each other fall as little as none.
         let falls = |root: usize| weights[root][0].abs() > BALANCED * weights[root][1];
         for slot in awake(bodies) {
-            let root = sets.find(slot as u32) as usize;
-            restless[root] |= !held[root] && falls(root);
+            let root = holding.find(slot as u32) as usize;
+            restless[slot] |= !held[root] && falls(root);
         }
     }
 

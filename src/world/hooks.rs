@@ -71,6 +71,7 @@ impl World {
     /// Notes that pairs may touch that did not before, or the reverse, and that contacts have other coefficients.
     fn mixing_changed(&mut self) {
         self.wake_all();
+        self.bodies.forget_rest();
         self.list = ListState::Void;
     }
 

@@ -293,11 +293,11 @@ impl World {
         if desc.ends != old.desc.ends {
             return Err(Error::Invalid { field: "ends", reason: "a joint keeps its ends" });
         }
-        self.wake_joint(desc);
         let same_kind = std::mem::discriminant(&desc.kind) == std::mem::discriminant(&old.desc.kind);
         if !same_kind && self.joints.gear_of(joint.index).is_some() {
             return Err(Error::Invalid { field: "kind", reason: "a gear couples this joint" });
         }
+        self.wake_joint(desc);
         if desc.collide_connected != old.desc.collide_connected {
             self.part(&old.desc, false);
         }
@@ -394,7 +394,9 @@ impl World {
         let JointKind::Target { target, .. } = &mut desc.kind else {
             return Err(Error::Invalid { field: "joint", reason: "not a target joint" });
         };
-        *target = to;
+        if std::mem::replace(target, to) == to {
+            return Ok(());
+        }
         desc.validate()?;
         self.wake_joint(&desc);
         if let Some(joint) = self.joints.at_mut(joint.index) {

@@ -28,9 +28,11 @@ impl World {
         let Some(place) = parts.get_mut(index) else {
             return Err(Error::Invalid { field: "part", reason: "the body has no such part" });
         };
-        *place = *part;
+        let is_other = std::mem::replace(place, *part).material != part.material;
         let centre = self.bodies.centre_of(slot, &parts);
-        self.replace_parts(slot, &parts, centre, None)
+        self.replace_parts(slot, &parts, centre, None)?;
+        self.note_material(slot, is_other);
+        Ok(())
     }
 
     /// Removes a part of a body. The parts behind it move up by one. Mass, centre and moment of inertia follow, unless they were set by
@@ -98,9 +100,20 @@ impl World {
         let slot = self.good_slot(body, "material")?;
         material.validate()?;
         let mut parts = self.parts(body)?;
+        let is_other = parts.iter().any(|part| part.material != *material);
         parts.iter_mut().for_each(|part| part.material = *material);
         let centre = self.bodies.centre_of(slot, &parts);
-        self.replace_parts(slot, &parts, centre, None)
+        self.replace_parts(slot, &parts, centre, None)?;
+        self.note_material(slot, is_other);
+        Ok(())
+    }
+
+    /// Notes that a body may have another material. What lies on a body that nothing moves may now slide or be conveyed: all begin anew to count for
+    /// how long they have been at rest.
+    fn note_material(&mut self, slot: usize, is_other: bool) {
+        if is_other && !self.bodies.is_movable(slot) {
+            self.bodies.forget_rest();
+        }
     }
 
     /// Replaces all shapes of a body. Its centre moves to `centre`, a point in its present axes; the shapes stay where they are.

@@ -271,11 +271,9 @@ impl World {
         }
     }
 
-    /// Wakes the islands of the bodies that a joint, or the joints of a gear, join.
+    /// Wakes the islands of the bodies that a joint, or the joints of a gear, join. They begin anew to count for how long they have been at rest.
     pub(super) fn wake_joint(&mut self, desc: &JointDesc) {
-        if self.bodies.asleep_count > 0 {
-            self.wake_bodies(self.joints.bodies_of_any(desc).into_iter().flatten());
-        }
+        self.wake_bodies(self.joints.bodies_of_any(desc).into_iter().flatten());
     }
 
     /// Wakes all bodies.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::state;
-use granule::{JointDesc, LinkDesc, Locks, Part};
+use granule::{JointDesc, JointHandle, LinkDesc, Locks, Mixed, Part};
 use std::collections::BTreeSet;
 
 /// Contract: an island sleeps after `time_to_sleep` at rest, all its bodies at once, each reported once; a step then changes nothing.
@@ -239,6 +239,87 @@ fn what_is_not_borne_does_not_sleep() {
     });
     world.add_joint(&JointDesc::distance(ends[0], ends[1], Vec2::ZERO, Vec2::ZERO, 2.0)).unwrap();
     until_asleep(&mut world, 120);
+}
+
+/// Contract: what a body touches that is held does not hold it, nor does a joint to a body that is not enabled.
+#[test]
+fn what_is_only_touched_does_not_hold() {
+    let slow = |settings: Settings| world(Settings { gravity: Vec2::new(0.0, -0.05), ..settings });
+    let shelf = || BodyDesc::fixed(Shape::oriented_box(0.25, 0.25), Vec2::new(-0.5, -0.25));
+    let cases: [fn(&mut World, BodyHandle); 3] = [
+        // On the shelf.
+        |world, _| drop(add(world, crate_at(-0.5, 0.0))),
+        // In the air.
+        |world, _| {
+            let locked = add(world, crate_at(-0.5, 0.0));
+            world.set_locks(locked, Locks { y: true, ..Locks::default() }).unwrap();
+        },
+        |world, falling| {
+            let frame = add(world, BodyDesc::fixed(Shape::circle(0.1), Vec2::new(0.0, 2.0)));
+            world.add_joint(&JointDesc::weld(frame, falling, Vec2::new(0.0, -1.75), Vec2::ZERO)).unwrap();
+            world.set_enabled(frame, false).unwrap();
+        },
+    ];
+    for (number, beside) in cases.into_iter().enumerate() {
+        for settings in [Settings::default(), Settings::projection()] {
+            let mut world = slow(settings);
+            add(&mut world, shelf());
+            let falling = add(&mut world, crate_at(0.0, 0.0));
+            beside(&mut world, falling);
+            steps(&mut world, 600);
+            let fallen = 0.25 - state(&world, falling).position.y;
+            assert!(fallen > 1.0, "case {number}: fell {fallen} m in 10 s");
+        }
+    }
+}
+
+/// Contract: edits that may move a body slowly begin its rest anew, in whichever step they come before it would fall asleep: of motors, springs, limits
+/// of a motor's force, the friction of two materials, and a belt.
+#[test]
+fn edits_begin_rest_anew() {
+    let with = |world: &mut World, joint: Option<JointHandle>, change: fn(JointDesc) -> JointDesc| {
+        let joint = joint.unwrap();
+        let desc = world.joint(joint).unwrap();
+        world.set_joint(joint, &change(desc)).unwrap();
+    };
+    let hung: [fn(JointDesc) -> JointDesc; 3] = [
+        |slider| slider.with_motor(0.0, 0.05),
+        |slider| slider.with_spring(0.0, 0.1, 1.0),
+        |slider| slider.with_motor(0.0, 100.0),
+    ];
+    let smooth = Mixed { static_friction: 0.0, dynamic_friction: 0.0, ..Mixed::default() };
+    assert_eq!(Mixed::default(), smooth);
+    let belt = Material { tangent_speed: 1.0, id: 1, ..Material::default() };
+    for number in 0..5usize {
+        for phase in 0..30 {
+            let gravity =
+                [Vec2::ZERO, Vec2::ZERO, Vec2::new(0.0, -0.5), Vec2::new(0.2, -0.5), Vec2::new(0.0, -0.5)];
+            let mut world = world(Settings { gravity: gravity[number], ..Settings::default() });
+            let material = Material { id: 1, ..Material::default() };
+            let floor = BodyDesc::fixed(Shape::oriented_box(50.0, 0.5), Vec2::new(0.0, -0.5));
+            let floor = add(&mut world, BodyDesc { material, ..floor });
+            let lifted = if number < 3 { 2.0 } else { 0.0 };
+            let crate_ = add(&mut world, BodyDesc { material, ..crate_at(0.0, lifted) });
+            let joint = hung.get(number).map(|kind| {
+                let anchor = Vec2::new(0.0, 0.75 + lifted);
+                let along = if number == 2 { std::f32::consts::FRAC_PI_2 } else { 0.0 };
+                let slider = JointDesc::prismatic(floor, crate_, anchor, Vec2::ZERO, along);
+                world.add_joint(&kind(slider)).unwrap()
+            });
+            steps(&mut world, phase);
+            match number {
+                0 => world.set_motor_speed(joint.unwrap(), 1.0).unwrap(),
+                1 => with(&mut world, joint, |slider| slider.with_spring(1.0, 0.1, 1.0)),
+                2 => with(&mut world, joint, |slider| slider.with_motor(0.0, 0.001)),
+                3 => world.set_pair_material(1, 1, Some(smooth)).unwrap(),
+                _ => world.set_material(floor, &belt).unwrap(),
+            }
+            let start = state(&world, crate_).position;
+            steps(&mut world, 240);
+            let moved = state(&world, crate_).position.distance(start);
+            assert!(moved > 0.1, "edit {number} after {phase} steps: moved by {moved} m in 4 s");
+        }
+    }
 }
 
 /// Contract: with the projection solver, which gives what it pushes apart no speed, crowded circles do not fall asleep before their overlaps are
