@@ -118,6 +118,8 @@ const BALANCED: f64 = 1.0e-3;
 pub(crate) struct AtRest<'a> {
     /// The weight of the body in a slot, in units of gravity; `None` if it does not move by itself though gravity pulls it.
     pub weight: &'a dyn Fn(usize) -> Option<f32>,
+    /// Whether the body in a slot was elsewhere at the start of the step, though it has no speed.
+    pub is_moved: &'a dyn Fn(usize) -> bool,
     /// How far bodies may overlap that rest, m.
     pub deepest: f32,
 }
@@ -193,9 +195,9 @@ impl Islands {
         });
     }
 
-    /// Marks the bodies that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an island that was held
+    /// Marks the bodies that are moved, those that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an island that was held
     /// held all of them, what fell beside a body on a shelf and touched it slept in the air.)
-    fn find_restless(&mut self, bonds: &Bonds<'_>, AtRest { weight, deepest }: AtRest<'_>) {
+    fn find_restless(&mut self, bonds: &Bonds<'_>, AtRest { weight, is_moved, deepest }: AtRest<'_>) {
         let bodies = bonds.bodies;
         let Islands { holding, restless, held, weights, .. } = self;
         if deepest.is_finite() {
@@ -219,6 +221,7 @@ impl Islands {
         weights.resize(bodies.len, [0.0; 2]);
         for slot in awake(bodies) {
             let root = holding.find(slot as u32) as usize;
+            restless[slot] |= is_moved(slot);
             let own = weight(slot);
             held[root] |= held[slot] || own.is_none();
             let own = f64::from(own.unwrap_or(0.0));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::state;
-use granule::{JointDesc, JointHandle, LinkDesc, Locks, Mixed, Part};
+use granule::{JointDesc, JointHandle, LinkDesc, Locks, Mixed, Part, Spring};
 use std::collections::BTreeSet;
 
 /// Contract: an island sleeps after `time_to_sleep` at rest, all its bodies at once, each reported once; a step then changes nothing.
@@ -276,6 +276,30 @@ fn what_is_only_touched_does_not_hold() {
             steps(&mut world, 600);
             let fallen = 0.25 - state(&world, falling).position.y;
             assert!(fallen > 1.0, "case {number}: fell {fallen} m in 10 s");
+        }
+    }
+}
+
+/// Contract: a body that a soft joint pulls to its place, without a speed of its own, does not fall asleep far from there.
+#[test]
+fn what_a_joint_pulls_stays_awake() {
+    let kinds: [fn(BodyHandle, BodyHandle, Vec2) -> JointDesc; 2] = [
+        |frame, body, at| JointDesc::weld(frame, body, at, Vec2::ZERO),
+        |frame, body, at| JointDesc::revolute(frame, body, at, Vec2::ZERO),
+    ];
+    let solvers = [Settings::default(), Settings::projection()];
+    for (kind, base) in kinds.into_iter().flat_map(|kind| solvers.map(|base| (kind, base))) {
+        for (frequency, way) in [5.0f32, 30.0].into_iter().flat_map(|f| [1.0f32, 8.0].map(|way| (f, way))) {
+            let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
+            let frame = add(&mut world, BodyDesc::fixed(Shape::circle(0.1), Vec2::ZERO));
+            let place = Vec2::new(0.0, -1.0);
+            let body = add(&mut world, BodyDesc::dynamic(Shape::oriented_box(0.25, 0.25), place));
+            let joint = kind(frame, body, place);
+            world.add_joint(&JointDesc { stiffness: Spring::new(frequency, 2.0), ..joint }).unwrap();
+            world.set_position(frame, Vec2::new(way, 0.0)).unwrap();
+            until_asleep(&mut world, 1_200);
+            let off = state(&world, body).position.distance(Vec2::new(way, -1.0));
+            assert!(off < 0.1, "{frequency} Hz, {:?}: sleeps {off} m from its place", base.solver);
         }
     }
 }
