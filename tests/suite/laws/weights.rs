@@ -106,3 +106,52 @@ fn boulder_on_pebbles_sinks_little(settings: Settings) {
     });
     cases.finish();
 }
+
+/// A box that falls on a far lighter one, which lies on the floor, does not rise above its height: up to 30 times the mass, and with four iterations up to
+/// 100 times. (`docs/embedding.md` says what happens beyond.)
+#[test]
+fn heavy_bodies_on_light_ones() {
+    let four = Settings { iterations: 4, ..soft() };
+    let cases = [("soft", soft(), 30.0), ("soft, 4", four, 100.0), ("projection", projection(), 100.0)];
+    for (name, settings, most) in cases {
+        for ratio in [3.0f32, 10.0, 30.0, 100.0] {
+            for restitution in [0.0f32, 0.5] {
+                let (mut rise, mut deepest) = (0.0f32, 0.0f32);
+                for (fall, phase) in
+                    [0.05f32, 0.1, 0.2, 0.5, 1.0].into_iter().flat_map(|h| (0u8..6).map(move |n| (h, n)))
+                {
+                    let mut world = world(settings);
+                    let material = Material { restitution, ..Material::default() };
+                    let floor = Shape::half_space(Vec2::Y, 0.0);
+                    world.add_body(&BodyDesc { material, ..BodyDesc::fixed(floor, Vec2::ZERO) }).unwrap();
+                    let of = |mass: f32, y: f32| BodyDesc {
+                        material,
+                        mass: Some(mass),
+                        ..BodyDesc::dynamic(Shape::oriented_box(0.25, 0.25), Vec2::new(0.0, y))
+                    };
+                    let light = world.add_body(&of(1.0, 0.25)).unwrap();
+                    steps(&mut world, 60);
+                    let height = fall + 0.002 * f32::from(phase);
+                    let heavy = world.add_body(&of(ratio, 0.75 + height)).unwrap();
+                    let mut has_landed = false;
+                    for _ in 0..240 {
+                        world.step();
+                        let [below, above] = [light, heavy].map(|body| state(&world, body));
+                        has_landed |= above.velocity.y > 0.0;
+                        deepest = deepest.max(0.5 - (above.position.y - below.position.y));
+                        if has_landed {
+                            rise = rise.max((above.position.y - 0.75) / height);
+                        }
+                    }
+                }
+                println!(
+                    "{name}, {ratio} times the mass, e {restitution}: rises to {rise} of its height, {deepest} m deep"
+                );
+                assert!(
+                    ratio > most || rise < 1.0,
+                    "{name}, {ratio}, {restitution}: {rise}, {deepest} m deep"
+                );
+            }
+        }
+    }
+}
