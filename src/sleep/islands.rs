@@ -195,8 +195,8 @@ impl Islands {
         });
     }
 
-    /// Marks the bodies that are moved, those that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an island that was held
-    /// held all of them, what fell beside a body on a shelf and touched it slept in the air.)
+    /// Marks the bodies that are moved, those that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an
+    /// island that was held held all of them, what fell beside a body on a shelf and touched it slept in the air.)
     fn find_restless(&mut self, bonds: &Bonds<'_>, AtRest { weight, is_moved, deepest }: AtRest<'_>) {
         let bodies = bonds.bodies;
         let Islands { holding, restless, held, weights, .. } = self;

@@ -70,8 +70,9 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; the first field of `part` that is refused; a body whose shape is not a circle, box,
     /// capsule, segment or polygon; more than [`World::MAX_PARTS`] parts; `part.position`, if the new centre would be
-    /// beyond [`World::MAX_COORDINATE`], move faster than [`World::MAX_SPEED`] or be further than [`Shape::MAX_EXTENT`] from a part; `frame.position` or `anchor`, if the
-    /// point of a joint or link would be too far from the new centre; a quarantined body.
+    /// beyond [`World::MAX_COORDINATE`], move faster than [`World::MAX_SPEED`] or be further than [`Shape::MAX_EXTENT`]
+    /// from a part; `frame.position` or `anchor`, if the point of a joint or link would be too far from the new centre; a
+    /// quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
         self.record(|| Call::AddPart(body, *part));
         let slot = self.good_slot(body, "part")?;
