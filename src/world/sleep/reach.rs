@@ -14,6 +14,9 @@ impl World {
     /// Runs after the narrowphase. Wakes the islands that something awake touches, or may reach in this step, and makes the step's list again
     /// with their bodies.
     pub(in super::super) fn wake_touched(&mut self, crew: &Crew<'_>) {
+        if self.bodies.asleep_count == 0 {
+            return;
+        }
         let mut reach = std::mem::take(&mut self.sleep.reach);
         reach.begin_step();
         while self.bodies.asleep_count > 0 {
