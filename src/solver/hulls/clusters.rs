@@ -58,6 +58,9 @@ impl Clusters {
                 && within(links, self.links.len())
                 && points.len() <= POINTS;
             require!(fits, "a cluster of the points {points:?}");
+            let of = &self.points[points.clone()];
+            let is_twice = (1..of.len()).any(|at| of[..at].contains(&of[at]));
+            require!(!is_twice, "a cluster has a particle twice");
             let ends = self.links[links.clone()].iter().flatten();
             require!(ends.clone().all(|&end| usize::from(end) < points.len()), "a cluster's link has no end");
         }
