@@ -30,8 +30,9 @@ impl World {
         };
         let is_other = std::mem::replace(place, *part).material != part.material;
         let centre = self.bodies.centre_of(slot, &parts);
+        let touching = if is_other { self.touching(slot) } else { Vec::new() };
         self.replace_parts(slot, &parts, centre, None)?;
-        self.note_material(slot, is_other);
+        self.wake_bodies(touching);
         Ok(())
     }
 
@@ -103,17 +104,21 @@ impl World {
         let is_other = parts.iter().any(|part| part.material != *material);
         parts.iter_mut().for_each(|part| part.material = *material);
         let centre = self.bodies.centre_of(slot, &parts);
+        let touching = if is_other { self.touching(slot) } else { Vec::new() };
         self.replace_parts(slot, &parts, centre, None)?;
-        self.note_material(slot, is_other);
+        self.wake_bodies(touching);
         Ok(())
     }
 
-    /// Notes that a body may have another material. What lies on a body that nothing moves may now slide or be conveyed: all begin anew to count for
-    /// how long they have been at rest.
-    fn note_material(&mut self, slot: usize, is_other: bool) {
-        if is_other && !self.bodies.is_movable(slot) {
-            self.bodies.forget_rest();
+    /// What touches a body that nothing moves: with another material of it, these may slide or be conveyed. (Those that touch a body that moves are of
+    /// its island.)
+    fn touching(&self, slot: usize) -> Vec<BodyHandle> {
+        if self.bodies.is_movable(slot) {
+            return Vec::new();
         }
+        let body = self.bodies.handle(slot);
+        let contacts = self.contacts_of(body).into_iter().flatten();
+        contacts.map(|contact| if contact.a == body { contact.b } else { contact.a }).collect()
     }
 
     /// Replaces all shapes of a body. Its centre moves to `centre`, a point in its present axes; the shapes stay where they are.

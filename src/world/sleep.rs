@@ -459,8 +459,8 @@ impl World {
         (falls || !is_pulled).then_some(weight)
     }
 
-    /// Returns true if the last step moved a body faster than one may move that is at rest. (What joints pull to its place has no speed of its own: a
-    /// body on a soft weld slept up to 8.9 m from its place.)
+    /// Returns true if the last step moved a body faster than one may move that is at rest. (What joints pull to its place has no speed of its own,
+    /// and slept on its way: test `what_a_joint_pulls_stays_awake`.)
     fn is_moved(&self, slot: usize) -> bool {
         // The movement is that of a speed at the threshold, rounded.
         const ROUNDING: f32 = 1.01;

@@ -87,7 +87,8 @@ fn a_row_of_sleepers_is_no_wall() {
                 format!("{shape:?}, {:?}, {gap} mm, {speed} m/s, {restitution}, {joined:?}", base.solver);
             let material =
                 Material { restitution, static_friction: 0.0, dynamic_friction: 0.0, ..Material::default() };
-            let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
+            // What is left behind and slow is not to sleep again.
+            let mut world = world(Settings { gravity: Vec2::ZERO, time_to_sleep: 10.0, ..base });
             let pitch = 1.0 + 1.0e-3 * f32::from(gap);
             let row: Vec<_> = (0..8)
                 .map(|i| {
@@ -102,10 +103,11 @@ fn a_row_of_sleepers_is_no_wall() {
             for &i in joined {
                 world.add_joint(&JointDesc::revolute(row[i], row[i + 1], first, second)).unwrap();
             }
-            until_asleep(&mut world, 120);
+            row.iter().for_each(|&body| world.sleep_body(body).unwrap());
+            world.step();
+            assert_eq!(world.awake_count(), 0, "{case}");
             world.set_velocity(row[0], Vec2::new(speed, 0.0)).unwrap();
-            // Not so long that a slow one sleeps again.
-            for _ in 0..28 {
+            for _ in 0..60 {
                 world.step();
                 let sum: f32 = row.iter().map(|&body| state(&world, body).velocity.x).sum();
                 assert!((sum / speed - 1.0).abs() < 2.0e-3, "{case}: {sum} m/s in all");
@@ -291,7 +293,10 @@ fn what_a_joint_pulls_stays_awake() {
     ];
     let solvers = [Settings::default(), Settings::projection()];
     for (kind, base) in kinds.into_iter().flat_map(|kind| solvers.map(|base| (kind, base))) {
-        for (frequency, way) in [5.0f32, 30.0].into_iter().flat_map(|f| [1.0f32, 8.0].map(|way| (f, way))) {
+        let springs = [(1.0f32, 0.5f32), (5.0, 0.1), (30.0, 0.1)];
+        for (frequency, most, way) in
+            springs.into_iter().flat_map(|(f, most)| [1.0f32, 8.0].map(|way| (f, most, way)))
+        {
             let mut world = world(Settings { gravity: Vec2::ZERO, ..base });
             let frame = add(&mut world, BodyDesc::fixed(Shape::circle(0.1), Vec2::ZERO));
             let place = Vec2::new(0.0, -1.0);
@@ -299,9 +304,10 @@ fn what_a_joint_pulls_stays_awake() {
             let joint = kind(frame, body, place);
             world.add_joint(&JointDesc { stiffness: Spring::new(frequency, 2.0), ..joint }).unwrap();
             world.set_position(frame, Vec2::new(way, 0.0)).unwrap();
-            until_asleep(&mut world, 1_200);
+            until_asleep(&mut world, 6_000);
             let off = state(&world, body).position.distance(Vec2::new(way, -1.0));
-            assert!(off < 0.1, "{frequency} Hz, {:?}: sleeps {off} m from its place", base.solver);
+            println!("{frequency} Hz, {:?}: sleeps {off} m from its place", base.solver);
+            assert!(off < most, "{frequency} Hz, {:?}: sleeps {off} m from its place", base.solver);
         }
     }
 }
