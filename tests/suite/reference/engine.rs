@@ -593,7 +593,11 @@ impl Constraint {
         // What is pressed has closed its gap. What is not is stopped when it touches: friction and restitution are
         // those of the whole impact.
         let separation = self.separation(bodies);
-        if self.impulses.normal > 0.0 || separation <= 1e-3 * f64::from(settings.slop) {
+        let touching = 1e-3 * f64::from(settings.slop);
+        // What came to rest at the edge of touching, without being pressed, is stopped in this substep or in the next one.
+        let at_edge = self.impulses.normal == 0.0 && (separation - touching).abs() < MARGIN;
+        self.marginal |= at_edge && self.closing > 1e-3;
+        if self.impulses.normal > 0.0 || separation <= touching {
             self.closing = 0.0;
         }
         let excess = -self.separation(bodies) - f64::from(settings.projection_slop);
