@@ -172,7 +172,9 @@ impl Machine {
         if !self.lawless {
             self.rest.check(&self.worlds[0]);
         }
-        self.was_disturbed = !self.undisturbed;
+        // A joint or link that tore lets go of what it pressed, as a host does that removes it.
+        let tore = !self.worlds[0].joint_events().is_empty() || !self.worlds[0].broken_links().is_empty();
+        self.was_disturbed = !self.undisturbed || tore;
         self.undisturbed = true;
     }
 
