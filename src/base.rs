@@ -6,6 +6,7 @@ pub(crate) mod colours;
 mod ensure;
 pub(crate) mod interner;
 pub(crate) mod prefetch;
+pub(crate) mod ranges;
 pub(crate) mod room;
 pub(crate) mod table;
 

@@ -40,7 +40,7 @@ use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
 use hooks::Hooked;
-use order::OtherOrder;
+use order::{OtherOrder, Statics};
 use own::{ByHand, MotionLimits, Own};
 use recent::{Facts, Recent};
 use sensors::Sensors;
@@ -60,6 +60,7 @@ pub(crate) struct Bodies {
     materials: Materials,
     /// The bodies in the order of the last or the next pair list.
     other: OtherOrder,
+    statics: Statics,
     pub(crate) outlines: Outlines,
     pub(crate) compounds: Vec<Compound>,
     /// Numbers of compounds whose bodies were removed.
@@ -422,8 +423,9 @@ impl Bodies {
     /// Returns true if something keeps two bodies from touching. Filters of their parts are not asked.
     #[inline(always)]
     pub(crate) fn never_touch(&self, a: usize, b: usize) -> bool {
-        // Corners of a hull touch as part of the hull only: see `solver/hulls.rs`.
-        self.is_corner(a) || self.is_corner(b) || self.are_apart(a, b) || !self.filters_meet(a, b)
+        // Corners of a hull touch as part of the hull only: see `solver/hulls.rs`. Filters come first: the bones of a ragdoll are in one
+        // group, and near each other in each list.
+        !self.filters_meet(a, b) || self.is_corner(a) || self.is_corner(b) || self.are_apart(a, b)
     }
 
     /// Returns true if a joint, or a hook, keeps two bodies from touching.

@@ -38,6 +38,7 @@ mod growth;
 mod horizon;
 pub(crate) mod levels;
 pub(crate) mod loose;
+mod parts;
 mod probe;
 pub(crate) mod shapes;
 mod snapshot;
@@ -48,7 +49,7 @@ pub(crate) mod walk;
 
 use crate::base::prefetch::prefetch_all;
 use crate::base::room::{like, resize};
-use crate::body::{Bodies, Kind};
+use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
@@ -137,6 +138,8 @@ impl Present {
     }
 }
 
+/// So many lists after an edit of a static body, such bodies are in bands.
+const EDITED_STATICS: u32 = 16;
 /// Bands are as high as the most grown body, so leeway is limited. Where there are no pairs to find, bands may be high.
 /// (`peers --scenes joint-grid`, 1 thread: a median step of 0.7 to 1.0 ms instead of 1.8 to 2.7.)
 const MOST_REACH: f32 = 2.0;
@@ -287,7 +290,7 @@ pub(crate) struct Broadphase {
     /// The box of each slot as of the rebuild.
     pub(crate) boxes: Boxes,
     /// The parts of compounds as of the rebuild.
-    parts: shapes::PlacedParts,
+    parts: parts::PlacedParts,
     /// The slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
     /// The number of slots at the last rebuild. The first `bands.banded` of them are in bands.
@@ -296,6 +299,8 @@ pub(crate) struct Broadphase {
     pub(crate) listed: usize,
     /// In a world with hulls, the slots in bands that are not corners of a hull.
     pub(crate) loners: Vec<u32>,
+    /// For how many lists more static bodies of usual size are in bands: after the host removed one, or put it elsewhere.
+    edited_statics: u32,
     /// Large slots near a loose body.
     near_loose: Vec<u32>,
     /// How many bounds were tested for loose bodies since the rebuild.
@@ -330,6 +335,7 @@ impl Broadphase {
         self.bands.along_x = last.bands.along_x;
         self.horizon = last.horizon;
         (self.bounds.steps, self.tests) = (last.bounds.steps, last.tests);
+        self.edited_statics = last.edited_statics;
         self.make_room_like(last);
         self.bounds.built_angle.clone_from(&last.bounds.built_angle);
         self.built = last.built;
@@ -384,10 +390,13 @@ impl Broadphase {
             self.margins.fastest = motion.fastest(&self.margins);
         }
         let margins = self.margins;
-        self.bands.plan(bodies, &margins, &self.frames, level, crew);
+        let statics = self.edited_statics > 0;
+        self.edited_statics = self.edited_statics.saturating_sub(1);
+        self.bands.plan(bodies, (&margins, &self.frames), statics, level, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
-        bodies.permute(&self.bands.order);
+        bodies.permute(&self.bands.order, self.bands.statics..self.bands.large_end);
+        self.bands.memory.known = bodies.statics_epoch().map(|epoch| (epoch, bodies.statics()));
         self.loners.clear();
         if !bodies.corners.is_empty() {
             let banded = 0..self.bands.banded as u32;
@@ -408,11 +417,25 @@ impl Broadphase {
         if !bodies.compounds.is_empty() {
             self.place_parts(bodies);
         }
-        let bounds = &self.bounds;
-        let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
-        let large = self.bands.banded..self.bands.large_end;
-        self.levels.build(bodies, large, columns, self.bands.height as f32);
+        self.build_levels(bodies);
         self.tests = 0;
+    }
+
+    /// Orders the large bodies by place.
+    fn build_levels(&mut self, bodies: &Bodies) {
+        let (bounds, bands) = (&self.bounds, &self.bands);
+        let large = bands.banded..bands.large_end;
+        let statics = self.statics_of(bodies);
+        let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
+        let least = bands.height as f32;
+        if (large.start..statics.start).all(is_plane) {
+            // All are static, and so grown alike.
+            let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
+            self.levels.build_statics(bodies, large, (bands.along_x, least, growth));
+            return;
+        }
+        let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
+        self.levels.build(bodies, large, columns, least);
     }
 
     /// The margins of the next list: as far as the host's, for as long as the frames allow; further if no pairs are found at all.
@@ -427,9 +450,26 @@ impl Broadphase {
         }
     }
 
+    /// Notes that the host moves or removes a body that this list looks up where it was.
+    pub(crate) fn note_large_edit(&mut self, bodies: &Bodies, slot: usize) {
+        let c = &bodies.columns;
+        let size = 2.0 * c.ext_x[slot].max(c.ext_y[slot]);
+        if c.kind[slot].motion() == Motion::Static && f64::from(size) <= self.bands.height {
+            self.edited_statics = EDITED_STATICS;
+        }
+    }
+
     /// Returns true if the list was made for bodies that turn.
     pub(crate) fn is_turning(&self) -> bool {
         self.boxes.turned
+    }
+
+    /// Finds the slots of the static bodies behind all that move, of the bodies of this list.
+    pub(crate) fn statics_of(&self, bodies: &Bodies) -> Range<usize> {
+        let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
+        let is_static = |kind: &Kind| kind.motion() == Motion::Static && kind.shape() != ShapeKind::HalfSpace;
+        let large = &kinds[self.bands.banded.min(end)..end];
+        end - large.iter().rev().take_while(|kind| is_static(kind)).count()..end
     }
 
     /// Returns whether contacts can move any large body.

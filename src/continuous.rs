@@ -38,6 +38,7 @@ mod shape;
 mod tree;
 mod walls;
 
+use crate::base::ranges::holds;
 use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
@@ -127,6 +128,9 @@ impl Continuous {
         last[..rest.len()].copy_from_slice(rest);
         let search = FastSearch { bodies, walls: &self.walls, found: &self.found, last, all };
         crew.chunks(bodies.len, CHUNK, |range| {
+            if holds(&bodies.statics(), &range) {
+                return;
+            }
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
         });
         let found = self.found.get_mut().expect("no worker panicked");

@@ -35,6 +35,7 @@ pub(crate) mod rows;
 pub(crate) mod schedule;
 pub(crate) mod verlet;
 
+use crate::base::ranges::without;
 use crate::body::Bodies;
 use crate::contacts::{Contacts, Tile};
 use crate::crew::CHUNK;
@@ -332,7 +333,9 @@ unsafe fn integrate(level: Level, rows: &Rows<'_>, slots: Range<usize>, what: In
             rows::limit(rows, slots.clone());
         }
         let level = level.for_few(slots.len());
-        with_lanes!(level, L => rows::integrate::<L>(rows, slots.clone(), what));
+        for slots in without(slots.clone(), &rows.still) {
+            with_lanes!(level, L => rows::integrate::<L>(rows, slots, what));
+        }
         if matches!(what, Integrate::FirstVelocities | Integrate::Velocities) && !rows.limits.is_empty() {
             rows::limit(rows, slots);
         }

@@ -350,8 +350,8 @@ impl World {
     /// Reads the bodies. Writes the solver's rows.
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
         let tiles = self.contacts.tiles().len();
-        let bands = &self.broadphase.bands;
-        let planes = bands.banded..bands.large_end;
+        self.bodies.renew_statics();
+        let planes = self.broadphase.planes();
         self.solver.mirror.level = self.level;
         let joint_rows = self.joint_solver.extra_rows();
         self.solver.mirror.fill(&self.bodies, &self.settings, tiles, planes, joint_rows, crew);
@@ -433,6 +433,7 @@ impl World {
         let strays = Mutex::new(strays);
         let (bounds, mirror) = (&self.broadphase.bounds, &self.solver.mirror);
         let bad = mirror.finish(&mut self.bodies, bounds, &strays, &self.settings, &mut self.left, crew);
+        self.solver.mirror.end_step();
         self.broadphase.strays = strays.into_inner().expect("no worker panicked");
         self.broadphase.strays.end();
         let left = !self.left.get_mut().expect("no worker panicked").is_empty();

@@ -5,6 +5,7 @@ use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::prefetch::prefetch_all;
 use crate::geometry::shape::ShapeKind;
 use crate::lane::padded;
+use std::ops::Range;
 
 impl ColumnSet {
     /// Prefetches the columns that each step writes.
@@ -196,7 +197,7 @@ macro_rules! columns {
             }
 
             /// Fills the columns with slot `order[i]` of other columns at slot `i`, for all `i`, and pads to `len`. Columns named in
-            /// `unused` hold only defaults there, and here unless they are `stale`.
+            /// `unused` hold only defaults there, and here unless they are `stale`. The slots `kept` are the same in both.
             pub(super) fn permute(
                 &mut self,
                 from: &ColumnSet,
@@ -204,6 +205,7 @@ macro_rules! columns {
                 len: usize,
                 unused: &[&str],
                 stale: bool,
+                kept: Range<usize>,
             ) {
                 // Checked here once for all columns.
                 let slots = from.kind.len();
@@ -219,9 +221,11 @@ macro_rules! columns {
                     self.$name.resize(len, Default::default());
                 } else {
                     assert_eq!(from.$name.len(), slots);
+                    let (new, old) = (self.$name.get(kept.clone()), from.$name.get(kept.clone()));
+                    debug_assert!(new == old, "{} of static bodies has changed unseen", stringify!($name));
                     #[allow(unsafe_code)]
                     // SAFETY: the order names slots below the length of the column, see above.
-                    unsafe { permute(&mut self.$name, &from.$name, order, len) };
+                    unsafe { permute(&mut self.$name, &from.$name, order, len, &kept) };
                 })*
             }
 
@@ -414,14 +418,24 @@ impl Column for Kind {
 ///
 /// Each place in `order` is below the length of `from`. (A check of each place took as many instructions as the rest.)
 #[allow(unsafe_code)]
-unsafe fn permute<T: Copy + Default>(column: &mut Vec<T>, from: &Vec<T>, order: &[u32], len: usize) {
-    column.clear();
-    // No more than the other order has: each would grow by the other's reserve.
-    column.reserve_exact(from.capacity());
-    column.extend(order.iter().map(|&old| {
+unsafe fn permute<T: Copy + Default>(
+    column: &mut Vec<T>,
+    from: &Vec<T>,
+    order: &[u32],
+    len: usize,
+    kept: &Range<usize>,
+) {
+    let at = |&old: &u32| {
         debug_assert!((old as usize) < from.len());
         // SAFETY: the caller guarantees that each place is below the column's length.
         unsafe { *from.get_unchecked(old as usize) }
-    }));
+    };
+    column.truncate(kept.end);
+    // No more than the other order has: each would grow by the other's reserve.
+    column.reserve_exact(from.capacity().saturating_sub(column.len()));
+    for (value, old) in column[..kept.start].iter_mut().zip(order) {
+        *value = at(old);
+    }
+    column.extend(order[kept.end..].iter().map(at));
     column.resize(len, T::default());
 }

@@ -3,6 +3,21 @@
 use super::Bodies;
 use super::columns::ColumnSet;
 use crate::lane::padded;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Slots of static bodies, behind all that move. They cost nothing in a step as long as nobody changes them: what a step makes of
+/// static bodies is there from the step before. Memory, not state.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Statics {
+    slots: Range<usize>,
+    /// Another number after each change of these slots, or of a body in them. No two worlds have the same. 0 until the next step if something
+    /// has changed.
+    epoch: u64,
+}
+
+/// The last epoch of any world's static bodies.
+static LAST_EPOCH: AtomicU64 = AtomicU64::new(0);
 
 /// The same bodies in another order.
 #[derive(Default)]
@@ -10,15 +25,17 @@ pub(super) struct OtherOrder {
     columns: ColumnSet,
     slot: Vec<u32>,
     len: usize,
+    statics: Statics,
     /// Columns that no body uses may hold anything: forces have come and gone, or the bodies are those of a snapshot.
     pub(super) stale: bool,
 }
 
 impl Bodies {
-    /// Puts the slots into this order, drops those that it does not name, and updates the handle table.
+    /// Puts the slots into this order, drops those that it does not name, and updates the handle table. The new slots `statics` are
+    /// those of static bodies.
     ///
     /// The former order stays: [`Bodies::change_order`] goes back to it.
-    pub(crate) fn permute(&mut self, order: &[u32]) {
+    pub(crate) fn permute(&mut self, order: &[u32], statics: Range<usize>) {
         // Columns that no body uses need no permutation. They are a quarter of the columns in most worlds, and 2 % of the time of a
         // step that makes a list of circles.
         let features: [(bool, &[&str]); 7] = [
@@ -35,20 +52,61 @@ impl Bodies {
         names.zip(&mut unused).for_each(|(name, place)| *place = name);
         self.change_order();
         let stale = std::mem::replace(&mut self.other.stale, self.any_force);
-        self.columns.permute(&self.other.columns, order, padded(order.len()), &unused, stale);
+        let last = &self.other.statics;
+        let stay = last.slots == statics
+            && order[statics.clone()].iter().zip(statics.clone()).all(|(&old, new)| old as usize == new);
+        // Two lists ago, the same bodies had the same slots, and were as they are.
+        let kept = if stay && last.epoch > 0 && *last == self.statics { statics.clone() } else { 0..0 };
+        self.columns.permute(&self.other.columns, order, padded(order.len()), &unused, stale, kept);
         self.len = order.len();
         self.slot.clone_from(&self.other.slot);
-        for (slot, handle) in self.columns.handle[..self.len].iter().enumerate() {
-            self.slot[handle.index as usize] = slot as u32;
+        let moved = if stay { statics.clone() } else { 0..0 };
+        for slot in (0..moved.start).chain(moved.end..self.len) {
+            self.slot[self.columns.handle[slot].index as usize] = slot as u32;
         }
+        if stay {
+            self.statics = self.other.statics.clone();
+        } else {
+            self.set_statics(statics);
+        }
+    }
+
+    /// Notes that these slots are those of static bodies, of which nothing is known from the step before.
+    pub(crate) fn set_statics(&mut self, slots: Range<usize>) {
+        self.statics.slots = slots;
+        self.change_statics();
+    }
+
+    /// Notes that a static body may have changed.
+    #[inline]
+    pub(crate) fn change_statics(&mut self) {
+        self.statics.epoch = 0;
+    }
+
+    /// Begins a new epoch, if a static body has changed.
+    pub(crate) fn renew_statics(&mut self) {
+        if self.statics.epoch == 0 {
+            self.statics.epoch = 1 + LAST_EPOCH.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The slots of static bodies behind all that move. There may be static bodies elsewhere.
+    pub(crate) fn statics(&self) -> Range<usize> {
+        self.statics.slots.clone()
+    }
+
+    /// A number that changes with each change of the bodies in [`Bodies::statics`]; `None` if they have changed since the last step.
+    pub(crate) fn statics_epoch(&self) -> Option<u64> {
+        Some(self.statics.epoch).filter(|&epoch| epoch > 0)
     }
 
     /// Goes over to the order before the last permutation, and back.
     pub(crate) fn change_order(&mut self) {
-        let OtherOrder { columns, slot, len, stale: _ } = &mut self.other;
+        let OtherOrder { columns, slot, len, statics, stale: _ } = &mut self.other;
         std::mem::swap(&mut self.columns, columns);
         std::mem::swap(&mut self.slot, slot);
         std::mem::swap(&mut self.len, len);
+        std::mem::swap(&mut self.statics, statics);
     }
 
     /// Takes from the other order, of which this one is `order`, what calls may change that leave the pairs as they are: forces, and for how

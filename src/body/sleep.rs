@@ -5,6 +5,7 @@
 
 use super::columns::NOT_BEHIND;
 use super::{Bodies, Motion};
+use crate::base::ranges::holds;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
 use crate::lane::{Lane, Mask, lane_entry, padded, with_lanes};
@@ -126,6 +127,9 @@ impl Bodies {
         let mut rest = std::mem::take(&mut self.columns.rest);
         let (len, bodies, shared) = (self.len, &*self, SharedSlice::new(&mut rest));
         crew.chunks(len, CHUNK, |range| {
+            if holds(&bodies.statics(), &range) {
+                return;
+            }
             // A last vector that is not full reads padding, and leaves it as it is.
             let range = range.start..if range.end == len { padded(len) } else { range.end };
             #[allow(unsafe_code)]

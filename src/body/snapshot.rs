@@ -51,6 +51,7 @@ impl Bodies {
             free,
             materials,
             other: _,
+            statics: _,
             outlines,
             compounds,
             free_compounds,
@@ -136,6 +137,7 @@ impl Bodies {
         self.own.check()?;
         self.recent = Recent::default();
         self.other.stale = true;
+        self.set_statics(0..0);
         self.apart = Apart::default();
         self.count_users(free_materials, free_outlines)?;
         self.count_bodies();
@@ -177,7 +179,16 @@ impl Bodies {
             Ok(())
         };
         let c = &self.columns;
-        for slot in (0..self.len).filter(|&slot| c.kind[slot].motion() != Motion::Dead) {
+        for slot in 0..self.len {
+            if c.kind[slot].motion() == Motion::Dead {
+                // The contacts of a removed body may still name its slot.
+                let (outline, compound) = (c.outline[slot], c.kind[slot].shape() == ShapeKind::Compound);
+                let known = !compound && (outline as usize) < outlines.len();
+                require!(known || outline == NO_OUTLINE, "a removed body has the outline {outline}");
+                let material = c.material[slot];
+                require!((material as usize) < materials.len(), "a removed body has the material {material}");
+                continue;
+            }
             user(&mut materials, c.material[slot], "material")?;
             if c.kind[slot].shape() != ShapeKind::Compound && c.outline[slot] != NO_OUTLINE {
                 user(&mut outlines, c.outline[slot], "outline")?;

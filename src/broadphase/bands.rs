@@ -6,6 +6,7 @@
 use super::frames::Frames;
 use super::growth::{Grown, mobilities};
 use super::{Margins, TileBands, interval, looks_ahead};
+use crate::base::ranges::holds;
 use crate::base::room::{at_least, like, resize};
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
@@ -40,6 +41,8 @@ pub(crate) struct Bands {
     pub banded: usize,
     /// The slots from `banded` to here are the large bodies, half-spaces among them.
     pub large_end: usize,
+    /// The last of these, from here on, are static and no half-spaces.
+    pub statics: usize,
     pub(super) memory: BandMemory,
 }
 
@@ -60,11 +63,32 @@ pub(super) struct BandMemory {
     counts: Vec<u32>,
     chunks: Vec<Extremes>,
     sample: Vec<f32>,
+    /// The static bodies that the last list had in no band, and their epoch (see `body/order.rs`). As long as they stay as they are, so do
+    /// their marks.
+    pub(super) known: Option<(u64, Range<usize>)>,
+}
+
+impl BandMemory {
+    /// Returns the slots of static bodies whose marks are known.
+    pub(super) fn known_statics(&self, bodies: &Bodies) -> Range<usize> {
+        match (&self.known, bodies.statics_epoch()) {
+            (Some((known, slots)), Some(epoch)) if *known == epoch && *slots == bodies.statics() => {
+                slots.clone()
+            }
+            _ => 0..0,
+        }
+    }
+}
+
+/// The slots of so many that are not in a range.
+fn others(len: usize, known: &Range<usize>) -> impl Iterator<Item = usize> + use<> {
+    (0..known.start).chain(known.end..len)
 }
 
 const LARGE: i32 = i32::MAX;
-const QUARANTINED: i32 = i32::MAX - 1;
-const DEAD: i32 = i32::MAX - 2;
+const STATIC: i32 = i32::MAX - 1;
+const QUARANTINED: i32 = i32::MAX - 2;
+const DEAD: i32 = i32::MAX - 3;
 /// Band numbers are clamped to ± this. Bands that clamping merges into one stay neighbours of the next.
 pub(super) const LIMIT: f64 = (1 << 30) as f64;
 
@@ -102,35 +126,36 @@ impl Bands {
     }
 
     /// Chooses the height of the bands and finds every body's band. Fills `list` and, unsorted within each band,
-    /// `keys`.
-    pub(crate) fn plan(
+    /// `keys`. If `statics` is false, static bodies go in no band.
+    pub(super) fn plan(
         &mut self,
         bodies: &Bodies,
-        margins: &Margins,
-        frames: &Frames,
+        (margins, frames): (&Margins, &Frames),
+        statics: bool,
         level: Level,
         crew: &Crew<'_>,
     ) {
         let len = bodies.len;
+        let known = &if statics { 0..0 } else { self.memory.known_statics(bodies) };
         self.make_room(len);
-        self.memory.grown.fill(bodies, margins, frames, level, crew);
+        self.memory.grown.fill(bodies, (margins, frames), known, level, crew);
         let cutoff = self.large_cutoff(bodies);
         self.widest = 2.0 * cutoff.min(MOST_WIDE);
-        self.find_lower_bounds(bodies, cutoff, level, crew);
+        self.find_lower_bounds(bodies, (cutoff, statics), known, level, crew);
         // A little more than the highest body, so that rounding can't make it reach into a third band.
         let height = self.memory.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
         self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
-        let (least, most) = self.number_bands(len, crew);
+        let (least, most) = self.number_bands(len, known, crew);
         self.list.clear();
         // More bands than a square world has whose bodies are four heights apart.
         self.list.reserve(4 * (len as f32).sqrt() as usize + 16);
         let spread = (i64::from(most) - i64::from(least) + 1).max(0) as usize;
         if spread <= most_spread(len) {
-            self.count(len, least, spread);
+            self.count(len, known, least, spread);
         } else {
             self.count_sparse(len);
         }
-        self.append_rest(len);
+        self.append_rest(len, known);
     }
 
     /// Makes room for the most that so many bodies can need, wherever they are: bodies fly apart, and the number of
@@ -146,7 +171,14 @@ impl Bands {
     }
 
     /// Finds the lower bounds of the bodies in bands, and each chunk's highest body. Marks those that go in no band.
-    fn find_lower_bounds(&mut self, bodies: &Bodies, cutoff: f32, level: Level, crew: &Crew<'_>) {
+    fn find_lower_bounds(
+        &mut self,
+        bodies: &Bodies,
+        (cutoff, statics): (f32, bool),
+        known: &Range<usize>,
+        level: Level,
+        crew: &Crew<'_>,
+    ) {
         let along_x = self.along_x;
         let bounds = &self.memory.grown.bounds;
         let band_of = SharedSlice::new(&mut self.memory.band_of);
@@ -155,6 +187,9 @@ impl Bands {
         let chunks = SharedSlice::new(&mut self.memory.chunks);
         #[allow(unsafe_code)]
         crew.chunks(bodies.len, CHUNK, |range| {
+            if holds(known, &range) {
+                return;
+            }
             let index = range.start / CHUNK;
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let (band_of, lower, key, chunk) = unsafe {
@@ -166,14 +201,15 @@ impl Bands {
                 )
             };
             let bounds = &bounds[range.clone()];
-            let mut placing = Placing { bodies, along_x, cutoff, bounds, band_of, lower, key, height: 0.0 };
+            let mut placing =
+                Placing { bodies, along_x, cutoff, statics, bounds, band_of, lower, key, height: 0.0 };
             with_lanes!(level, L => place::<L>(range, &mut placing));
             chunk.height = placing.height;
         });
     }
 
     /// Numbers the band of each body by its lower bound, and returns the least and the largest number.
-    fn number_bands(&mut self, len: usize, crew: &Crew<'_>) -> (i32, i32) {
+    fn number_bands(&mut self, len: usize, known: &Range<usize>, crew: &Crew<'_>) -> (i32, i32) {
         let per_height = 1.0 / self.height;
         let band_of = SharedSlice::new(&mut self.memory.band_of);
         let lower = &self.memory.lower;
@@ -185,6 +221,9 @@ impl Bands {
             let (band_of, chunk) =
                 unsafe { (band_of.range(range.clone()), &mut chunks.range(index..index + 1)[0]) };
             (chunk.least, chunk.most) = (i32::MAX, i32::MIN);
+            if holds(known, &range) {
+                return;
+            }
             for (band, slot) in band_of.iter_mut().zip(range) {
                 if *band == 0 {
                     *band = floor((f64::from(lower[slot]) * per_height).clamp(-LIMIT, LIMIT));
@@ -199,11 +238,12 @@ impl Bands {
     }
 
     /// Sorts by band, by counting.
-    fn count(&mut self, len: usize, least: i32, spread: usize) {
+    fn count(&mut self, len: usize, known: &Range<usize>, least: i32, spread: usize) {
         self.memory.counts.reserve((most_spread(len) + 1).saturating_sub(self.memory.counts.len()));
         resize(&mut self.memory.counts, spread + 1);
         self.memory.counts.fill(0);
-        for &band in &self.memory.band_of[..len] {
+        for slot in others(len, known) {
+            let band = self.memory.band_of[slot];
             if band < DEAD {
                 self.memory.counts[(band - least) as usize] += 1;
             }
@@ -223,7 +263,8 @@ impl Bands {
         }
         self.banded = start;
         resize(&mut self.memory.keys, self.banded);
-        for (slot, &band) in self.memory.band_of[..len].iter().enumerate() {
+        for slot in others(len, known) {
+            let band = self.memory.band_of[slot];
             if band < DEAD {
                 let place = &mut self.memory.counts[(band - least) as usize];
                 self.memory.keys[*place as usize] =
@@ -255,23 +296,24 @@ impl Bands {
         }
     }
 
-    /// Appends the slots after the bands to `order`: large bodies, then quarantined ones. Dead slots are dropped.
-    fn append_rest(&mut self, len: usize) {
+    /// Appends the slots after the bands to `order`: large bodies, static ones, then quarantined ones. Dead slots are dropped.
+    fn append_rest(&mut self, len: usize, known: &Range<usize>) {
         resize(&mut self.order, self.banded);
-        self.large_end = self.banded;
-        if self.banded == len {
-            return;
-        }
-        for mark in [LARGE, QUARANTINED] {
-            for (slot, &band) in self.memory.band_of[..len].iter().enumerate() {
-                if band == mark {
-                    self.order.push(slot as u32);
+        let mut ends = [self.banded; 3];
+        if self.banded < len {
+            for (mark, end) in [LARGE, STATIC, QUARANTINED].into_iter().zip(&mut ends) {
+                let (order, band_of) = (&mut self.order, &self.memory.band_of);
+                let of_mark =
+                    |slots: Range<usize>| slots.filter(|&slot| band_of[slot] == mark).map(|slot| slot as u32);
+                order.extend(of_mark(0..known.start));
+                if mark == STATIC {
+                    order.extend(known.start as u32..known.end as u32);
                 }
-            }
-            if mark == LARGE {
-                self.large_end = self.order.len();
+                order.extend(of_mark(known.end..len));
+                *end = self.order.len();
             }
         }
+        [self.statics, self.large_end, _] = ends;
     }
 
     /// Sorts every band by lower bound and fills `order`.
@@ -332,7 +374,8 @@ impl Bands {
     fn large_cutoff(&mut self, bodies: &Bodies) -> f32 {
         let (c, grown) = (&bodies.columns, &self.memory.grown.bounds);
         let stride = (bodies.len / SAMPLE).max(1);
-        let mut sizes = |wanted: fn(Motion) -> bool| {
+        // How far static bodies are grown may not be known.
+        let mut sizes = |wanted: fn(Motion) -> bool, growth: f32| {
             self.memory.sample.clear();
             self.memory.sample.extend(
                 (0..bodies.len)
@@ -340,7 +383,7 @@ impl Bands {
                     .filter(|&slot| {
                         wanted(c.kind[slot].motion()) && c.kind[slot].shape() != ShapeKind::HalfSpace
                     })
-                    .map(|slot| c.ext_x[slot].max(c.ext_y[slot]) + grown[slot]),
+                    .map(|slot| c.ext_x[slot].max(c.ext_y[slot]) + growth * grown[slot]),
             );
             let n = self.memory.sample.len();
             (n > 0).then(|| {
@@ -348,8 +391,8 @@ impl Bands {
                 (LARGE_MEDIAN * median).max(LARGE_MOST * most)
             })
         };
-        sizes(|motion| matches!(motion, Motion::Dynamic | Motion::Asleep))
-            .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic)))
+        sizes(|motion| matches!(motion, Motion::Dynamic | Motion::Asleep), 1.0)
+            .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic), 0.0))
             .unwrap_or(f32::INFINITY)
     }
 }
@@ -359,6 +402,8 @@ struct Placing<'a> {
     bodies: &'a Bodies,
     along_x: bool,
     cutoff: f32,
+    /// Static bodies go in bands.
+    statics: bool,
     /// By how much their bounds are grown.
     bounds: &'a [f32],
     band_of: &'a mut [i32],
@@ -391,15 +436,20 @@ fn place_lanes<L: Lane>(first: usize, placing: &mut Placing<'_>, i: usize) {
     let [least, most] = interval(across, half, growth);
     least.store(&mut placing.lower[i..]);
     interval(along, key_half, growth)[0].store(&mut placing.key[i..]);
-    let height = L::select(banded, most - least, L::splat(0.0));
-    for &height in &values(height)[..L::WIDTH] {
-        placing.height = if height > placing.height { height } else { placing.height };
-    }
-    let (banded, counts) = (banded.bits(), counts.bits());
     let kinds = &c.kind[slot..][..L::WIDTH];
+    let (mut banded, counts) = (banded.bits(), counts.bits());
+    if !placing.statics {
+        let is_static = |kind: &Kind| u32::from(kind.motion() == Motion::Static);
+        banded &= !kinds.iter().rev().fold(0, |bits, kind| bits << 1 | is_static(kind));
+    }
+    let heights = values(most - least);
     for (lane, (mark, &kind)) in placing.band_of[i..].iter_mut().zip(kinds).enumerate() {
         *mark = match () {
-            () if banded >> lane & 1 == 1 => 0,
+            () if banded >> lane & 1 == 1 => {
+                placing.height = if heights[lane] > placing.height { heights[lane] } else { placing.height };
+                0
+            }
+            () if counts >> lane & 1 == 1 && kind.motion() == Motion::Static => STATIC,
             () if counts >> lane & 1 == 1 => LARGE,
             () => mark_of(kind),
         };

@@ -3,6 +3,7 @@
 use super::bands::Bands;
 use super::frames::Frames;
 use super::{Margins, interval, shape_row};
+use crate::base::ranges::holds;
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind};
 use crate::crew::{CHUNK, Crew, SharedSlice};
@@ -107,12 +108,12 @@ impl<T> Grown<T> {
 }
 
 impl Grown<Vec<f32>> {
-    /// Finds the margins of all bodies.
+    /// Finds the margins of all bodies but of the static ones in the slots `known`.
     pub(super) fn fill(
         &mut self,
         bodies: &Bodies,
-        margins: &Margins,
-        frames: &Frames,
+        (margins, frames): (&Margins, &Frames),
+        known: &Range<usize>,
         level: Level,
         crew: &Crew<'_>,
     ) {
@@ -121,6 +122,9 @@ impl Grown<Vec<f32>> {
             SharedSlice::new(column)
         });
         crew.chunks(bodies.len, CHUNK, |range| {
+            if holds(known, &range) {
+                return;
+            }
             #[allow(unsafe_code)]
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let [leeway, growth, bounds, x, y] =

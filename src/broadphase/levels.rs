@@ -17,9 +17,9 @@
 //! order of pairs, and with it the result of a scene, does not depend on where a wall stands. Half-spaces are in no
 //! band: they are few, and near everything.
 
-use super::Broadphase;
 use super::bands::{Band, LIMIT, floor, ordered_bits, sort_coherent};
 use super::resize;
+use super::{Broadphase, interval};
 use crate::base::room::like;
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
@@ -36,6 +36,15 @@ struct Level {
     bands: Range<usize>,
     /// Around all of its bodies: `[min_s, max_s, min_b, max_b]`.
     extent: [f32; 4],
+}
+
+/// Static bodies, by their slots and their epoch (see `body/order.rs`), and how they are ordered.
+#[derive(Clone, Debug, PartialEq)]
+struct MadeFor {
+    epoch: u64,
+    slots: Range<usize>,
+    along_x: bool,
+    least: u32,
 }
 
 /// The extent of nothing.
@@ -63,6 +72,11 @@ pub(crate) struct Levels {
     max_b: Vec<f32>,
     /// The largest `max_s` in the band up to this place.
     front: Vec<f32>,
+    /// How much the bounds are grown here when bodies near a box are looked up. Static bodies are all grown alike, by another length in each
+    /// list; where there are no others, the order of their bounds as they are lasts from list to list.
+    growth: f32,
+    /// What the order is made for, if it may last.
+    made_for: Option<MadeFor>,
     /// Level, band, lower bound, and place among the large bodies of the list. The keys are kept from one list to the
     /// next, because most of them are then in order already.
     keys: Vec<u128>,
@@ -85,16 +99,53 @@ impl Levels {
 
     /// Begins with the order of another list.
     pub(super) fn follow(&mut self, last: &Levels) {
-        self.keys.clone_from(&last.keys);
+        if self.made_for.is_none() || self.made_for != last.made_for {
+            self.keys.clone_from(&last.keys);
+            self.made_for = None;
+        }
     }
 
     /// Orders the bodies in `large` by their bounds `[min_s, max_s, min_b, max_b]`. `least` is the height of the bands
     /// of the other bodies. Lengths below it count as `least`: finer bands gain nothing.
     pub(super) fn build(&mut self, bodies: &Bodies, large: Range<usize>, bounds: [&[f32]; 4], least: f32) {
         let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
+        let bounds = |slot: usize| bounds.map(|column| column[slot]);
         self.planes.clear();
         self.planes.extend(large.clone().filter(|&slot| is_plane(slot)).map(|slot| slot as u32));
+        (self.growth, self.made_for) = (0.0, None);
         self.sort(large.clone(), bounds, least, is_plane);
+        self.fill(large.start, bounds);
+        self.find_bands();
+    }
+
+    /// As [`Levels::build`], for large bodies that are all static, with the half-spaces first. Their bounds are grown by `growth` when they
+    /// are looked up.
+    pub(super) fn build_statics(
+        &mut self,
+        bodies: &Bodies,
+        large: Range<usize>,
+        (along_x, least, growth): (bool, f32, f32),
+    ) {
+        let c = &bodies.columns;
+        let is_plane = |slot: usize| c.kind[slot].shape() == ShapeKind::HalfSpace;
+        self.planes.clear();
+        self.planes.extend(large.clone().take_while(|&slot| is_plane(slot)).map(|slot| slot as u32));
+        self.growth = growth;
+        let slots = large.start + self.planes.len()..large.end;
+        let epoch = bodies.statics_epoch().filter(|_| bodies.statics() == slots);
+        let least_class = class_of(least);
+        let wanted = epoch.map(|epoch| MadeFor { epoch, slots, along_x, least: least_class });
+        if wanted.is_some() && self.made_for == wanted {
+            return;
+        }
+        self.made_for = wanted;
+        let bounds = |slot: usize| {
+            let [min_x, max_x] = interval(c.pos_x[slot], c.ext_x[slot], 0.0);
+            let [min_y, max_y] = interval(c.pos_y[slot], c.ext_y[slot], 0.0);
+            if along_x { [min_y, max_y, min_x, max_x] } else { [min_x, max_x, min_y, max_y] }
+        };
+        // Half as high as the class: bands of the same class are as high.
+        self.sort(large.clone(), bounds, (0.5 * height_of(least_class)) as f32, is_plane);
         self.fill(large.start, bounds);
         self.find_bands();
     }
@@ -103,27 +154,29 @@ impl Levels {
     /// below `least` count as `least`.
     pub(crate) fn build_boxes(&mut self, bounds: [&[f32]; 4], least: f32) {
         self.planes.clear();
-        self.sort(0..bounds[0].len(), bounds, least, |_| false);
-        self.fill(0, bounds);
+        (self.growth, self.made_for) = (0.0, None);
+        let of_slot = |slot: usize| bounds.map(|column| column[slot]);
+        self.sort(0..bounds[0].len(), of_slot, least, |_| false);
+        self.fill(0, of_slot);
         self.find_bands();
     }
 
     fn sort(
         &mut self,
         large: Range<usize>,
-        bounds: [&[f32]; 4],
+        bounds: impl Fn(usize) -> [f32; 4],
         least: f32,
         is_plane: impl Fn(usize) -> bool,
     ) {
-        let [min_s, max_s, min_b, max_b] = bounds;
         let key = |slot: usize| {
-            let class = class_of((max_b[slot] - min_b[slot]).max(least));
-            let level = class << 8 | class_of((max_s[slot] - min_s[slot]).max(least));
-            let id = id_at(min_b[slot], height_of(class));
+            let [min_s, max_s, min_b, max_b] = bounds(slot);
+            let class = class_of((max_b - min_b).max(least));
+            let level = class << 8 | class_of((max_s - min_s).max(least));
+            let id = id_at(min_b, height_of(class));
             let place = (slot - large.start) as u32;
             u128::from(level) << LEVEL_BITS
                 | u128::from(id.cast_unsigned() ^ 1 << 31) << BAND_BITS
-                | u128::from(ordered_bits(min_s[slot])) << 32
+                | u128::from(ordered_bits(min_s)) << 32
                 | u128::from(place)
         };
         let wanted = large.len() - self.planes.len();
@@ -140,20 +193,22 @@ impl Levels {
         sort_coherent(&mut self.keys);
     }
 
-    fn fill(&mut self, first: usize, bounds: [&[f32]; 4]) {
+    fn fill(&mut self, first: usize, bounds: impl Fn(usize) -> [f32; 4]) {
         let len = self.keys.len();
         resize(&mut self.slot, len);
         resize(&mut self.front, len);
         for (slot, &key) in self.slot.iter_mut().zip(&self.keys) {
             *slot = (first + key as u32 as usize) as u32;
         }
-        let columns = [&mut self.min_s, &mut self.max_s, &mut self.min_b, &mut self.max_b];
-        for (column, bounds) in columns.into_iter().zip(bounds) {
+        let mut columns = [&mut self.min_s, &mut self.max_s, &mut self.min_b, &mut self.max_b];
+        for column in &mut columns {
             // Behind the last body: bounds that overlap nothing, for kernels that read a whole vector.
             resize(column, len + MAX_WIDTH);
             column[len..].fill(f32::INFINITY);
-            for (value, &slot) in column.iter_mut().zip(&self.slot) {
-                *value = bounds[slot as usize];
+        }
+        for (place, &slot) in self.slot.iter().enumerate() {
+            for (column, value) in columns.iter_mut().zip(bounds(slot as usize)) {
+                column[place] = value;
             }
         }
     }
@@ -205,6 +260,12 @@ impl Levels {
         ([&self.min_s, &self.max_s, &self.min_b, &self.max_b], &self.front)
     }
 
+    /// Grows a range by what the bounds are not grown.
+    #[inline]
+    fn grown(&self, [least, most]: [f32; 2]) -> [f32; 2] {
+        [least - self.growth, most + self.growth]
+    }
+
     /// Visits the runs of places that together hold every body whose bounds overlap a box. Each run is within a band
     /// and in the order of lower bounds. Stops when `visit` returns false, and then returns false.
     #[inline]
@@ -214,8 +275,9 @@ impl Levels {
         range_b: [f32; 2],
         mut visit: impl FnMut(Range<usize>) -> bool,
     ) -> bool {
+        let grown_b = self.grown(range_b);
         for level in &self.list {
-            let [least, most] = range_b.map(|b| id_at(b, level.height));
+            let [least, most] = grown_b.map(|b| id_at(b, level.height));
             let ids = least.saturating_sub(1)..=most;
             let bands = &self.bands[level.bands.clone()];
             let first = bands.partition_point(|band| band.id < *ids.start());
@@ -232,6 +294,7 @@ impl Levels {
     /// Returns the part of a run that holds all bodies that overlap an interval, and none that begins after it.
     #[inline]
     pub(super) fn cut(&self, run: Range<usize>, range_s: [f32; 2]) -> Range<usize> {
+        let range_s = self.grown(range_s);
         let start = self.front[run.clone()].partition_point(|&front| front < range_s[0]);
         let end = self.min_s[run.clone()].partition_point(|&min| min <= range_s[1]);
         run.start + start..run.start + end.max(start)
@@ -247,6 +310,7 @@ impl Levels {
         range_b: [f32; 2],
         mut visit: impl FnMut(usize) -> bool,
     ) -> bool {
+        let [range_s, range_b] = [range_s, range_b].map(|range| self.grown(range));
         run.all(|place| {
             let overlaps = self.max_s[place] >= range_s[0]
                 && self.min_b[place] <= range_b[1]
@@ -325,8 +389,9 @@ mod tests {
             let mut levels = Levels::default();
             for _ in 0..2 {
                 let bounds = [&columns[0][..], &columns[1], &columns[2], &columns[3]];
-                levels.sort(0..boxes.len(), bounds, least, |_| false);
-                levels.fill(0, bounds);
+                let of_slot = |slot: usize| bounds.map(|column| column[slot]);
+                levels.sort(0..boxes.len(), of_slot, least, |_| false);
+                levels.fill(0, of_slot);
                 levels.find_bands();
             }
             for (x, y, width, height) in asked {

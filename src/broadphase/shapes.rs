@@ -6,8 +6,9 @@
 
 use super::probe::NearOne;
 use super::{Broadphase, Present, most};
+use crate::base::ranges::holds;
 use crate::base::room::{like, resize};
-use crate::body::compound::{Compound, Placed};
+use crate::body::compound::Compound;
 use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
 use crate::broadphase::sweep::Pair;
 use crate::crew::{CHUNK, Crew, SharedSlice};
@@ -95,10 +96,10 @@ impl ShapeRef {
 /// How a body is turned, and the box about its centre that holds its shape and turns with it. (For a compound only the
 /// turn counts, not the box.)
 #[derive(Clone, Copy, Default)]
-struct Turned {
+pub(super) struct Turned {
     /// Its x axis.
-    axis: Vec2,
-    half: Vec2,
+    pub axis: Vec2,
+    pub half: Vec2,
 }
 
 crate::base::codec::stored!(Turned { axis, half });
@@ -117,6 +118,8 @@ pub(crate) struct Boxes {
     /// The rounding of the slot's outline, m; 0 for a shape without an outline.
     pub(crate) rounding: Vec<f32>,
     pub(super) role: Vec<Role>,
+    /// The static bodies whose boxes are there, and their epoch (see `body/order.rs`).
+    pub(super) known: Option<(u64, Range<usize>)>,
 }
 
 /// How much the box around the parts of a compound is enlarged, so that rounding never makes it smaller than they are.
@@ -142,6 +145,7 @@ impl Boxes {
         self.turned = bodies.any_manifold;
         resize(&mut self.half_x, padded);
         if !self.turned {
+            self.known = None;
             let half_x = SharedSlice::new(&mut self.half_x);
             let c = &bodies.columns;
             crew.chunks(bodies.len, CHUNK, |range| {
@@ -162,8 +166,14 @@ impl Boxes {
             SharedSlice::new(column)
         });
         resize(&mut self.role, padded);
+        let wanted = bodies.statics_epoch().map(|epoch| (epoch, bodies.statics()));
+        let known = if wanted.is_some() && self.known == wanted { bodies.statics() } else { 0..0 };
+        self.known = wanted;
         let role = SharedSlice::new(&mut self.role);
         crew.chunks(bodies.len, CHUNK, |range| {
+            if holds(&known, &range) {
+                return;
+            }
             #[allow(unsafe_code)]
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let [axis_x, axis_y, half_x, half_y, rounding] =
@@ -270,8 +280,8 @@ fn axis_lanes<L: Lane>(bodies: &Bodies, slot: usize) -> [L; 2] {
 /// A box that is turned to an axis.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OrientedBox {
-    centre: Vec2,
-    turned: Turned,
+    pub centre: Vec2,
+    pub turned: Turned,
 }
 
 crate::base::codec::stored!(OrientedBox { centre, turned });
@@ -307,13 +317,13 @@ impl OrientedBox {
 
 /// A shape as a turned box, with its filter.
 #[derive(Clone, Copy, Default)]
-struct BoxedShape {
-    part: u8,
-    kind: Kind,
-    place: OrientedBox,
+pub(super) struct BoxedShape {
+    pub part: u8,
+    pub kind: Kind,
+    pub place: OrientedBox,
     /// Distance from the centre to its furthest point; [`EVERYWHERE`] for a half-space.
-    reach: f32,
-    filter: Filter,
+    pub reach: f32,
+    pub filter: Filter,
 }
 
 crate::base::codec::stored!(BoxedShape { part, kind, place, reach, filter });
@@ -324,97 +334,14 @@ impl BoxedShape {
     }
 
     /// Returns whether the shape is further than `reach` from a point.
-    #[inline]
+    #[inline(always)]
     fn is_apart(&self, point: Vec2, reach: f32) -> bool {
         let reach = reach + self.reach;
         (self.place.centre - point).length_squared() > reach * reach
     }
 }
 
-/// The parts of compounds, where they were when the list was made. (When parts were placed anew for each pair of
-/// bodies, this was a quarter of the time of 3,000 falling bodies of two boxes.)
-#[derive(Default)]
-pub(super) struct PlacedParts {
-    list: Vec<BoxedShape>,
-    /// The first entry of each compound in `list`, and then the length of `list`.
-    first: Vec<u32>,
-}
-
-crate::base::codec::stored!(PlacedParts { list, first });
-
-impl PlacedParts {
-    /// Makes room for as much as another one has room for.
-    pub(super) fn make_room_like(&mut self, other: &Self) {
-        like!(self, other; list, first);
-    }
-
-    /// Returns true if all parts of the bodies in the first slots are there: those of the list.
-    pub(super) fn fits(&self, bodies: &Bodies, slots: usize) -> bool {
-        let ordered = self.first.windows(2).all(|two| two[0] <= two[1]);
-        let within = self.first.last().is_none_or(|&last| last as usize == self.list.len());
-        let compounds = (0..slots).filter(|&slot| bodies.is_taken(slot) && !bodies.parts(slot).is_empty());
-        let holds = |slot: usize| {
-            let number = bodies.columns.outline[slot] as usize;
-            let known = self.first.get(number..number.saturating_add(2));
-            let known = known.map_or(&[][..], |known| &self.list[known[0] as usize..known[1] as usize]);
-            let same = |(part, (placed, known)): (usize, (&Placed, &BoxedShape))| {
-                usize::from(known.part) == part && known.kind.shape() == placed.part.shape.kind()
-            };
-            let parts = bodies.parts(slot);
-            known.len() >= parts.len() && parts.iter().zip(known).enumerate().all(same)
-        };
-        ordered && within && compounds.into_iter().all(holds)
-    }
-
-    fn of(&self, compound: usize) -> &[BoxedShape] {
-        &self.list[self.first[compound] as usize..self.first[compound + 1] as usize]
-    }
-}
-
 impl Broadphase {
-    /// Places the parts of all compounds.
-    pub(super) fn place_parts(&mut self, bodies: &Bodies) {
-        let mut parts = std::mem::take(&mut self.parts);
-        parts.first.clear();
-        parts.first.push(0);
-        for compound in &bodies.compounds {
-            let last = parts.first.last().copied().unwrap_or(0);
-            parts.first.push(last + compound.parts.len() as u32);
-        }
-        parts.list.clear();
-        parts.list.resize(parts.first[bodies.compounds.len()] as usize, BoxedShape::default());
-        self.parts = parts;
-        for slot in 0..bodies.len {
-            self.place_parts_of(bodies, slot);
-        }
-    }
-
-    /// Places the parts of a body, if it has any.
-    pub(super) fn place_parts_of(&mut self, bodies: &Bodies, slot: usize) {
-        let kind = bodies.columns.kind[slot];
-        if kind.shape() != ShapeKind::Compound {
-            return;
-        }
-        let place = self.place(slot);
-        let first = self.parts.first[bodies.columns.outline[slot] as usize] as usize;
-        let [cos, sin] = place.turned.axis.into();
-        for ((placed, part), into) in bodies.parts(slot).iter().zip(0u8..).zip(&mut self.parts.list[first..])
-        {
-            let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
-            let half = bodies.outlines.half_extents(placed.outline);
-            *into = BoxedShape {
-                part,
-                kind: Kind::new(kind.motion(), placed.part.shape.kind()).manifold(),
-                place: OrientedBox {
-                    centre: place.centre + offset,
-                    turned: Turned { axis: Vec2::new(part_cos, part_sin), half },
-                },
-                reach: placed.reach,
-                filter: placed.part.filter,
-            };
-        }
-    }
-
     /// Adds the pairs of a body and its partners, which are near as boxes. If `plain` is false, something may keep two bodies from
     /// touching.
     #[inline(always)]
@@ -429,22 +356,32 @@ impl Broadphase {
         let NearOne { slot, ref mut partners, ref mut separations } = near;
         let (role, index) = (&self.boxes.role, c.handle[slot].index);
         let own = role[slot];
-        let of_parts = |&partner: &u32| role[partner as usize] == Role::Compound;
-        let any_parts = !bodies.compounds.is_empty() && partners.iter().any(of_parts);
-        if any_parts || !own.moves() || !c.kind[slot].needs_manifold() {
+        if !own.moves() || !c.kind[slot].needs_manifold() {
             for (&partner, &separation) in partners.iter().zip(&**separations) {
                 self.pair_box(bodies, slot, (partner, separation), pairs);
             }
             return;
         }
-        let count = if plain { partners.len() } else { keep_touchable(bodies, &mut near, &self.present) };
-        let near = near.partners[..count].iter().zip(&near.separations[..count]);
-        pairs.extend(near.map(|(&b, &separation)| {
+        let pair = |b: u32, separation: f32| {
             let (kind, swap) = PairKind::of_roles(own, role[b as usize]);
             // The lower handle is A, so that the roles do not depend on the order of space.
             let swap = if kind.is_symmetric() { index > c.handle[b as usize].index } else { swap };
             Pair { a: slot as u32, b, separation, kind, swap, parts: [NO_PART; 2] }
-        }));
+        };
+        let of_parts = |partner: u32| role[partner as usize] == Role::Compound;
+        if !bodies.compounds.is_empty() && partners.iter().any(|&partner| of_parts(partner)) {
+            for (&partner, &separation) in partners.iter().zip(&**separations) {
+                if of_parts(partner) {
+                    self.accept(bodies, slot, partner as usize, |pair| pairs.push(pair));
+                } else if plain || !bodies.never_touch(slot, partner as usize) {
+                    pairs.push(pair(partner, separation));
+                }
+            }
+            return;
+        }
+        let count = if plain { partners.len() } else { keep_touchable(bodies, &mut near, &self.present) };
+        let near = near.partners[..count].iter().zip(&near.separations[..count]);
+        pairs.extend(near.map(|(&b, &separation)| pair(b, separation)));
     }
 
     /// Adds the pairs of two bodies, which are near as boxes.
@@ -494,21 +431,36 @@ impl Broadphase {
             }
             return;
         }
-        let own = |slot: usize| if is_compound(slot) { None } else { Some([self.whole(bodies, slot)]) };
-        let (whole_a, whole_b) = (own(a), own(b));
-        let parts = |slot: usize| self.parts.of(c.outline[slot] as usize);
-        let of_a = whole_a.as_ref().map_or_else(|| parts(a), |whole| &whole[..]);
-        let of_b = whole_b.as_ref().map_or_else(|| parts(b), |whole| &whole[..]);
+        let whole = |slot: usize| {
+            if is_compound(slot) { BoxedShape::default() } else { self.whole(bodies, slot) }
+        };
+        let (whole_a, whole_b) = (whole(a), whole(b));
+        let (of_a, of_b) = (self.shapes_of(bodies, a, &whole_a), self.shapes_of(bodies, b, &whole_b));
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
-        let reach_b = whole_b.as_ref().map_or(c.furthest[b], |whole| whole[0].reach);
+        let reach_b = if is_compound(b) { c.furthest[b] } else { whole_b.reach } + growth;
         let centre_b = self.place(b).centre;
-        for one in of_a.iter().filter(|one| !one.is_apart(centre_b, reach_b + growth)) {
-            for other in of_b.iter().filter(|other| !other.is_apart(one.place.centre, one.reach + growth)) {
-                if one.may_touch(other) {
+        for one in of_a {
+            if one.is_apart(centre_b, reach_b) {
+                continue;
+            }
+            let (centre, reach) = (one.place.centre, one.reach + growth);
+            for other in of_b {
+                if !other.is_apart(centre, reach) && one.may_touch(other) {
                     let (kinds, parts) = ([one.kind, other.kind], [one.part, other.part]);
                     two.accept_boxes(kinds, [&one.place, &other.place], parts, emit);
                 }
             }
+        }
+    }
+
+    /// Returns the parts of a body, or its `whole` shape if it has just one.
+    #[inline(always)]
+    fn shapes_of<'a>(&'a self, bodies: &Bodies, slot: usize, whole: &'a BoxedShape) -> &'a [BoxedShape] {
+        let c = &bodies.columns;
+        if c.kind[slot].shape() == ShapeKind::Compound {
+            self.parts.of(c.outline[slot] as usize)
+        } else {
+            std::slice::from_ref(whole)
         }
     }
 
@@ -533,6 +485,7 @@ impl Broadphase {
     }
 
     /// Returns the shape of a body that has just one.
+    #[inline]
     fn whole(&self, bodies: &Bodies, slot: usize) -> BoxedShape {
         let c = &bodies.columns;
         let place = self.place(slot);
@@ -548,7 +501,7 @@ impl Broadphase {
 
     /// Returns the box around a body's shape, where the shape was when the list was made.
     #[inline]
-    fn place(&self, slot: usize) -> OrientedBox {
+    pub(super) fn place(&self, slot: usize) -> OrientedBox {
         let [x, y, ..] = self.shape[slot].0;
         OrientedBox { centre: Vec2::new(x, y), turned: self.boxes.of(slot) }
     }
@@ -582,7 +535,7 @@ impl BodyPair {
         };
         if separation <= self.largest_gap {
             let [a_fixed, b_fixed] = self.fixed;
-            let (kind, swap) = PairKind::of(kind_a, a_fixed, kind_b, b_fixed);
+            let (kind, swap) = PairKind::of_manifold(kind_a, a_fixed, kind_b, b_fixed);
             let swap = if kind.is_symmetric() { self.swap } else { swap };
             let [a, b] = self.slots.map(|slot| slot as u32);
             emit(Pair { a, b, separation, kind, swap, parts });

@@ -129,7 +129,7 @@ impl<'a> Likely<'a> {
 
 impl Boxes {
     fn write(&self, likely: &Likely<'_>, built: usize, built_angle: &[f32], to: &mut Writer<'_>) {
-        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role } = self;
+        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role, known: _ } = self;
         turned.write(to);
         to.mark();
         if !turned {
@@ -159,7 +159,8 @@ impl Boxes {
     ) -> Read {
         self.turned.read(from)?;
         from.mark()?;
-        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role } = self;
+        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role, known } = self;
+        *known = None;
         if !*turned {
             return from.column_like(half_x, built, |slot| likely.round(slot).to_bits());
         }
@@ -186,7 +187,7 @@ impl Boxes {
     }
 
     fn clear(&mut self) {
-        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role } = self;
+        let Boxes { turned, axis_x, axis_y, half_x, half_y, rounding, role, known: _ } = self;
         *turned = false;
         [axis_x, axis_y, half_x, half_y, rounding].into_iter().for_each(Vec::clear);
         role.clear();
@@ -243,6 +244,7 @@ impl Broadphase {
             built,
             listed,
             loners,
+            edited_statics,
             near_loose: _,
             tests,
             present,
@@ -262,6 +264,7 @@ impl Broadphase {
         (*margins).write(to);
         horizon.write(to);
         fleeting.write(to);
+        edited_statics.write(to);
         present.write(to);
         strays.write(to);
         loose.write(to);
@@ -344,6 +347,7 @@ impl Broadphase {
         self.margins.read(from)?;
         self.horizon.read(from)?;
         self.fleeting.read(from)?;
+        self.edited_statics.read(from)?;
         self.present.read(from)?;
         self.strays.read(from)?;
         self.loose.read(from)?;
@@ -370,8 +374,7 @@ impl Broadphase {
             width.max(height)
         };
         self.bands.widest = (0..self.bands.banded).map(size).fold(0.0, f32::max);
-        let large = self.bands.banded..self.bands.large_end;
-        self.levels.build(bodies, large, columns, self.bands.height as f32);
+        self.build_levels(bodies);
         Ok(())
     }
 

@@ -49,8 +49,8 @@ pub(crate) struct Found {
     pub pairs: Vec<Pair>,
     /// Pairs with a large body that contacts can move.
     pub overflow: Vec<Pair>,
-    /// The slots of a banded and a large body near each other, sorted; in the overflow tile, of two large ones.
-    large: Vec<(u32, u32)>,
+    /// Pairs of a banded and a large body, sorted; in the overflow tile, of two large ones.
+    large: Vec<Pair>,
     /// How many large partners each banded body has; empty unless there may be too many.
     large_partners: Vec<u8>,
     crowd: Crowd,
@@ -71,7 +71,7 @@ impl Found {
         self.large.reserve_exact(large.saturating_sub(self.large.len()));
     }
 
-    /// Returns how many bodies were found near large ones.
+    /// Returns how many pairs with large bodies were found.
     pub(crate) fn large_len(&self) -> usize {
         self.large.len()
     }
@@ -178,11 +178,16 @@ impl Finder<'_> {
         bodies.columns.inv_mass[i] > 0.0 && 2.0 * smallest >= size(bodies, i)
     }
 
-    fn take_large(&mut self, i: usize, large: usize) {
-        let to =
-            if self.bodies.columns.inv_mass[large] > 0.0 { &mut *self.overflow } else { &mut *self.pairs };
-        self.broadphase.accept(self.bodies, i, large, |pair| to.push(pair));
+    fn take_large(&mut self, pair: Pair) {
+        let can_move = self.bodies.columns.inv_mass[pair.b as usize] > 0.0;
+        let to = if can_move { &mut *self.overflow } else { &mut *self.pairs };
+        to.push(pair);
     }
+}
+
+/// The order of the pairs of a tile.
+fn in_order(pair: &Pair) -> (u32, u32, [u8; 2]) {
+    (pair.a, pair.b, pair.parts)
 }
 
 lane_entry! {
@@ -237,10 +242,10 @@ impl Broadphase {
                     }
                     *tests += finder.find(&probe, i, reaching, &next.slots, &mut smallest[1]);
                 }
-                while let Some(&(_, b)) = next_large.next_if(|&&(a, _)| a as usize == i) {
+                while let Some(&pair) = next_large.next_if(|pair| pair.a as usize == i) {
                     // Pairs are in order: large bodies come after all others.
                     finder.look_at_hits();
-                    finder.take_large(i, b as usize);
+                    finder.take_large(pair);
                 }
             }
         }
@@ -248,45 +253,39 @@ impl Broadphase {
         finder.crowd.tidy();
     }
 
-    /// Finds the large bodies near each body of the tile.
+    /// Finds the pairs of each body of the tile with large bodies.
     #[inline(always)]
     fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         let Found { large, large_partners, crowd, tests, .. } = found;
         for &plane in &self.levels.planes {
             *tests += tile.slots.len() as u64;
             self.near_plane::<L>(bodies, plane as usize, tile.slots.clone(), |a| {
-                large.push((a as u32, plane));
+                self.accept(bodies, a, plane as usize, |pair| large.push(pair));
             });
         }
         let limited = self.levels.len() > MOST_PARTNERS;
         if limited {
             large_partners.resize(tile.slots.len(), 0);
         }
-        let inv_mass = &bodies.columns.inv_mass;
         let mut take = |a: usize, b: usize| {
-            if inv_mass[a] == 0.0 && inv_mass[b] == 0.0 {
-                return;
-            }
-            if limited {
-                let mut near = None;
-                self.accept(bodies, a, b, |pair| near = Some(pair.separation));
-                let partners = &mut large_partners[a - tile.slots.start];
-                let Some(separation) = near else { return };
-                if usize::from(*partners) == MOST_PARTNERS {
-                    crowd.note(a, separation);
-                    return;
-                }
+            let known = large.len();
+            self.accept(bodies, a, b, |pair| large.push(pair));
+            let Some(last) = large[known..].last().filter(|_| limited) else { return };
+            let partners = &mut large_partners[a - tile.slots.start];
+            if usize::from(*partners) == MOST_PARTNERS {
+                crowd.note(a, last.separation);
+                large.truncate(known);
+            } else {
                 *partners += 1;
             }
-            large.push((a as u32, b as u32));
         };
         if self.levels.len() > 0 {
             for band in &self.bands.list[tile.bands.clone()] {
                 *tests += self.near_band::<L>(band, &mut take);
             }
         }
-        if !large.is_sorted() {
-            large.sort_unstable();
+        if !large.is_sorted_by_key(in_order) {
+            large.sort_unstable_by_key(in_order);
         }
     }
 
@@ -384,30 +383,31 @@ impl Broadphase {
         let inv_mass = &bodies.columns.inv_mass;
         for a in (self.bands.banded..self.bands.large_end).filter(|&slot| inv_mass[slot] > 0.0) {
             let [range_s, range_b] = self.ranges(a);
-            let mut partners = 0;
-            large.extend(self.levels.planes.iter().map(|&plane| (plane.min(a as u32), plane.max(a as u32))));
+            for &plane in &self.levels.planes {
+                let plane = plane as usize;
+                self.accept(bodies, a.min(plane), a.max(plane), |pair| large.push(pair));
+            }
             *tests += 1 + self.levels.planes.len() as u64;
+            let mut partners = 0;
             self.levels.visit(range_s, range_b, |b| {
                 *tests += 1;
                 // Two bodies that can be moved find each other: one of the two finds is enough.
                 if b == a || (inv_mass[b] > 0.0 && b < a) {
                     return true;
                 }
-                let mut near = None;
-                let (low, high) = (a.min(b), a.max(b));
-                self.accept(bodies, low, high, |pair| near = Some(pair.separation));
+                let known = large.len();
+                self.accept(bodies, a.min(b), a.max(b), |pair| large.push(pair));
+                let separation = large[known..].last().map(|pair| pair.separation);
                 let mut admits =
                     |separation| crowd.admits(bodies, self.bands.banded, (a, &mut partners), (b, separation));
-                if near.is_some_and(&mut admits) {
-                    large.push((low as u32, high as u32));
+                if separation.is_some_and(|separation| !admits(separation)) {
+                    large.truncate(known);
                 }
                 true
             });
         }
-        large.sort_unstable();
-        for &(a, b) in &*large {
-            self.accept(bodies, a as usize, b as usize, |pair| pairs.push(pair));
-        }
+        large.sort_unstable_by_key(in_order);
+        pairs.extend_from_slice(large);
         crowd.tidy();
     }
 

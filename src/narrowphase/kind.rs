@@ -180,7 +180,9 @@ impl PairKind {
         (kind, a_fixed)
     }
 
-    fn of_manifold(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
+    /// As [`PairKind::of`], for a pair that needs a manifold.
+    #[inline]
+    pub(crate) fn of_manifold(a: Kind, a_fixed: bool, b: Kind, b_fixed: bool) -> (PairKind, bool) {
         let (a, b) = (Role::of(a, a_fixed), Role::of(b, b_fixed));
         if a_fixed { (Self::of_roles(b, a).0, true) } else { Self::of_roles(a, b) }
     }

@@ -4,27 +4,26 @@
 //! scalar; see `lane.rs`. The rows are filled from the columns at the start of a step and copied back at
 //! its end.
 
+mod finish;
+
 use super::midpoint::Midpoint;
 use crate::base::prefetch::prefetch_all;
+use crate::base::ranges::{holds, without};
 use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::own::MotionLimits;
-use crate::body::{Bodies, MAX_COORDINATE, Motion, RUNAWAY_SPEED};
-use crate::broadphase::strays::Strays;
-use crate::broadphase::{Bounds, Margins, shape_row};
+use crate::body::{Bodies, Motion};
+use crate::broadphase::shape_row;
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
-use crate::geometry::trig::{sin_cos, wrap};
+use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
-use crate::lane::{
-    Lane, MAX_WIDTH, Mask, Row, Values, for_lanes, lane_entry, load_rows, store_rows, values, with_lanes,
-};
+use crate::lane::{Lane, Row, for_lanes, lane_entry, store_rows, with_lanes};
 use crate::settings::Settings;
 use glam::Vec2;
 use std::ops::Range;
-use std::sync::Mutex;
 
 /// Rows by slot, then one padding row for each tile and one for the overflow tile.
 #[derive(Default)]
@@ -49,8 +48,22 @@ pub(crate) struct Mirror {
     pub limits: Vec<(u32, MotionLimits)>,
     /// Slots that have rows.
     pub bodies: usize,
+    /// The slots of static bodies whose rows are as in the step before.
+    pub still: Range<usize>,
+    /// What the rows of the last whole step were made for, and those of this one.
+    known: Option<RowsOf>,
+    made_for: Option<RowsOf>,
     /// The level of the kernels of this step.
     pub level: Level,
+}
+
+/// The bodies and the features that rows are made for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct RowsOf {
+    epoch: Option<u64>,
+    turning: bool,
+    damped: bool,
+    joined: bool,
 }
 
 /// A padding lane's two bodies: unit masses, so that no kernel divides by zero, and never touched.
@@ -64,18 +77,28 @@ impl Mirror {
         }
     }
 
-    /// Fills the rows from the columns. All half-spaces are among the slots `planes`. Joints have `joint_rows` rows more behind the
+    /// Fills the rows from the columns. All half-spaces are in the slots `planes`. Joints have `joint_rows` rows more behind the
     /// padding.
     pub(crate) fn fill(
         &mut self,
         bodies: &Bodies,
         settings: &Settings,
         tiles: usize,
-        planes: Range<usize>,
+        planes: &[u32],
         joint_rows: usize,
         crew: &Crew<'_>,
     ) {
         let (level, len) = (self.level, bodies.len);
+        let made_for = RowsOf {
+            epoch: bodies.statics_epoch(),
+            turning: bodies.any_manifold,
+            damped: bodies.any_damping,
+            joined: joint_rows > 0,
+        };
+        let is_known = made_for.epoch.is_some() && self.known == Some(made_for);
+        self.still = if is_known { bodies.statics() } else { 0..0 };
+        self.made_for = Some(made_for);
+        let still = self.still.clone();
         self.make_room(bodies, tiles + 1, joint_rows);
         self.fill_limits(bodies);
         self.fill_frames(bodies, joint_rows > 0, crew);
@@ -85,6 +108,9 @@ impl Mirror {
         let placement = SharedSlice::new(&mut self.placement);
         let rows = [&mut self.shape, &mut self.vel, &mut self.accum].map(|rows| SharedSlice::new(rows));
         crew.chunks(len, CHUNK, |range| {
+            if holds(&still, &range) {
+                return;
+            }
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
@@ -112,7 +138,7 @@ impl Mirror {
             self.fill_parts(bodies);
         }
         let c = &bodies.columns;
-        for slot in planes.filter(|&slot| c.kind[slot].shape() == ShapeKind::HalfSpace) {
+        for slot in planes.iter().map(|&slot| slot as usize) {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);
             self.shape[slot] = shape_row(c.kind[slot], pos, ext, c.ext_z[slot]);
         }
@@ -143,6 +169,7 @@ impl Mirror {
     pub(crate) fn show(&mut self, bodies: &Bodies, built: usize, rows: usize) {
         let c = &bodies.columns;
         self.bodies = 0;
+        self.known = None;
         self.pose.clear();
         self.shape.clear();
         self.shape.extend((0..built).map(|slot| {
@@ -160,6 +187,11 @@ impl Mirror {
                 }
             }
         }
+    }
+
+    /// Notes that a step has ended with these rows.
+    pub(crate) fn end_step(&mut self) {
+        self.known = self.made_for.take();
     }
 
     /// Moves the origin by a vector, for what hosts read of contacts. `built` is the number of slots of the list.
@@ -189,9 +221,11 @@ impl Mirror {
 
     /// Moves the bodies of these slots by their own velocities, for a whole step.
     pub(super) fn move_freely(&mut self, slots: Range<usize>, time_step: f32) {
-        for (pose, vel) in self.pose[slots.clone()].iter_mut().zip(&self.vel[slots]) {
-            let [x, y, turned, _] = vel.0.map(|v| time_step * v);
-            *pose = Row([x, y, turned, 0.0]);
+        for slots in without(slots, &self.still) {
+            for (pose, vel) in self.pose[slots.clone()].iter_mut().zip(&self.vel[slots]) {
+                let [x, y, turned, _] = vel.0.map(|v| time_step * v);
+                *pose = Row([x, y, turned, 0.0]);
+            }
         }
     }
 
@@ -201,8 +235,11 @@ impl Mirror {
         resize(&mut self.frame, len);
         let Some(world) = self.frame.last_mut() else { return };
         *world = Row([0.0, 0.0, 1.0, 0.0]);
-        let (frame, level) = (SharedSlice::new(&mut self.frame), self.level);
+        let (frame, level, still) = (SharedSlice::new(&mut self.frame), self.level, &self.still);
         crew.chunks(bodies.len, CHUNK, |range| {
+            if holds(still, &range) {
+                return;
+            }
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task.
             let frame = unsafe { frame.range(range.clone()) };
@@ -231,79 +268,6 @@ impl Mirror {
                 self.placement[row] = Row([x, y, part_cos, part_sin]);
             }
         }
-    }
-
-    /// Copies positions and velocities back to the columns, and clears the forces. Returns the slots whose result is not a
-    /// number or out of range; these keep their old state. `left` gets the slots that have left their margin or are about
-    /// to: at most one more than can be paired anew on their own. Both lists are in order.
-    pub(crate) fn finish(
-        &self,
-        bodies: &mut Bodies,
-        bounds: &Bounds,
-        strays: &Mutex<Strays>,
-        settings: &Settings,
-        left: &mut Mutex<Vec<u32>>,
-        crew: &Crew<'_>,
-    ) -> Vec<usize> {
-        // One more than are used: it shows that there are too many.
-        let limit = bounds.allowance.per_step + 1;
-        let margins = &Margins::new(settings);
-        let slots = left.get_mut().expect("no worker panicked");
-        slots.clear();
-        slots.reserve(limit);
-        let left: &Mutex<Vec<u32>> = left;
-        let bad = Mutex::new(Vec::new());
-        let any_force = std::mem::take(&mut bodies.any_force);
-        let midpoint = (bodies.particle_count > 0).then(|| midpoint(settings));
-        let c = &mut bodies.columns;
-        let turned = bodies.any_manifold.then_some(&c.furthest);
-        let (radius, scale) = (&c.radius, &c.gravity_scale);
-        let columns = [
-            &mut c.pos_x,
-            &mut c.pos_y,
-            &mut c.angle,
-            &mut c.vel_x,
-            &mut c.vel_y,
-            &mut c.omega,
-            &mut c.follows,
-        ]
-        .map(|column| SharedSlice::new(column));
-        let turns = SharedSlice::new(&mut c.turns);
-        let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
-        crew.chunks(self.bodies, CHUNK, |range| {
-            #[allow(unsafe_code)]
-            // SAFETY: `Crew::chunks` gives each slot to one task.
-            let (columns, turns) = unsafe {
-                (columns.each_ref().map(|column| column.range(range.clone())), turns.range(range.clone()))
-            };
-            let rows = (&self.pose[range.clone()], &self.vel[range.clone()]);
-            let chunk = Chunk {
-                range: range.clone(),
-                radius,
-                scale,
-                midpoint,
-                arm: turned,
-                bounds,
-                strays,
-                margins,
-                bad: &bad,
-                left,
-                limit,
-            };
-            let level = self.level.for_few(range.len());
-            with_lanes!(level, L => finish::<L>(&chunk, rows, columns, turns));
-            if any_force {
-                for force in &forces {
-                    #[allow(unsafe_code)]
-                    // SAFETY: `Crew::chunks` gives each slot to one task.
-                    unsafe { force.range(range.clone()) }.fill(0.0);
-                }
-            }
-        });
-        left.lock().expect("no worker panicked").sort_unstable();
-        let mut bad = bad.into_inner().expect("no worker panicked");
-        bad.sort_unstable();
-        bad
     }
 }
 
@@ -425,152 +389,4 @@ fn fill_lanes<L: Lane>(fill: &mut Fill<'_>, i: usize) {
     }
     store_rows(&mut vel[i..], [velocity[0], velocity[1], load!(omega) * radius, inv_mass]);
     store_rows(&mut accum[i..], add);
-}
-
-/// The inputs of copying back a range of slots, besides the rows.
-struct Chunk<'a> {
-    range: Range<usize>,
-    radius: &'a [f32],
-    /// The scale of gravity.
-    scale: &'a [f32],
-    /// Present if there are particles.
-    midpoint: Option<Midpoint>,
-    /// Present if there are bodies that turn.
-    arm: Option<&'a Vec<f32>>,
-    bounds: &'a Bounds,
-    strays: &'a Mutex<Strays>,
-    margins: &'a Margins,
-    bad: &'a Mutex<Vec<usize>>,
-    left: &'a Mutex<Vec<u32>>,
-    /// The most that `left` may hold.
-    limit: usize,
-}
-
-lane_entry! {
-    /// Copies the rows of a range of slots back to the columns.
-    fn finish[][](
-        chunk: &Chunk<'_>,
-        rows: (&[Row], &[Row]),
-        columns: [&mut [f32]; 7],
-        turns: &mut [i32],
-    ) = finish_range;
-}
-
-#[inline(always)]
-fn finish_range<L: Lane>(
-    chunk: &Chunk<'_>,
-    rows: (&[Row], &[Row]),
-    mut columns: [&mut [f32]; 7],
-    turns: &mut [i32],
-) {
-    for_lanes!(chunk.range.len(), L, finish_lanes(chunk, rows, &mut columns, turns; i));
-}
-
-#[inline(always)]
-fn finish_lanes<L: Lane>(
-    chunk: &Chunk<'_>,
-    (pose, vel): (&[Row], &[Row]),
-    columns: &mut [&mut [f32]; 7],
-    turns: &mut [i32],
-    i: usize,
-) {
-    let slot = chunk.range.start + i;
-    let (zero, one) = (L::splat(0.0), L::splat(1.0));
-    let [moved_x, moved_y, turned, _] = load_rows::<L>(&pose[i..]);
-    let [vel_x, vel_y, spin, _] = load_rows::<L>(&vel[i..]);
-    let [old_x, old_y, old_angle] =
-        [L::load(&columns[0][i..]), L::load(&columns[1][i..]), L::load(&columns[2][i..])];
-    let [old_vel_x, old_vel_y, old_omega] =
-        [L::load(&columns[3][i..]), L::load(&columns[4][i..]), L::load(&columns[5][i..])];
-    let radius = L::load(&chunk.radius[slot..]);
-    let round = radius.gt(zero);
-    let divisor = L::select(round, radius, one);
-    let (x, y) = (old_x + moved_x, old_y + moved_y);
-    let turned = turned / divisor;
-    let angle = old_angle + turned;
-    // Only what was gained, so that a free body keeps its spin to the last bit.
-    let omega = old_omega + (spin - old_omega * radius) / divisor;
-
-    let (furthest, fastest) = (L::splat(MAX_COORDINATE), L::splat(RUNAWAY_SPEED));
-    let good = (x.abs().le(furthest))
-        .and(y.abs().le(furthest))
-        .and(vel_x.abs().le(fastest))
-        .and(vel_y.abs().le(fastest))
-        .and(omega.abs().le(fastest))
-        .and(angle.abs().le(L::splat(f32::MAX)));
-    let (mut end_x, mut end_y) = (vel_x, vel_y);
-    if let Some(midpoint) = &chunk.midpoint {
-        let (follows, scale) = (L::load(&columns[6][i..]), L::load(&chunk.scale[slot..]));
-        let behind = midpoint.behind(follows, scale);
-        let gained = [vel_x - (old_vel_x - behind[0]), vel_y - (old_vel_y - behind[1])];
-        let follows = L::select(good, midpoint.follows(gained, follows, scale), follows);
-        let behind = midpoint.behind(follows, scale);
-        (end_x, end_y) = (vel_x + behind[0], vel_y + behind[1]);
-        follows.store(&mut columns[6][i..]);
-    }
-    let turning = good.and(round);
-    // A zero's sign depends on which contacts were skipped; adding +0 makes it positive.
-    let new = [
-        L::select(good, x + zero, old_x),
-        L::select(good, y + zero, old_y),
-        L::select(turning, angle + zero, old_angle),
-        L::select(good, end_x + zero, old_vel_x),
-        L::select(good, end_y + zero, old_vel_y),
-        L::select(turning, omega + zero, old_omega),
-    ];
-    for (column, new) in columns.iter_mut().zip(new) {
-        new.store(&mut column[i..]);
-    }
-    let wound = new[2].abs().gt(L::splat(std::f32::consts::PI)).bits();
-    if wound != 0 {
-        wind([values(old_angle), values(turned)], wound, &mut columns[2][i..], &mut turns[i..]);
-    }
-    let all = ((1u64 << L::WIDTH) - 1) as u32;
-    if good.bits() != all {
-        note_bad(chunk, slot, good.bits() ^ all);
-    }
-    let angle = L::load(&columns[2][i..]);
-    let mut turned = None;
-    if let Some(arm) = chunk.arm {
-        turned = Some([angle, new[5], L::load(&arm[slot..])]);
-    }
-    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins).bits();
-    if left != 0 {
-        let mut of_turn = None;
-        if let Some([angle, _, arm]) = turned {
-            of_turn = Some([values(angle), values(arm)]);
-        }
-        note_left(chunk, slot, left, [values(new[0]), values(new[1])], of_turn);
-    }
-}
-
-/// The slots of these lanes, of which lane 0 is slot `first`.
-fn slots_of(first: usize, lanes: u32) -> impl Iterator<Item = usize> {
-    (0..MAX_WIDTH).filter(move |lane| lanes >> lane & 1 == 1).map(move |lane| first + lane)
-}
-
-/// Notes lanes that went bad.
-#[cold]
-fn note_bad(chunk: &Chunk<'_>, first: usize, lanes: u32) {
-    chunk.bad.lock().expect("no worker panicked").extend(slots_of(first, lanes));
-}
-
-/// Notes lanes that left their margin.
-#[inline(never)]
-fn note_left(chunk: &Chunk<'_>, first: usize, lanes: u32, pos: [Values; 2], turned: Option<[Values; 2]>) {
-    chunk.bounds.note_strays(first, lanes, pos, turned, chunk.strays);
-    let mut slots = chunk.left.lock().expect("no worker panicked");
-    let room = chunk.limit.saturating_sub(slots.len());
-    slots.extend(slots_of(first, lanes).map(|slot| slot as u32).take(room));
-}
-
-/// Takes whole turns off the angles of these lanes, one by one: few bodies pass half a turn in a step. Computes in f64, so that
-/// the turn of a step is rounded once.
-#[cold]
-fn wind([olds, ways]: [Values; 2], lanes: u32, angles: &mut [f32], turns: &mut [i32]) {
-    for lane in slots_of(0, lanes) {
-        let (angle, more) = wrap(f64::from(olds[lane]) + f64::from(ways[lane]));
-        angles[lane] = angle;
-        turns[lane] = turns[lane].wrapping_add(more);
-    }
 }

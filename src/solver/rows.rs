@@ -57,6 +57,8 @@ pub(crate) struct Rows<'a> {
     pub any_parts: bool,
     /// The bodies with limits of their motion, by slot.
     pub limits: &'a [(u32, MotionLimits)],
+    /// The slots of bodies that stand still, with rows from the step before: they are not integrated.
+    pub still: Range<usize>,
     /// Length of a substep and its inverse.
     pub step: f32,
     pub inv_step: f32,
@@ -113,6 +115,7 @@ impl<'a> Rows<'a> {
             is_soft: settings.solver == Solver::Soft,
             any_parts: load.any_parts,
             limits: &mirror.limits,
+            still: mirror.still.clone(),
             step: h,
             inv_step: 1.0 / h,
             impulse_ratio: load.impulse_ratio,

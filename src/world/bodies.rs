@@ -28,7 +28,7 @@ impl World {
     ///
     /// The first field of `desc` that is refused; [`Error::TooMany`].
     pub fn add_body(&mut self, desc: &BodyDesc) -> Result<BodyHandle, Error> {
-        self.record(|| Call::AddBody(*desc));
+        self.record_beside(|| Call::AddBody(*desc));
         desc.validate()?;
         self.check_room(1)?;
         Ok(self.insert_body(desc))
@@ -50,7 +50,7 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first body that is refused; [`Error::TooMany`].
     pub fn add_bodies(&mut self, descs: &[BodyDesc]) -> Result<Vec<BodyHandle>, Error> {
-        self.record(|| Call::AddBodies(descs.to_vec()));
+        self.record_beside(|| Call::AddBodies(descs.to_vec()));
         for (index, desc) in descs.iter().enumerate() {
             desc.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
         }
@@ -74,7 +74,7 @@ impl World {
     /// from a part; `frame.position` or `anchor`, if the point of a joint or link would be too far from the new centre; a
     /// quarantined body.
     pub fn add_part(&mut self, body: BodyHandle, part: &Part) -> Result<(), Error> {
-        self.record(|| Call::AddPart(body, *part));
+        self.record_of(body, || Call::AddPart(body, *part));
         let slot = self.good_slot(body, "part")?;
         part.validate()?;
         self.add_valid_parts(slot, std::slice::from_ref(part))
@@ -87,7 +87,7 @@ impl World {
     ///
     /// The errors of [`World::add_part`]; [`Error::Element`] with the index of the first part that is refused.
     pub fn add_parts(&mut self, body: BodyHandle, parts: &[Part]) -> Result<(), Error> {
-        self.record(|| Call::AddParts(body, parts.to_vec()));
+        self.record_of(body, || Call::AddParts(body, parts.to_vec()));
         let slot = self.good_slot(body, "part")?;
         for (index, part) in parts.iter().enumerate() {
             part.validate().map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -178,7 +178,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_body(&mut self, body: BodyHandle) -> Result<(), Error> {
-        self.record(|| Call::RemoveBody(body));
+        self.record_of(body, || Call::RemoveBody(body));
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.lose_joints(body);
@@ -266,7 +266,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a quarantined body.
     pub fn set_position(&mut self, body: BodyHandle, position: Vec2) -> Result<(), Error> {
-        self.record(|| Call::SetPosition(body, position));
+        self.record_of(body, || Call::SetPosition(body, position));
         let slot = self.good_slot(body, "position")?;
         check_vec("position", position, MAX_COORDINATE)?;
         self.disturb(slot);
@@ -301,7 +301,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], an angle that is not finite or out of range, or a quarantined body.
     pub fn set_angle(&mut self, body: BodyHandle, angle: f32) -> Result<(), Error> {
-        self.record(|| Call::SetAngle(body, angle));
+        self.record_of(body, || Call::SetAngle(body, angle));
         let slot = self.good_slot(body, "angle")?;
         check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE)?;
         self.disturb(slot);
@@ -323,7 +323,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, or a body that is static or
     /// quarantined.
     pub fn set_velocity(&mut self, body: BodyHandle, velocity: Vec2) -> Result<(), Error> {
-        self.record(|| Call::SetVelocity(body, velocity));
+        self.record_of(body, || Call::SetVelocity(body, velocity));
         let slot = self.moving_slot(body, "velocity")?;
         check_vec("velocity", velocity, MAX_SPEED)?;
         self.put_velocity(slot, velocity, None);
@@ -336,7 +336,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], a value that is not finite or out of range, or a body that is static or quarantined.
     pub fn set_angular_velocity(&mut self, body: BodyHandle, omega: f32) -> Result<(), Error> {
-        self.record(|| Call::SetAngularVelocity(body, omega));
+        self.record_of(body, || Call::SetAngularVelocity(body, omega));
         let slot = self.moving_slot(body, "angular_velocity")?;
         check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED)?;
         let state = self.bodies.state(slot);
@@ -370,7 +370,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_filter(&mut self, body: BodyHandle, filter: Filter) -> Result<(), Error> {
-        self.record(|| Call::SetFilter(body, filter));
+        self.record_of(body, || Call::SetFilter(body, filter));
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.note_placed(slot);
@@ -385,7 +385,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a scale that is not finite or out of range.
     pub fn set_gravity_scale(&mut self, body: BodyHandle, scale: f32) -> Result<(), Error> {
-        self.record(|| Call::SetGravityScale(body, scale));
+        self.record_of(body, || Call::SetGravityScale(body, scale));
         let slot = self.bodies.slot_of(body)?;
         check_range("gravity_scale", scale, -1.0e3, 1.0e3)?;
         self.wake(slot);
@@ -399,7 +399,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a rate that is not finite, negative or out of range.
     pub fn set_damping(&mut self, body: BodyHandle, linear: f32, angular: f32) -> Result<(), Error> {
-        self.record(|| Call::SetDamping(body, linear, angular));
+        self.record_of(body, || Call::SetDamping(body, linear, angular));
         let slot = self.bodies.slot_of(body)?;
         check_range("linear_damping", linear, 0.0, 1.0e6)?;
         check_range("angular_damping", angular, 0.0, 1.0e6)?;
@@ -473,7 +473,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity that would be beyond
     /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse(&mut self, body: BodyHandle, impulse: Vec2) -> Result<(), Error> {
-        self.record(|| Call::ApplyImpulse(body, impulse));
+        self.record_of(body, || Call::ApplyImpulse(body, impulse));
         self.change_velocities(body, impulse, 0.0)
     }
 
@@ -484,7 +484,7 @@ impl World {
     /// [`Error::StaleHandle`], a component that is not finite or out of range, a velocity or an angular velocity that
     /// would be beyond [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_impulse_at(&mut self, body: BodyHandle, impulse: Vec2, point: Vec2) -> Result<(), Error> {
-        self.record(|| Call::ApplyImpulseAt(body, impulse, point));
+        self.record_of(body, || Call::ApplyImpulseAt(body, impulse, point));
         let slot = self.pushed_slot(body, "impulse")?;
         check_vec("point", point, MAX_COORDINATE)?;
         let angular = (point - self.bodies.position(slot)).perp_dot(impulse);
@@ -498,7 +498,7 @@ impl World {
     /// [`Error::StaleHandle`], a value that is not finite or out of range, an angular velocity that would be beyond
     /// [`World::MAX_SPEED`], or a body that is static or quarantined.
     pub fn apply_angular_impulse(&mut self, body: BodyHandle, impulse: f32) -> Result<(), Error> {
-        self.record(|| Call::ApplyAngularImpulse(body, impulse));
+        self.record_of(body, || Call::ApplyAngularImpulse(body, impulse));
         self.change_velocities(body, Vec2::ZERO, impulse)
     }
 

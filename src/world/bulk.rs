@@ -168,7 +168,9 @@ impl World {
         impulses: &[Vec2],
         angular: Option<&[f32]>,
     ) -> Result<(), Error> {
-        self.record(|| Call::ApplyImpulses(bodies.to_vec(), impulses.to_vec(), angular.map(<[f32]>::to_vec)));
+        self.record_beside(|| {
+            Call::ApplyImpulses(bodies.to_vec(), impulses.to_vec(), angular.map(<[f32]>::to_vec))
+        });
         check_len("impulses", impulses.len(), bodies.len())?;
         check_len("angular_impulses", angular.map_or(bodies.len(), <[f32]>::len), bodies.len())?;
         let turn = |index: usize| angular.map_or(0.0, |angular| angular[index]);

@@ -45,7 +45,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a quarantined body.
     pub fn set_enabled(&mut self, body: BodyHandle, enabled: bool) -> Result<(), Error> {
-        self.record(|| Call::SetEnabled(body, enabled));
+        self.record_of(body, || Call::SetEnabled(body, enabled));
         let slot = self.good_slot(body, "enabled")?;
         if self.bodies.is_disabled(slot) != enabled {
             return Ok(());
@@ -79,7 +79,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a mass that is out of range; a quarantined body.
     pub fn set_mass(&mut self, body: BodyHandle, mass: Option<f32>) -> Result<(), Error> {
-        self.record(|| Call::SetMass(body, mass));
+        self.record_of(body, || Call::SetMass(body, mass));
         let slot = self.good_slot(body, "mass")?;
         mass.map_or(Ok(()), check_mass)?;
         self.set_by_hand(slot, ByHand { mass, ..self.bodies.by_hand(slot) });
@@ -92,7 +92,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a value that is out of range; a shape that does not turn; a quarantined body.
     pub fn set_inertia(&mut self, body: BodyHandle, inertia: Option<f32>) -> Result<(), Error> {
-        self.record(|| Call::SetInertia(body, inertia));
+        self.record_of(body, || Call::SetInertia(body, inertia));
         let slot = self.good_slot(body, "inertia")?;
         let kind = self.bodies.columns.kind[slot].shape();
         inertia.map_or(Ok(()), |inertia| check_inertia(inertia, kind))?;
@@ -111,7 +111,7 @@ impl World {
     /// capsule, segment or polygon; a centre that would be beyond [`World::MAX_COORDINATE`] or move faster than [`World::MAX_SPEED`]; a
     /// quarantined body.
     pub fn set_centre(&mut self, body: BodyHandle, centre: Option<Vec2>) -> Result<(), Error> {
-        self.record(|| Call::SetCentre(body, centre));
+        self.record_of(body, || Call::SetCentre(body, centre));
         let slot = self.good_slot(body, "centre")?;
         check_vec("centre", centre.unwrap_or(Vec2::ZERO), Shape::MAX_EXTENT)?;
         let parts = self.parts(body)?;
@@ -181,7 +181,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a quarantined body.
     pub fn set_locks(&mut self, body: BodyHandle, locks: Locks) -> Result<(), Error> {
-        self.record(|| Call::SetLocks(body, locks));
+        self.record_of(body, || Call::SetLocks(body, locks));
         let slot = self.good_slot(body, "locks")?;
         let limits = self.bodies.own.limits(body.index);
         self.set_limits(slot, MotionLimits { lock_x: locks.x, lock_y: locks.y, ..limits });
@@ -221,7 +221,7 @@ impl World {
         linear: Option<f32>,
         angular: Option<f32>,
     ) -> Result<(), Error> {
-        self.record(|| Call::SetMaxSpeeds(body, linear, angular));
+        self.record_of(body, || Call::SetMaxSpeeds(body, linear, angular));
         let slot = self.good_slot(body, "max_speed")?;
         check_range("max_speed", linear.unwrap_or(0.0), 0.0, MAX_SPEED)?;
         check_range("max_angular_speed", angular.unwrap_or(0.0), 0.0, MAX_SPEED)?;
@@ -382,7 +382,7 @@ impl World {
         position: Vec2,
         angle: f32,
     ) -> Result<(), Error> {
-        self.record(|| Call::SetKinematicTarget(body, position, angle));
+        self.record_of(body, || Call::SetKinematicTarget(body, position, angle));
         let slot = self.good_slot(body, "target")?;
         if self.bodies.columns.kind[slot].motion() != Motion::Kinematic {
             return Err(Error::Invalid {

@@ -56,7 +56,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_bullet(&mut self, body: BodyHandle, bullet: bool) -> Result<(), Error> {
-        self.record(|| Call::SetBullet(body, bullet));
+        self.record_of(body, || Call::SetBullet(body, bullet));
         let slot = self.bodies.slot_of(body)?;
         self.bodies.set_bullet(slot, bullet);
         Ok(())

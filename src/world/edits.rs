@@ -144,6 +144,9 @@ impl World {
                 slots.push(slot as u32);
             }
         } else {
+            if !self.broadphase.may_be_loose(slot) {
+                self.broadphase.note_large_edit(&self.bodies, slot);
+            }
             self.list = ListState::Void;
         }
     }

@@ -235,7 +235,7 @@ impl World {
     ///
     /// The errors of [`Field::validate`].
     pub fn apply_field(&mut self, field: &Field) -> Result<usize, Error> {
-        self.record(|| Call::ApplyField(*field));
+        self.record_beside(|| Call::ApplyField(*field));
         field.validate()?;
         let mut memory = std::mem::take(&mut self.memory.fields);
         self.find_in(&field.region, field.mask, field.wake, &mut memory.slots);
@@ -261,7 +261,7 @@ impl World {
     ///
     /// The first number that is not finite or out of range.
     pub fn explode(&mut self, explosion: &Explosion) -> Result<usize, Error> {
-        self.record(|| Call::Explode(*explosion));
+        self.record_beside(|| Call::Explode(*explosion));
         let Explosion { centre, radius, impulse, mask } = *explosion;
         check_vec("centre", centre, MAX_COORDINATE)?;
         check_range("radius", radius, 1.0e-3, 2.0 * MAX_COORDINATE)?;

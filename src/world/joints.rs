@@ -60,7 +60,7 @@ impl World {
     /// [`Error::Invalid`] if neither body is dynamic, or if a gear couples something else than revolute and prismatic joints;
     /// [`Error::TooMany`].
     pub fn add_joint(&mut self, joint: &JointDesc) -> Result<JointHandle, Error> {
-        self.record(|| Call::AddJoint(*joint));
+        self.record_beside(|| Call::AddJoint(*joint));
         self.check_joint(joint, true)?;
         self.check_joint_room(1)?;
         Ok(self.insert_joint(joint))
@@ -72,7 +72,7 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first joint that is refused; [`Error::TooMany`].
     pub fn add_joints(&mut self, joints: &[JointDesc]) -> Result<Vec<JointHandle>, Error> {
-        self.record(|| Call::AddJoints(joints.to_vec()));
+        self.record_beside(|| Call::AddJoints(joints.to_vec()));
         for (index, joint) in joints.iter().enumerate() {
             self.check_joint(joint, true)
                 .map_err(|error| Error::Element { index, error: Box::new(error) })?;
@@ -170,7 +170,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn remove_joint(&mut self, joint: JointHandle) -> Result<(), Error> {
-        self.record(|| Call::RemoveJoint(joint));
+        self.record_beside(|| Call::RemoveJoint(joint));
         let desc = self.joints.get(joint)?.desc;
         self.wake_joint(&desc);
         self.take_joint(joint.index);
@@ -287,7 +287,7 @@ impl World {
     /// [`Error::StaleHandle`]; the first field that is refused; other ends than the joint has; another kind for a joint that a gear
     /// couples.
     pub fn set_joint(&mut self, joint: JointHandle, desc: &JointDesc) -> Result<(), Error> {
-        self.record(|| Call::SetJoint(joint, *desc));
+        self.record_beside(|| Call::SetJoint(joint, *desc));
         let old = *self.joints.get(joint)?;
         self.check_joint(desc, false)?;
         if desc.ends != old.desc.ends {

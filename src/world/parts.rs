@@ -20,7 +20,7 @@ impl World {
     ///
     /// The errors of [`World::add_part`]; [`Error::Invalid`] for a part that the body does not have.
     pub fn set_part(&mut self, body: BodyHandle, index: usize, part: &Part) -> Result<(), Error> {
-        self.record(|| Call::SetPart(body, index, *part));
+        self.record_of(body, || Call::SetPart(body, index, *part));
         let slot = self.good_slot(body, "part")?;
         part.validate()?;
         let mut parts = self.parts(body)?;
@@ -44,7 +44,7 @@ impl World {
     /// [`Error::StaleHandle`]; [`Error::Invalid`] for a part that the body does not have, and for the last one: a body has a shape; the other errors of
     /// [`World::add_part`].
     pub fn remove_part(&mut self, body: BodyHandle, index: usize) -> Result<(), Error> {
-        self.record(|| Call::RemovePart(body, index));
+        self.record_of(body, || Call::RemovePart(body, index));
         let slot = self.good_slot(body, "part")?;
         let mut parts = self.parts(body)?;
         if index >= parts.len() {
@@ -65,7 +65,7 @@ impl World {
     /// [`Error::StaleHandle`]; the first field of the shape that is refused; a body of several parts (see [`World::set_part`]); a particle or half-space
     /// that would become something else, or something else that would become one; a chain's segment for a dynamic body; a quarantined body.
     pub fn set_shape(&mut self, body: BodyHandle, shape: &Shape) -> Result<(), Error> {
-        self.record(|| Call::SetShape(body, *shape));
+        self.record_of(body, || Call::SetShape(body, *shape));
         let slot = self.good_slot(body, "shape")?;
         shape.validate()?;
         let mut parts = self.parts(body)?;
@@ -97,7 +97,7 @@ impl World {
     /// [`Error::StaleHandle`]; the first field of the material that is refused; the errors of [`World::add_part`] for a centre of mass that moves; a
     /// quarantined body.
     pub fn set_material(&mut self, body: BodyHandle, material: &Material) -> Result<(), Error> {
-        self.record(|| Call::SetMaterial(body, *material));
+        self.record_of(body, || Call::SetMaterial(body, *material));
         let slot = self.good_slot(body, "material")?;
         material.validate()?;
         let mut parts = self.parts(body)?;

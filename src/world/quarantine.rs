@@ -34,7 +34,8 @@ impl World {
         let dt = self.settings.time_step;
         let margins = Margins::new(&self.settings);
         let suits = self.list_suits();
-        for slot in 0..self.bodies.len {
+        let statics = self.bodies.statics();
+        for slot in (0..statics.start).chain(statics.end..self.bodies.len) {
             let c = &self.bodies.columns;
             if !c.kind[slot].is_collidable() {
                 continue;

@@ -97,7 +97,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; a particle.
     pub fn set_sensor(&mut self, body: BodyHandle, sensor: bool) -> Result<(), Error> {
-        self.record(|| Call::SetSensor(body, sensor));
+        self.record_of(body, || Call::SetSensor(body, sensor));
         let slot = self.bodies.slot_of(body)?;
         if sensor && self.bodies.columns.kind[slot].is_particle() {
             return Err(Error::Invalid { field: "sensor", reason: "a particle cannot be one" });

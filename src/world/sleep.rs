@@ -55,7 +55,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn wake_body(&mut self, body: BodyHandle) -> Result<(), Error> {
-        self.record(|| Call::WakeBody(body));
+        self.record_of(body, || Call::WakeBody(body));
         let slot = self.bodies.slot_of(body)?;
         self.wake(slot);
         Ok(())
@@ -70,7 +70,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]; [`Error::Invalid`] if [`Settings::sleep`](crate::Settings::sleep) is off.
     pub fn sleep_body(&mut self, body: BodyHandle) -> Result<(), Error> {
-        self.record(|| Call::SleepBody(body));
+        self.record_of(body, || Call::SleepBody(body));
         let slot = self.bodies.slot_of(body)?;
         if !self.settings.sleep {
             return Err(Error::Invalid { field: "sleep", reason: "it is off in the settings" });
@@ -91,7 +91,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`]
     pub fn set_sleep(&mut self, body: BodyHandle, sleep: bool) -> Result<(), Error> {
-        self.record(|| Call::SetSleep(body, sleep));
+        self.record_of(body, || Call::SetSleep(body, sleep));
         self.set_sleep_limits(body, |limits| limits.may = sleep)
     }
 
@@ -101,7 +101,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a speed that is not finite, negative or more than 10⁶.
     pub fn set_sleep_threshold(&mut self, body: BodyHandle, threshold: Option<f32>) -> Result<(), Error> {
-        self.record(|| Call::SetSleepThreshold(body, threshold));
+        self.record_of(body, || Call::SetSleepThreshold(body, threshold));
         check_range("sleep_threshold", threshold.unwrap_or(0.0), 0.0, 1.0e6)?;
         self.set_sleep_limits(body, |limits| limits.threshold = threshold)
     }
@@ -112,7 +112,7 @@ impl World {
     ///
     /// [`Error::StaleHandle`], or a time that is not finite, negative or more than 10⁶.
     pub fn set_time_to_sleep(&mut self, body: BodyHandle, time: Option<f32>) -> Result<(), Error> {
-        self.record(|| Call::SetTimeToSleep(body, time));
+        self.record_of(body, || Call::SetTimeToSleep(body, time));
         check_range("time_to_sleep", time.unwrap_or(0.0), 0.0, 1.0e6)?;
         self.set_sleep_limits(body, |limits| limits.time = time)
     }

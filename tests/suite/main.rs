@@ -30,6 +30,7 @@ mod scene_file;
 mod sensors;
 mod sleep;
 mod snapshots;
+mod statics;
 mod telemetry;
 mod turning;
 mod verlet;

@@ -60,7 +60,8 @@ fn every_change_is_recorded() {
                     continue;
                 }
                 recorded += 1;
-                if !body.contains("self.record(||") && !body.contains("self.record_aside(||") {
+                let records = ["record(||", "record_aside(||", "record_beside(||", "record_of(body, ||"];
+                if !records.iter().any(|record| body.contains(&format!("self.{record}"))) {
                     missing.push(name.to_owned());
                 }
             }

@@ -1,0 +1,147 @@
+//! Contract: static bodies cost nothing in a step as long as nobody changes them, and whatever a host does to one shows in the next step.
+
+use granule::{BodyDesc, BodyHandle, BodyType, Filter, Material, Part, Settings, Shape, Vec2, World};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// What a host does between two steps, to a body that may be static.
+#[derive(Clone, Debug)]
+enum Deed {
+    Nothing,
+    Place(Vec2),
+    Turn(f32),
+    Resize(f32),
+    Extend(Vec2),
+    Enable(bool),
+    Retype(BodyType),
+    Remove,
+    Add(Vec2, bool),
+    Ignore(bool),
+    Roughen(f32),
+    Push(Vec2),
+    Shift(Vec2),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let vector = || (-2.0f32..2.0, -2.0f32..2.0).prop_map(|(x, y)| Vec2::new(x, y));
+    prop_oneof![
+        12 => Just(Deed::Nothing),
+        2 => vector().prop_map(Deed::Place),
+        1 => (-1.0f32..1.0).prop_map(Deed::Turn),
+        1 => (0.2f32..1.0).prop_map(Deed::Resize),
+        1 => vector().prop_map(Deed::Extend),
+        1 => any::<bool>().prop_map(Deed::Enable),
+        1 => prop_oneof![Just(BodyType::Static), Just(BodyType::Dynamic), Just(BodyType::Kinematic)].prop_map(Deed::Retype),
+        1 => Just(Deed::Remove),
+        2 => (vector(), any::<bool>()).prop_map(|(at, fixed)| Deed::Add(at, fixed)),
+        1 => any::<bool>().prop_map(Deed::Ignore),
+        1 => (0.0f32..1.0).prop_map(Deed::Roughen),
+        2 => vector().prop_map(Deed::Push),
+        1 => vector().prop_map(Deed::Shift),
+    ]
+}
+
+/// Does it to both worlds. Some deeds are refused: the same in both.
+fn act(world: &mut World, bodies: &mut Vec<BodyHandle>, which: &Index, deed: &Deed) {
+    let place = which.index(bodies.len());
+    let body = bodies[place];
+    let at = world.body(body).unwrap().position;
+    let refused = match *deed {
+        Deed::Nothing => false,
+        Deed::Place(by) => world.set_position(body, at + by).is_err(),
+        Deed::Turn(angle) => world.set_angle(body, angle).is_err(),
+        Deed::Resize(size) => world.set_shape(body, &Shape::oriented_box(size, 0.5)).is_err(),
+        Deed::Extend(by) => world.add_part(body, &Part::new(Shape::circle(0.3), 0.5 * by)).is_err(),
+        Deed::Enable(enabled) => world.set_enabled(body, enabled).is_err(),
+        Deed::Retype(of) => world.set_body_type(body, of).is_err(),
+        Deed::Remove if bodies.len() > 1 => {
+            bodies.swap_remove(place);
+            world.remove_body(body).is_err()
+        }
+        Deed::Remove => false,
+        Deed::Add(by, fixed) => {
+            let (shape, at) = (Shape::oriented_box(0.4, 0.2), at + by);
+            let desc = if fixed { BodyDesc::fixed(shape, at) } else { BodyDesc::dynamic(shape, at) };
+            world.add_body(&desc).map(|body| bodies.push(body)).is_err()
+        }
+        Deed::Ignore(ignore) => {
+            let mask = if ignore { 0 } else { u32::MAX };
+            world.set_filter(body, Filter { mask, ..Filter::default() }).is_err()
+        }
+        Deed::Roughen(friction) => world.set_material(body, &Material::new(1.0, friction, 0.0)).is_err(),
+        Deed::Push(force) => world.apply_force(body, 10.0 * force).is_err(),
+        Deed::Shift(by) => world.shift_origin(by).is_err(),
+    };
+    assert!(!refused || world.validate().is_ok());
+}
+
+/// A floor of static shapes of all kinds, more than are looked at one by one, with bodies that fall on it.
+fn tiles(turning: bool, tiles: usize) -> (World, Vec<BodyHandle>) {
+    let mut world = World::new(Settings { continuous: false, ..Settings::default() }).unwrap();
+    let mut bodies = Vec::new();
+    world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::new(0.0, 1.0), -3.0), Vec2::ZERO)).unwrap();
+    for i in 0..tiles {
+        let at = Vec2::new(0.9 * i as f32, 0.2 * (i % 3) as f32);
+        let shape = match i % 5 {
+            0 if turning => Shape::oriented_box(0.5, 0.3),
+            1 if turning => Shape::capsule(0.4, 0.1),
+            2 if turning => Shape::segment(0.5),
+            3 => Shape::circle(0.4),
+            _ => Shape::aabb(0.5, 0.3),
+        };
+        bodies.push(world.add_body(&BodyDesc::fixed(shape, at)).unwrap());
+    }
+    for i in 0..40 {
+        let at = Vec2::new(0.9 * (i * tiles / 40) as f32, 1.5 + 0.1 * (i % 7) as f32);
+        let shape = if turning && i % 2 == 0 { Shape::oriented_box(0.2, 0.3) } else { Shape::circle(0.25) };
+        let velocity = Vec2::new((i % 5) as f32 - 2.0, 0.0);
+        bodies.push(world.add_body(&BodyDesc { velocity, ..BodyDesc::dynamic(shape, at) }).unwrap());
+    }
+    (world, bodies)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// A world takes the same steps as one that is restored from its own snapshot before each step, and so knows nothing of its static
+    /// bodies from the step before: after any edit, with enough static bodies for whole chunks of them.
+    #[test]
+    fn what_is_kept_of_static_bodies_is_right(
+        turning: bool,
+        many: bool,
+        deeds in prop::collection::vec((any::<Index>(), deed()), 20..50),
+    ) {
+        let number = if many { 4_500 } else { 90 };
+        let mut worlds = [tiles(turning, number), tiles(turning, number)];
+        for (step, (which, deed)) in deeds.iter().enumerate() {
+            for (world, bodies) in &mut worlds {
+                act(world, bodies, which, deed);
+            }
+            let mut snapshot = Vec::new();
+            worlds[1].0.save(&mut snapshot);
+            worlds[1].0.restore(&snapshot).unwrap();
+            worlds.iter_mut().for_each(|(world, _)| world.step());
+            let [(kept, _), (renewed, _)] = &worlds;
+            prop_assert_eq!(kept.state_hash(), renewed.state_hash(), "step {}, {:?}", step, deed);
+            prop_assert_eq!(kept.validate(), Ok(()));
+        }
+    }
+}
+
+/// The time of a step does not grow with the number of static bodies that nothing is near: with 16 times as many, it is at most four times as
+/// long. (With each body's rows made anew it was eight times.)
+#[test]
+fn static_bodies_cost_nothing_in_a_step() {
+    let least = |number: usize| {
+        let (mut world, _) = tiles(true, number);
+        (0..30).for_each(|_| world.step());
+        let time = |world: &mut World| {
+            let start = std::time::Instant::now();
+            (0..10).for_each(|_| world.step());
+            start.elapsed().as_secs_f64()
+        };
+        (0..8).map(|_| time(&mut world)).fold(f64::INFINITY, f64::min)
+    };
+    let ratio = (0..3).map(|_| least(40_000) / least(2_500)).fold(f64::INFINITY, f64::min);
+    assert!(ratio < 4.0, "a step takes {ratio} times as long");
+}
