@@ -467,9 +467,9 @@ impl Broadphase {
     /// Finds the slots of the static bodies behind all that move, of the bodies of this list.
     pub(crate) fn statics_of(&self, bodies: &Bodies) -> Range<usize> {
         let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
-        let is_static = |kind: &Kind| kind.motion() == Motion::Static && kind.shape() != ShapeKind::HalfSpace;
+        let stays = |kind: &Kind| kind.stands_still() && kind.shape() != ShapeKind::HalfSpace;
         let large = &kinds[self.bands.banded.min(end)..end];
-        end - large.iter().rev().take_while(|kind| is_static(kind)).count()..end
+        end - large.iter().rev().take_while(|kind| stays(kind)).count()..end
     }
 
     /// Returns whether contacts can move any large body.

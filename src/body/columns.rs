@@ -90,6 +90,11 @@ impl Kind {
         Kind(self.0 | MANIFOLD)
     }
 
+    /// Returns true for a body that neither a step nor a contact moves: a static or sleeping one.
+    pub(crate) fn stands_still(self) -> bool {
+        matches!(self.motion(), Motion::Static | Motion::Asleep)
+    }
+
     pub(crate) const fn motion(self) -> Motion {
         match self.0 >> MOTION_SHIFT & 7 {
             0 => Motion::Static,

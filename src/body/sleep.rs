@@ -108,6 +108,9 @@ impl Bodies {
 
     /// Wakes a sleeping body.
     pub(crate) fn wake(&mut self, slot: usize) {
+        if self.statics().contains(&slot) {
+            self.set_statics(0..0);
+        }
         let c = &mut self.columns;
         c.kind[slot] = c.kind[slot].with_motion(Motion::Dynamic);
         c.inv_mass[slot] = std::mem::take(&mut c.kept_inv_mass[slot]);

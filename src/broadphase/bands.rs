@@ -41,7 +41,7 @@ pub(crate) struct Bands {
     pub banded: usize,
     /// The slots from `banded` to here are the large bodies, half-spaces among them.
     pub large_end: usize,
-    /// The last of these, from here on, are static and no half-spaces.
+    /// The last of these, from here on, stand still, and are no half-spaces.
     pub statics: usize,
     pub(super) memory: BandMemory,
 }
@@ -86,7 +86,7 @@ fn others(len: usize, known: &Range<usize>) -> impl Iterator<Item = usize> + use
 }
 
 const LARGE: i32 = i32::MAX;
-const STATIC: i32 = i32::MAX - 1;
+const STILL: i32 = i32::MAX - 1;
 const QUARANTINED: i32 = i32::MAX - 2;
 const DEAD: i32 = i32::MAX - 3;
 /// Band numbers are clamped to ± this. Bands that clamping merges into one stay neighbours of the next.
@@ -301,12 +301,12 @@ impl Bands {
         resize(&mut self.order, self.banded);
         let mut ends = [self.banded; 3];
         if self.banded < len {
-            for (mark, end) in [LARGE, STATIC, QUARANTINED].into_iter().zip(&mut ends) {
+            for (mark, end) in [LARGE, STILL, QUARANTINED].into_iter().zip(&mut ends) {
                 let (order, band_of) = (&mut self.order, &self.memory.band_of);
                 let of_mark =
                     |slots: Range<usize>| slots.filter(|&slot| band_of[slot] == mark).map(|slot| slot as u32);
                 order.extend(of_mark(0..known.start));
-                if mark == STATIC {
+                if mark == STILL {
                     order.extend(known.start as u32..known.end as u32);
                 }
                 order.extend(of_mark(known.end..len));
@@ -438,10 +438,8 @@ fn place_lanes<L: Lane>(first: usize, placing: &mut Placing<'_>, i: usize) {
     interval(along, key_half, growth)[0].store(&mut placing.key[i..]);
     let kinds = &c.kind[slot..][..L::WIDTH];
     let (mut banded, counts) = (banded.bits(), counts.bits());
-    if !placing.statics {
-        let is_static = |kind: &Kind| u32::from(kind.motion() == Motion::Static);
-        banded &= !kinds.iter().rev().fold(0, |bits, kind| bits << 1 | is_static(kind));
-    }
+    let apart = |kind: &Kind| kind.stands_still() && !(placing.statics && kind.motion() == Motion::Static);
+    banded &= !kinds.iter().rev().fold(0, |bits, kind| bits << 1 | u32::from(apart(kind)));
     let heights = values(most - least);
     for (lane, (mark, &kind)) in placing.band_of[i..].iter_mut().zip(kinds).enumerate() {
         *mark = match () {
@@ -449,7 +447,7 @@ fn place_lanes<L: Lane>(first: usize, placing: &mut Placing<'_>, i: usize) {
                 placing.height = if heights[lane] > placing.height { heights[lane] } else { placing.height };
                 0
             }
-            () if counts >> lane & 1 == 1 && kind.motion() == Motion::Static => STATIC,
+            () if counts >> lane & 1 == 1 && kind.stands_still() => STILL,
             () if counts >> lane & 1 == 1 => LARGE,
             () => mark_of(kind),
         };
