@@ -42,6 +42,7 @@ mod parts;
 mod probe;
 pub(crate) mod shapes;
 mod snapshot;
+mod statics;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 pub(crate) mod tree;
@@ -49,7 +50,7 @@ pub(crate) mod walk;
 
 use crate::base::prefetch::prefetch_all;
 use crate::base::room::{like, resize};
-use crate::body::{Bodies, Kind, Motion};
+use crate::body::{Bodies, Kind};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
@@ -138,8 +139,6 @@ impl Present {
     }
 }
 
-/// So many lists after an edit of a static body, such bodies are in bands.
-const EDITED_STATICS: u32 = 16;
 /// Bands are as high as the most grown body, so leeway is limited. Where there are no pairs to find, bands may be high.
 /// (`peers --scenes joint-grid`, 1 thread: a median step of 0.7 to 1.0 ms instead of 1.8 to 2.7.)
 const MOST_REACH: f32 = 2.0;
@@ -299,7 +298,7 @@ pub(crate) struct Broadphase {
     pub(crate) listed: usize,
     /// In a world with hulls, the slots in bands that are not corners of a hull.
     pub(crate) loners: Vec<u32>,
-    /// For how many lists more static bodies of usual size are in bands: after the host removed one, or put it elsewhere.
+    /// For how many steps more static bodies of usual size are in bands: after the host removed one, or put it elsewhere.
     edited_statics: u32,
     /// Large slots near a loose body.
     near_loose: Vec<u32>,
@@ -391,7 +390,6 @@ impl Broadphase {
         }
         let margins = self.margins;
         let statics = self.edited_statics > 0;
-        self.edited_statics = self.edited_statics.saturating_sub(1);
         self.bands.plan(bodies, (&margins, &self.frames), statics, level, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
@@ -421,23 +419,6 @@ impl Broadphase {
         self.tests = 0;
     }
 
-    /// Orders the large bodies by place.
-    fn build_levels(&mut self, bodies: &Bodies) {
-        let (bounds, bands) = (&self.bounds, &self.bands);
-        let large = bands.banded..bands.large_end;
-        let statics = self.statics_of(bodies);
-        let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
-        let least = bands.height as f32;
-        if (large.start..statics.start).all(is_plane) {
-            // All are static, and so grown alike.
-            let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
-            self.levels.build_statics(bodies, large, (bands.along_x, least, growth));
-            return;
-        }
-        let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
-        self.levels.build(bodies, large, columns, least);
-    }
-
     /// The margins of the next list: as far as the host's, for as long as the frames allow; further if no pairs are found at all.
     fn margins_for(&self, bodies: &Bodies, margins: &Margins) -> Margins {
         let finds_pairs =
@@ -450,26 +431,9 @@ impl Broadphase {
         }
     }
 
-    /// Notes that the host moves or removes a body that this list looks up where it was.
-    pub(crate) fn note_large_edit(&mut self, bodies: &Bodies, slot: usize) {
-        let c = &bodies.columns;
-        let size = 2.0 * c.ext_x[slot].max(c.ext_y[slot]);
-        if c.kind[slot].motion() == Motion::Static && f64::from(size) <= self.bands.height {
-            self.edited_statics = EDITED_STATICS;
-        }
-    }
-
     /// Returns true if the list was made for bodies that turn.
     pub(crate) fn is_turning(&self) -> bool {
         self.boxes.turned
-    }
-
-    /// Finds the slots of the static bodies behind all that move, of the bodies of this list.
-    pub(crate) fn statics_of(&self, bodies: &Bodies) -> Range<usize> {
-        let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
-        let stays = |kind: &Kind| kind.stands_still() && kind.shape() != ShapeKind::HalfSpace;
-        let large = &kinds[self.bands.banded.min(end)..end];
-        end - large.iter().rev().take_while(|kind| stays(kind)).count()..end
     }
 
     /// Returns whether contacts can move any large body.

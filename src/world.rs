@@ -442,6 +442,9 @@ impl World {
             (true, true) => ListState::Left,
             (true, false) => ListState::Holds,
         };
+        if self.broadphase.end_step() {
+            self.list = ListState::Void;
+        }
         for slot in bad {
             self.quarantine(slot);
         }

@@ -121,11 +121,18 @@ impl World {
 
     /// Notes a body that is about to be removed.
     pub(super) fn note_removal(&mut self, slot: usize) {
+        self.broadphase.note_edit(&self.bodies, slot);
         self.note(slot, |edits| &mut edits.removed);
     }
 
-    /// Notes a body that, wholly or in part, is not where its bounds are, or will not be at the end of the next step.
+    /// Notes a body that the host has moved, wholly or in part.
     pub(super) fn note_move(&mut self, slot: usize) {
+        self.broadphase.note_edit(&self.bodies, slot);
+        self.note_out(slot);
+    }
+
+    /// Notes a body that, wholly or in part, is not where its bounds are, or will not be at the end of the next step.
+    pub(super) fn note_out(&mut self, slot: usize) {
         self.list.note_left();
         self.note(slot, |edits| &mut edits.moved);
     }
@@ -144,9 +151,6 @@ impl World {
                 slots.push(slot as u32);
             }
         } else {
-            if !self.broadphase.may_be_loose(slot) {
-                self.broadphase.note_large_edit(&self.bodies, slot);
-            }
             self.list = ListState::Void;
         }
     }

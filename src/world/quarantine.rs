@@ -56,7 +56,7 @@ impl World {
                     [c.angle[slot], next[2], c.furthest[slot]]
                 });
                 if bounds.left::<f32>(slot, position, [next[0], next[1]], turned, &margins) {
-                    self.note_move(slot);
+                    self.note_out(slot);
                 }
             }
         }

@@ -1,0 +1,62 @@
+//! Bodies that stand still, static and sleeping ones: they come behind all others in the order of space, and are looked up by place.
+//!
+//! So what is made of them lasts (`Statics` in `body/order.rs`). Before, each step filled, integrated and copied back the rows of all bodies, and each
+//! list put all of them in order. 20 bodies on 50,000 static boxes: 0.30 ms a step, and 0.014 ms now; 500 cars on 4,462 segments: 0.62 and
+//! 0.33 ms in the mean, because a list is looked up in the bands of those that move alone and lives for six steps instead of one (of each step the least of
+//! three; AMD EPYC of the Zen 5 generation, one thread; `granule run cars --bodies 1500 --warmup 240 --steps 240 --substeps 4 --threads 1 --sleep off
+//! --continuous off`).
+//!
+//! What is looked up where it was when the list was made cannot be moved or removed without a new list. So a host that edits static bodies has them in
+//! bands for a while, if they are no larger than the others.
+
+use super::Broadphase;
+use crate::body::{Bodies, Kind, Motion};
+use crate::geometry::shape::ShapeKind;
+use std::ops::Range;
+
+/// For so many steps after an edit of a static body, such bodies are in bands.
+const EDITED_STATICS: u32 = 60;
+
+impl Broadphase {
+    /// Notes that the host moves or removes a body. Static ones that are not larger than others go to the bands, where that is cheap.
+    pub(crate) fn note_edit(&mut self, bodies: &Bodies, slot: usize) {
+        let c = &bodies.columns;
+        let size = 2.0 * c.ext_x[slot].max(c.ext_y[slot]);
+        let is_small = c.kind[slot].motion() == Motion::Static && f64::from(size) <= self.bands.height;
+        if is_small && (self.edited_statics > 0 || !self.may_be_loose(slot)) {
+            self.edited_statics = EDITED_STATICS;
+        }
+    }
+
+    /// Counts a step in which static bodies are in bands. Returns true if it was the last one: they leave the bands with a new list.
+    pub(crate) fn end_step(&mut self) -> bool {
+        let counts = self.edited_statics > 0;
+        self.edited_statics = self.edited_statics.saturating_sub(1);
+        counts && self.edited_statics == 0
+    }
+
+    /// Finds the slots of the static bodies behind all that move, of the bodies of this list.
+    pub(crate) fn statics_of(&self, bodies: &Bodies) -> Range<usize> {
+        let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
+        let stays = |kind: &Kind| kind.stands_still() && kind.shape() != ShapeKind::HalfSpace;
+        let large = &kinds[self.bands.banded.min(end)..end];
+        end - large.iter().rev().take_while(|kind| stays(kind)).count()..end
+    }
+
+    /// Orders the large bodies by place.
+    pub(super) fn build_levels(&mut self, bodies: &Bodies) {
+        let (bounds, bands) = (&self.bounds, &self.bands);
+        let large = bands.banded..bands.large_end;
+        let statics = self.statics_of(bodies);
+        let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
+        let least = bands.height as f32;
+        if (large.start..statics.start).all(is_plane) {
+            // All are static, and so grown alike.
+            let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
+            self.levels.build_statics(bodies, large, (bands.along_x, least, growth));
+            return;
+        }
+        let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
+        self.levels.build(bodies, large, columns, least);
+    }
+}
