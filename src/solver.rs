@@ -333,8 +333,11 @@ unsafe fn integrate(level: Level, rows: &Rows<'_>, slots: Range<usize>, what: In
             rows::limit(rows, slots.clone());
         }
         let level = level.for_few(slots.len());
-        for slots in without(slots.clone(), &rows.still) {
-            with_lanes!(level, L => rows::integrate::<L>(rows, slots, what));
+        let run = |slots| with_lanes!(level, L => rows::integrate::<L>(rows, slots, what));
+        let [before, behind] = without(slots.clone(), &rows.still);
+        run(before);
+        if !behind.is_empty() {
+            run(behind);
         }
         if matches!(what, Integrate::FirstVelocities | Integrate::Velocities) && !rows.limits.is_empty() {
             rows::limit(rows, slots);

@@ -2,6 +2,7 @@
 
 use super::Bodies;
 use super::columns::ColumnSet;
+use crate::base::ranges::without;
 use crate::lane::padded;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,9 +61,10 @@ impl Bodies {
         self.columns.permute(&self.other.columns, order, padded(order.len()), &unused, stale, kept);
         self.len = order.len();
         self.slot.clone_from(&self.other.slot);
-        let moved = if stay { statics.clone() } else { 0..0 };
-        for slot in (0..moved.start).chain(moved.end..self.len) {
-            self.slot[self.columns.handle[slot].index as usize] = slot as u32;
+        for slots in without(0..self.len, &if stay { statics.clone() } else { 0..0 }) {
+            for (slot, handle) in (slots.start..).zip(&self.columns.handle[slots]) {
+                self.slot[handle.index as usize] = slot as u32;
+            }
         }
         if stay {
             self.statics = self.other.statics.clone();

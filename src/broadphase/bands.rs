@@ -6,14 +6,14 @@
 use super::frames::Frames;
 use super::growth::{Grown, mobilities};
 use super::{Margins, TileBands, interval, looks_ahead};
-use crate::base::ranges::holds;
+use crate::base::ranges::{holds, without};
 use crate::base::room::{at_least, like, resize};
 use crate::body::{Bodies, Kind, Motion};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
-use crate::lane::{Lane, Mask, for_lanes, lane_entry, values, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, Mask, for_lanes, lane_entry, values, with_lanes};
 use glam::Vec2;
 use std::ops::Range;
 
@@ -78,11 +78,6 @@ impl BandMemory {
             _ => 0..0,
         }
     }
-}
-
-/// The slots of so many that are not in a range.
-fn others(len: usize, known: &Range<usize>) -> impl Iterator<Item = usize> + use<> {
-    (0..known.start).chain(known.end..len)
 }
 
 const LARGE: i32 = i32::MAX;
@@ -242,10 +237,12 @@ impl Bands {
         self.memory.counts.reserve((most_spread(len) + 1).saturating_sub(self.memory.counts.len()));
         resize(&mut self.memory.counts, spread + 1);
         self.memory.counts.fill(0);
-        for slot in others(len, known) {
-            let band = self.memory.band_of[slot];
-            if band < DEAD {
-                self.memory.counts[(band - least) as usize] += 1;
+        let BandMemory { band_of, counts, keys, key, .. } = &mut self.memory;
+        for slots in without(0..len, known) {
+            for &band in &band_of[slots] {
+                if band < DEAD {
+                    counts[(band - least) as usize] += 1;
+                }
             }
         }
         // As bodies fly apart, bands become many.
@@ -253,7 +250,7 @@ impl Bands {
             at_least(&mut self.list, (len / 2).min(MANY_BANDS));
         }
         let mut start = 0;
-        for (i, count) in self.memory.counts[..spread].iter_mut().enumerate() {
+        for (i, count) in counts[..spread].iter_mut().enumerate() {
             let end = start + *count as usize;
             if *count > 0 {
                 self.list.push(Band { id: least + i as i32, slots: start..end });
@@ -262,14 +259,14 @@ impl Bands {
             start = end;
         }
         self.banded = start;
-        resize(&mut self.memory.keys, self.banded);
-        for slot in others(len, known) {
-            let band = self.memory.band_of[slot];
-            if band < DEAD {
-                let place = &mut self.memory.counts[(band - least) as usize];
-                self.memory.keys[*place as usize] =
-                    u64::from(ordered_bits(self.memory.key[slot])) << 32 | slot as u64;
-                *place += 1;
+        resize(keys, self.banded);
+        for slots in without(0..len, known) {
+            for (slot, &band) in (slots.start..).zip(&band_of[slots]) {
+                if band < DEAD {
+                    let place = &mut counts[(band - least) as usize];
+                    keys[*place as usize] = u64::from(ordered_bits(key[slot])) << 32 | slot as u64;
+                    *place += 1;
+                }
             }
         }
     }
@@ -429,25 +426,33 @@ fn place_lanes<L: Lane>(first: usize, placing: &mut Placing<'_>, i: usize) {
     let (x, y) = (L::load(&c.pos_x[slot..]), L::load(&c.pos_y[slot..]));
     let (ext_x, ext_y) = (L::load(&c.ext_x[slot..]), L::load(&c.ext_y[slot..]));
     let growth = L::load(&placing.bounds[i..]);
-    let counts = mobilities::<L>(&c.kind[slot..]).abs().gt(L::splat(0.0));
-    let banded = counts.and((ext_x.max(ext_y) + growth).le(L::splat(placing.cutoff)));
+    let mobility = mobilities::<L>(&c.kind[slot..]);
+    let (zero, kinds) = (L::splat(0.0), &c.kind[slot..][..L::WIDTH]);
+    let counts = mobility.abs().gt(zero);
+    let still = mobility.lt(zero);
+    let mut may = mobility.gt(zero);
+    if placing.statics && still.bits() != 0 {
+        let mut statics = [0.0; MAX_WIDTH];
+        for (value, kind) in statics.iter_mut().zip(kinds) {
+            *value = f32::from(u8::from(kind.motion() == Motion::Static));
+        }
+        may = may.or(still.and(L::load(&statics).gt(zero)));
+    }
+    let banded = may.and((ext_x.max(ext_y) + growth).le(L::splat(placing.cutoff)));
     let [(across, half), (along, key_half)] =
         if placing.along_x { [(x, ext_x), (y, ext_y)] } else { [(y, ext_y), (x, ext_x)] };
     let [least, most] = interval(across, half, growth);
     least.store(&mut placing.lower[i..]);
     interval(along, key_half, growth)[0].store(&mut placing.key[i..]);
-    let kinds = &c.kind[slot..][..L::WIDTH];
-    let (mut banded, counts) = (banded.bits(), counts.bits());
-    let apart = |kind: &Kind| kind.stands_still() && !(placing.statics && kind.motion() == Motion::Static);
-    banded &= !kinds.iter().rev().fold(0, |bits, kind| bits << 1 | u32::from(apart(kind)));
-    let heights = values(most - least);
+    let height = L::select(banded, most - least, zero);
+    for &height in &values(height)[..L::WIDTH] {
+        placing.height = if height > placing.height { height } else { placing.height };
+    }
+    let (banded, counts, still) = (banded.bits(), counts.bits(), still.bits());
     for (lane, (mark, &kind)) in placing.band_of[i..].iter_mut().zip(kinds).enumerate() {
         *mark = match () {
-            () if banded >> lane & 1 == 1 => {
-                placing.height = if heights[lane] > placing.height { heights[lane] } else { placing.height };
-                0
-            }
-            () if counts >> lane & 1 == 1 && kind.stands_still() => STILL,
+            () if banded >> lane & 1 == 1 => 0,
+            () if still >> lane & 1 == 1 => STILL,
             () if counts >> lane & 1 == 1 => LARGE,
             () => mark_of(kind),
         };
