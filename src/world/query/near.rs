@@ -146,12 +146,12 @@ impl World {
         // An order costs as much as some ten queries without it.
         let ordered = queries >= 8 && others.order(self);
         let near = Near { others: ordered.then_some(&*others), ..self.near() };
-        let (banded, tried) = (self.broadphase.bands.banded, (queries / QUERIES_PER_TRIED).min(TRIED));
-        let by_place = banded > FAR_APART && banded / BODIES_PER_QUERY < queries;
+        let (listed, tried) = (self.broadphase.bands.large_end, (queries / QUERIES_PER_TRIED).min(TRIED));
+        let by_place = listed > FAR_APART && listed / BODIES_PER_QUERY < queries;
         if !L::BY_TREE {
             return (near, by_place);
         }
-        if banded < MANY || tried == 0 || !self.broadphase.excess().is_finite() {
+        if listed < MANY || tried == 0 || !self.broadphase.excess().is_finite() {
             return (near, false);
         }
         let tried_queries = || (0..tried).map(|one| (2 * one + 1) * (queries / (2 * tried)));
@@ -161,7 +161,7 @@ impl World {
             return (near, false);
         }
         let saved = looks.saved(&near, &mut tried_queries());
-        if TREE * banded * tried >= queries.saturating_mul(saved) {
+        if TREE * listed * tried >= queries.saturating_mul(saved) {
             return (near, by_place && saved > 0);
         }
         with_crew(None, |crew| discs.build(&self.bodies, &self.broadphase, crew));
