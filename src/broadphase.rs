@@ -389,8 +389,8 @@ impl Broadphase {
             self.margins.fastest = motion.fastest(&self.margins);
         }
         let margins = self.margins;
-        let statics = self.edited_statics > 0;
-        self.bands.plan(bodies, (&margins, &self.frames), statics, level, crew);
+        let still = self.still_in_bands(bodies);
+        self.bands.plan(bodies, (&margins, &self.frames), still, level, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order, self.bands.statics..self.bands.large_end);

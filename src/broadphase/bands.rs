@@ -80,6 +80,13 @@ impl BandMemory {
     }
 }
 
+/// Which of the bodies that stand still, and are not large, go in bands all the same.
+#[derive(Clone, Copy)]
+pub(super) struct StillInBands {
+    pub statics: bool,
+    pub asleep: bool,
+}
+
 const LARGE: i32 = i32::MAX;
 const STILL: i32 = i32::MAX - 1;
 const QUARANTINED: i32 = i32::MAX - 2;
@@ -121,22 +128,22 @@ impl Bands {
     }
 
     /// Chooses the height of the bands and finds every body's band. Fills `list` and, unsorted within each band,
-    /// `keys`. If `statics` is false, static bodies go in no band.
+    /// `keys`.
     pub(super) fn plan(
         &mut self,
         bodies: &Bodies,
         (margins, frames): (&Margins, &Frames),
-        statics: bool,
+        still: StillInBands,
         level: Level,
         crew: &Crew<'_>,
     ) {
         let len = bodies.len;
-        let known = &if statics { 0..0 } else { self.memory.known_statics(bodies) };
+        let known = &if still.statics { 0..0 } else { self.memory.known_statics(bodies) };
         self.make_room(len);
         self.memory.grown.fill(bodies, (margins, frames), known, level, crew);
         let cutoff = self.large_cutoff(bodies);
         self.widest = 2.0 * cutoff.min(MOST_WIDE);
-        self.find_lower_bounds(bodies, (cutoff, statics), known, level, crew);
+        self.find_lower_bounds(bodies, (cutoff, still), known, level, crew);
         // A little more than the highest body, so that rounding can't make it reach into a third band.
         let height = self.memory.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
         self.height = f64::from(height).max(f64::from(f32::MIN_POSITIVE)) * 1.001;
@@ -169,7 +176,7 @@ impl Bands {
     fn find_lower_bounds(
         &mut self,
         bodies: &Bodies,
-        (cutoff, statics): (f32, bool),
+        (cutoff, still): (f32, StillInBands),
         known: &Range<usize>,
         level: Level,
         crew: &Crew<'_>,
@@ -197,7 +204,7 @@ impl Bands {
             };
             let bounds = &bounds[range.clone()];
             let mut placing =
-                Placing { bodies, along_x, cutoff, statics, bounds, band_of, lower, key, height: 0.0 };
+                Placing { bodies, along_x, cutoff, still, bounds, band_of, lower, key, height: 0.0 };
             with_lanes!(level, L => place::<L>(range, &mut placing));
             chunk.height = placing.height;
         });
@@ -399,8 +406,7 @@ struct Placing<'a> {
     bodies: &'a Bodies,
     along_x: bool,
     cutoff: f32,
-    /// Static bodies go in bands.
-    statics: bool,
+    still: StillInBands,
     /// By how much their bounds are grown.
     bounds: &'a [f32],
     band_of: &'a mut [i32],
@@ -431,12 +437,14 @@ fn place_lanes<L: Lane>(first: usize, placing: &mut Placing<'_>, i: usize) {
     let counts = mobility.abs().gt(zero);
     let still = mobility.lt(zero);
     let mut may = mobility.gt(zero);
-    if placing.statics && still.bits() != 0 {
-        let mut statics = [0.0; MAX_WIDTH];
-        for (value, kind) in statics.iter_mut().zip(kinds) {
-            *value = f32::from(u8::from(kind.motion() == Motion::Static));
+    let StillInBands { statics, asleep } = placing.still;
+    if (statics || asleep) && still.bits() != 0 {
+        let mut in_bands = [0.0; MAX_WIDTH];
+        for (value, kind) in in_bands.iter_mut().zip(kinds) {
+            let may = if kind.motion() == Motion::Static { statics } else { asleep };
+            *value = f32::from(u8::from(may));
         }
-        may = may.or(still.and(L::load(&statics).gt(zero)));
+        may = may.or(still.and(L::load(&in_bands).gt(zero)));
     }
     let banded = may.and((ext_x.max(ext_y) + growth).le(L::splat(placing.cutoff)));
     let [(across, half), (along, key_half)] =

@@ -1,4 +1,4 @@
-//! Bodies that stand still, static and sleeping ones: they come behind all others in the order of space, and are looked up by place.
+//! Bodies that stand still, static and sleeping ones: if they are many, they come behind all others in the order of space, and are looked up by place.
 //!
 //! So what is made of them lasts (`Statics` in `body/order.rs`). Before, each step filled, integrated and copied back the rows of all bodies, and each
 //! list put all of them in order. 20 bodies on 50,000 static boxes: 0.30 ms a step, and 0.014 ms now; 500 cars on 4,462 segments: 0.62 and
@@ -10,6 +10,7 @@
 //! bands for a while, if they are no larger than the others.
 
 use super::Broadphase;
+use super::bands::StillInBands;
 use crate::body::{Bodies, Kind, Motion};
 use crate::geometry::shape::ShapeKind;
 use std::ops::Range;
@@ -17,7 +18,17 @@ use std::ops::Range;
 /// For so many steps after an edit of a static body, such bodies are in bands.
 const EDITED_STATICS: u32 = 60;
 
+/// Bodies that stand still go in bands if they are less than one in so many. (A barrel of 281 boxes around 3,000 compounds, in no band: the 99th
+/// percentile of a step was 4.5 ms instead of 2.9. A ring of 360 segments around 6,076 bodies: 4.6 instead of 4.1.)
+const MANY_STILL: usize = 4;
+
 impl Broadphase {
+    /// Says which of the bodies that stand still go in bands.
+    pub(super) fn still_in_bands(&self, bodies: &Bodies) -> StillInBands {
+        let few = MANY_STILL * (bodies.static_count + bodies.asleep_count) < bodies.len;
+        StillInBands { statics: few || self.edited_statics > 0, asleep: few }
+    }
+
     /// Notes that the host moves or removes a body. Static ones that are not larger than others go to the bands, where that is cheap.
     pub(crate) fn note_edit(&mut self, bodies: &Bodies, slot: usize) {
         let c = &bodies.columns;
