@@ -265,6 +265,10 @@ impl Broadphase {
         }
         let limited = self.levels.len() > MOST_PARTNERS;
         if limited {
+            // Tiles differ in size from list to list.
+            if large_partners.capacity() < tile.slots.len() {
+                large_partners.reserve(2 * tile.slots.len());
+            }
             large_partners.resize(tile.slots.len(), 0);
         }
         let mut take = |a: usize, b: usize| {

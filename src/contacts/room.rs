@@ -108,7 +108,9 @@ impl Room {
         // Pairs are small, and a few pairs soon become many. The overflow tile has none in most worlds.
         let pairs = if overflow && bodies <= FEW_BODIES { 0 } else { (4 * bodies).min(MIN_PAIRS) };
         self.pairs = self.pairs.max(pairs);
-        self.candidates = self.candidates.max(pairs / BLOCK);
+        // Lists that live for one step have none, and one that is to last may follow.
+        let candidates = if bodies > FEW_BODIES { self.pairs / (2 * BLOCK) } else { 0 };
+        self.candidates = self.candidates.max(pairs / BLOCK).max(candidates);
         self.large = self.large.max(pairs);
         if tiles.len() <= FEW {
             // All candidates may come near.
