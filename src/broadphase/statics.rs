@@ -1,10 +1,9 @@
 //! Bodies that stand still, static and sleeping ones: if they are many, they come behind all others in the order of space, and are looked up by place.
 //!
 //! So what is made of them lasts (`Statics` in `body/order.rs`). Before, each step filled, integrated and copied back the rows of all bodies, and each
-//! list put all of them in order. 20 bodies on 50,000 static boxes: 0.30 ms a step, and 0.014 ms now; 500 cars on 4,462 segments: 0.62 and
-//! 0.33 ms in the mean, because a list is looked up in the bands of those that move alone and lives for six steps instead of one (of each step the least of
-//! three; AMD EPYC of the Zen 5 generation, one thread; `granule run cars --bodies 1500 --warmup 240 --steps 240 --substeps 4 --threads 1 --sleep off
-//! --continuous off`).
+//! list put all of them in order. 500 cars on 4,462 segments: 0.62 ms a step in the mean, and 0.33 now, also because a list lives for six steps instead
+//! of one (AMD EPYC of the Zen 5 generation; `granule run cars --bodies 1500 --warmup 240 --steps 240 --substeps 4 --threads 1 --sleep off
+//! --continuous off`, at commit 6ffdb42 and at the one that made this file).
 //!
 //! What is looked up where it was when the list was made cannot be moved or removed without a new list. So a host that edits static bodies has them in
 //! bands for a while, if they are no larger than the others.
@@ -19,7 +18,8 @@ use std::ops::Range;
 const EDITED_STATICS: u32 = 60;
 
 /// Bodies that stand still go in bands if they are less than one in so many. (A barrel of 281 boxes around 3,000 compounds, in no band: the 99th
-/// percentile of a step was 4.5 ms instead of 2.9. A ring of 360 segments around 6,076 bodies: 4.6 instead of 4.1.)
+/// percentile of a step was 4.5 ms instead of 2.9. A ring of 360 segments around 6,076 bodies: 4.6 instead of 4.1. `cd benches/peers && cargo run --release --
+/// --engines granule --threads 1 --scenes compounds,spinner`, on a busy AMD EPYC of the Zen 5 generation.)
 const MANY_STILL: usize = 4;
 
 impl Broadphase {

@@ -129,7 +129,7 @@ proptest! {
 }
 
 /// The time of a step does not grow with the number of static bodies that nothing is near: with 16 times as many, it is at most four times as
-/// long. (With each body's rows made anew it was eight times.)
+/// long.
 #[test]
 fn static_bodies_cost_nothing_in_a_step() {
     let least = |number: usize| {
