@@ -40,7 +40,8 @@ use apart::Apart;
 use compound::Compound;
 use glam::Vec2;
 use hooks::Hooked;
-use order::{OtherOrder, Statics};
+use order::OtherOrder;
+pub(crate) use order::Still;
 use own::{ByHand, MotionLimits, Own};
 use recent::{Facts, Recent};
 use sensors::Sensors;
@@ -60,7 +61,7 @@ pub(crate) struct Bodies {
     materials: Materials,
     /// The bodies in the order of the last or the next pair list.
     other: OtherOrder,
-    statics: Statics,
+    still: Still,
     pub(crate) outlines: Outlines,
     pub(crate) compounds: Vec<Compound>,
     /// Numbers of compounds whose bodies were removed.
@@ -257,8 +258,8 @@ impl Bodies {
         let slot = self.slot_of(handle)?;
         *self.count_of(slot) -= 1;
         self.release_tables(slot);
+        self.set_motion(slot, Motion::Dead);
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(Motion::Dead);
         c.inv_mass[slot] = 0.0;
         c.inv_inertia[slot] = 0.0;
         self.own.forget(handle.index);
@@ -342,10 +343,19 @@ impl Bodies {
         self.freeze(slot, Motion::Quarantined);
     }
 
+    /// Says how a body moves from now on. It may have stood still behind those that move.
+    fn set_motion(&mut self, slot: usize, motion: Motion) {
+        if self.still().contains(&slot) {
+            self.set_still(0..0);
+        }
+        let kind = &mut self.columns.kind[slot];
+        *kind = kind.with_motion(motion);
+    }
+
     /// Takes a body's velocity, mass and forces.
     fn freeze(&mut self, slot: usize, motion: Motion) {
+        self.set_motion(slot, motion);
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(motion);
         for column in [&mut c.vel_x, &mut c.vel_y, &mut c.omega, &mut c.inv_mass, &mut c.inv_inertia] {
             column[slot] = 0.0;
         }

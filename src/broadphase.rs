@@ -42,7 +42,7 @@ mod parts;
 mod probe;
 pub(crate) mod shapes;
 mod snapshot;
-mod statics;
+mod still;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 pub(crate) mod tree;
@@ -393,8 +393,8 @@ impl Broadphase {
         self.bands.plan(bodies, (&margins, &self.frames), still, level, crew);
         self.group_tiles();
         self.bands.sort(&self.tiles, crew);
-        bodies.permute(&self.bands.order, self.bands.statics..self.bands.large_end);
-        self.bands.memory.known = bodies.statics_epoch().map(|epoch| (epoch, bodies.statics()));
+        bodies.permute(&self.bands.order, self.bands.still..self.bands.large_end);
+        self.bands.memory.known = bodies.known_still();
         self.loners.clear();
         if !bodies.corners.is_empty() {
             let banded = 0..self.bands.banded as u32;

@@ -38,7 +38,6 @@ mod shape;
 mod tree;
 mod walls;
 
-use crate::base::ranges::holds;
 use crate::body::Bodies;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
@@ -127,10 +126,7 @@ impl Continuous {
         let rest = &moved[bodies.len - bodies.len % MAX_WIDTH..bodies.len];
         last[..rest.len()].copy_from_slice(rest);
         let search = FastSearch { bodies, walls: &self.walls, found: &self.found, last, all };
-        crew.chunks(bodies.len, CHUNK, |range| {
-            if holds(&bodies.statics(), &range) {
-                return;
-            }
+        crew.chunks_without(bodies.len, &bodies.still(), CHUNK, |_, range| {
             with_lanes!(around.level, L => fast::find_fast::<L>(&search, moved, range));
         });
         let found = self.found.get_mut().expect("no worker panicked");

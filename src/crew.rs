@@ -24,6 +24,8 @@
 
 #[cfg(feature = "parallel")]
 use crate::base::clock::Instant;
+use crate::base::ranges::without;
+use crate::lane::MAX_WIDTH;
 use crate::timing::{MAX_SHARES, Trace};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -254,7 +256,26 @@ impl<'a> Crew<'a> {
 
     /// Does `work(range)` for chunks of `0..len` of the given size.
     pub(crate) fn chunks(&self, len: usize, size: usize, work: impl Fn(Range<usize>) + Sync) {
-        self.run(len.div_ceil(size), |i| work(i * size..len.min((i + 1) * size)));
+        self.chunks_without(len, &(0..0), size, |_, range| work(range));
+    }
+
+    /// As [`Crew::chunks`], without the slots of another range: all but some of its first and last ones, so that the chunks begin and end with
+    /// whole vectors. `work` gets the number of the chunk, too: there is one more than [`Crew::chunks`] makes at most.
+    pub(crate) fn chunks_without(
+        &self,
+        len: usize,
+        except: &Range<usize>,
+        size: usize,
+        work: impl Fn(usize, Range<usize>) + Sync,
+    ) {
+        let except = except.start.next_multiple_of(MAX_WIDTH)..except.end / MAX_WIDTH * MAX_WIDTH;
+        let [before, behind] = without(0..len, &except);
+        let first = before.len().div_ceil(size);
+        self.run(first + behind.len().div_ceil(size), |i| {
+            let (range, place) = if i < first { (&before, i) } else { (&behind, i - first) };
+            let start = range.start + place * size;
+            work(i, start..range.end.min(start + size));
+        });
     }
 }
 

@@ -350,7 +350,7 @@ impl World {
     /// Reads the bodies. Writes the solver's rows.
     fn fill_mirror(&mut self, crew: &Crew<'_>) {
         let tiles = self.contacts.tiles().len();
-        self.bodies.renew_statics();
+        self.bodies.renew_still();
         let planes = self.broadphase.planes();
         self.solver.mirror.level = self.level;
         let joint_rows = self.joint_solver.extra_rows();

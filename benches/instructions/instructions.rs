@@ -28,6 +28,8 @@ struct Case {
     bodies: usize,
     /// The number of steps before those that are counted.
     warmup: usize,
+    /// The number of static boxes beside a world that is no built-in scene.
+    statics: usize,
     /// The number of bodies of this type that each step removes, and adds again where they were.
     replaced: usize,
     of_type: BodyType,
@@ -41,10 +43,10 @@ struct Case {
 const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u64) -> Case {
     let (scene, work) = (Some(name), Work::Step);
     let of_type = BodyType::Dynamic;
-    Case { name, scene, bodies, warmup, replaced: 0, of_type, work, instructions, margin: MARGIN }
+    Case { name, scene, bodies, warmup, statics: 0, replaced: 0, of_type, work, instructions, margin: MARGIN }
 }
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 22] = [
     case("packed", 2000, 120, 18_269_023),
     Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 91_101_488) },
     Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 79_329_629) },
@@ -68,12 +70,21 @@ const CASES: [Case; 20] = [
         scene: Some("galton"),
         replaced: 1,
         of_type: BodyType::Static,
-        ..case("pegs", 4000, 60, 82_172_961)
+        ..case("pegs", 4000, 60, 78_887_017)
     },
     Case { scene: Some("large_pyramid"), ..case("small", 10, 60, 561_095) },
     // What a step costs at least. So little is done that the C library's clock and `memmove` count, which differ from machine to
     // machine.
     Case { scene: None, margin: 10, ..case("empty", 0, 60, 45_855) },
+    // As `one`, in a level of static boxes, which are left alone; and with one of them replaced in each step.
+    Case { scene: None, statics: 5_000, margin: 5, ..case("one_of_many", 1, 60, 169_135) },
+    Case {
+        scene: None,
+        statics: 5_000,
+        replaced: 1,
+        of_type: BodyType::Static,
+        ..case("tiles", 1, 60, 9_349_375)
+    },
     Case { scene: None, margin: 5, ..case("one", 1, 60, 118_585) },
 ];
 
@@ -121,10 +132,17 @@ fn start(case: &Case) -> (World, Vec<BodyDesc>) {
     }
     let ground = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
     let circle = |place: usize| BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(2.0 * place as f32, 0.5));
-    let bodies = match case.bodies {
-        0 => vec![],
-        count => [ground].into_iter().chain((0..count).map(circle)).collect(),
+    // Those that are replaced come first.
+    let tile = |place: usize| {
+        let at = Vec2::new(1.1 * (place % 500) as f32, 9.0 + 3.0 * (place / 500) as f32);
+        BodyDesc::fixed(Shape::oriented_box(0.5, 0.5), at)
     };
+    let grounds = usize::from(case.bodies > 0);
+    let bodies: Vec<_> = (0..case.statics)
+        .map(tile)
+        .chain([ground].into_iter().take(grounds))
+        .chain((0..case.bodies).map(circle))
+        .collect();
     let mut world = World::new(Settings { isa: ISA, sleep: false, ..Settings::default() }).unwrap();
     world.add_bodies(&bodies).unwrap();
     (world, bodies)

@@ -227,7 +227,7 @@ macro_rules! columns {
                 } else {
                     assert_eq!(from.$name.len(), slots);
                     let (new, old) = (self.$name.get(kept.clone()), from.$name.get(kept.clone()));
-                    debug_assert!(new == old, "{} of static bodies has changed unseen", stringify!($name));
+                    debug_assert!(new == old, "{} of bodies that stand still has changed unseen", stringify!($name));
                     #[allow(unsafe_code)]
                     // SAFETY: the order names slots below the length of the column, see above.
                     unsafe { permute(&mut self.$name, &from.$name, order, len, &kept) };

@@ -103,10 +103,7 @@ impl Bodies {
     /// Gives a body that is awake and enabled another type.
     pub(crate) fn set_type(&mut self, slot: usize, body_type: BodyType) {
         *self.count_of(slot) -= 1;
-        if self.statics().contains(&slot) {
-            self.set_statics(0..0);
-        }
-        self.columns.kind[slot] = self.columns.kind[slot].with_motion(body_type.into());
+        self.set_motion(slot, body_type.into());
         *self.count_of(slot) += 1;
         self.renew_mass(slot);
         let c = &mut self.columns;

@@ -292,8 +292,8 @@ impl Bodies {
     /// Gives a body back what it had.
     pub(crate) fn enable(&mut self, slot: usize) {
         let Some(kept) = self.own.disabled.remove(&self.columns.handle[slot].index) else { return };
+        self.set_motion(slot, kept.body_type.into());
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(kept.body_type.into());
         (c.vel_x[slot], c.vel_y[slot]) = kept.velocity.into();
         c.omega[slot] = kept.angular_velocity;
         (c.inv_mass[slot], c.inv_inertia[slot]) = (kept.inv_mass, kept.inv_inertia);

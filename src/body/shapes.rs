@@ -225,7 +225,7 @@ impl Bodies {
             && self.columns.outline[slot] == NO_OUTLINE
         {
             self.columns.outline[slot] = self.outlines.acquire(&self.shape(slot));
-            self.change_statics();
+            self.change_still();
         }
     }
 

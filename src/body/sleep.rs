@@ -5,7 +5,6 @@
 
 use super::columns::NOT_BEHIND;
 use super::{Bodies, Motion};
-use crate::base::ranges::holds;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
 use crate::lane::{Lane, Mask, lane_entry, padded, with_lanes};
@@ -94,8 +93,8 @@ impl Bodies {
 
     /// Puts a body to sleep as a part of an island.
     pub(crate) fn fall_asleep(&mut self, slot: usize, island: u32) {
+        self.set_motion(slot, Motion::Asleep);
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(Motion::Asleep);
         c.kept_inv_mass[slot] = std::mem::take(&mut c.inv_mass[slot]);
         c.kept_inv_inertia[slot] = std::mem::take(&mut c.inv_inertia[slot]);
         (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (0.0, 0.0, 0.0);
@@ -108,11 +107,8 @@ impl Bodies {
 
     /// Wakes a sleeping body.
     pub(crate) fn wake(&mut self, slot: usize) {
-        if self.statics().contains(&slot) {
-            self.set_statics(0..0);
-        }
+        self.set_motion(slot, Motion::Dynamic);
         let c = &mut self.columns;
-        c.kind[slot] = c.kind[slot].with_motion(Motion::Dynamic);
         c.inv_mass[slot] = std::mem::take(&mut c.kept_inv_mass[slot]);
         c.inv_inertia[slot] = std::mem::take(&mut c.kept_inv_inertia[slot]);
         c.island[slot] = 0;
@@ -129,10 +125,7 @@ impl Bodies {
         let counts = [const { AtomicU32::new(0) }; 3];
         let mut rest = std::mem::take(&mut self.columns.rest);
         let (len, bodies, shared) = (self.len, &*self, SharedSlice::new(&mut rest));
-        crew.chunks(len, CHUNK, |range| {
-            if holds(&bodies.statics(), &range) {
-                return;
-            }
+        crew.chunks_without(len, &bodies.still(), CHUNK, |_, range| {
             // A last vector that is not full reads padding, and leaves it as it is.
             let range = range.start..if range.end == len { padded(len) } else { range.end };
             #[allow(unsafe_code)]

@@ -51,7 +51,7 @@ impl Bodies {
             free,
             materials,
             other: _,
-            statics: _,
+            still: _,
             outlines,
             compounds,
             free_compounds,
@@ -137,7 +137,7 @@ impl Bodies {
         self.own.check()?;
         self.recent = Recent::default();
         self.other.stale = true;
-        self.set_statics(0..0);
+        self.set_still(0..0);
         self.apart = Apart::default();
         self.count_users(free_materials, free_outlines)?;
         self.count_bodies();

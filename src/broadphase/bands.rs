@@ -6,9 +6,9 @@
 use super::frames::Frames;
 use super::growth::{Grown, mobilities};
 use super::{Margins, TileBands, interval, looks_ahead};
-use crate::base::ranges::{holds, without};
+use crate::base::ranges::without;
 use crate::base::room::{at_least, like, resize};
-use crate::body::{Bodies, Kind, Motion};
+use crate::body::{Bodies, Kind, Motion, Still};
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::shape::ShapeKind;
@@ -33,6 +33,8 @@ pub(crate) struct Bands {
     pub height: f64,
     /// No bounds of a body in a band are wider or higher, m.
     pub widest: f32,
+    /// Bodies whose bounds are longer are large, m. As `widest`, but a snapshot has it.
+    pub longest: f32,
     /// The bands in use, in order.
     pub list: Vec<Band>,
     /// Old slot of each new slot: bands, then large bodies, then quarantined ones.
@@ -42,7 +44,7 @@ pub(crate) struct Bands {
     /// The slots from `banded` to here are the large bodies, half-spaces among them.
     pub large_end: usize,
     /// The last of these, from here on, stand still, and are no half-spaces.
-    pub statics: usize,
+    pub still: usize,
     pub(super) memory: BandMemory,
 }
 
@@ -63,21 +65,8 @@ pub(super) struct BandMemory {
     counts: Vec<u32>,
     chunks: Vec<Extremes>,
     sample: Vec<f32>,
-    /// The static bodies that the last list had in no band, and their epoch (see `body/order.rs`). As long as they stay as they are, so do
-    /// their marks.
-    pub(super) known: Option<(u64, Range<usize>)>,
-}
-
-impl BandMemory {
-    /// Returns the slots of static bodies whose marks are known.
-    pub(super) fn known_statics(&self, bodies: &Bodies) -> Range<usize> {
-        match (&self.known, bodies.statics_epoch()) {
-            (Some((known, slots)), Some(epoch)) if *known == epoch && *slots == bodies.statics() => {
-                slots.clone()
-            }
-            _ => 0..0,
-        }
-    }
+    /// The bodies that the last list had in no band because they stand still. As long as they stay as they are, so do their marks.
+    pub(super) known: Option<Still>,
 }
 
 /// Which of the bodies that stand still, and are not large, go in bands all the same.
@@ -110,6 +99,10 @@ struct Extremes {
     most: i32,
 }
 
+impl Extremes {
+    const NONE: Extremes = Extremes { height: 0.0, least: i32::MAX, most: i32::MIN };
+}
+
 /// At most twice this many bodies are sampled to choose the axis and what counts as large.
 const SAMPLE: usize = 512;
 /// A body is large if it is this many times higher or wider than the median moving body …
@@ -138,11 +131,12 @@ impl Bands {
         crew: &Crew<'_>,
     ) {
         let len = bodies.len;
-        let known = &if still.statics { 0..0 } else { self.memory.known_statics(bodies) };
+        let known = &if still.statics { 0..0 } else { bodies.still_since(self.memory.known.as_ref()) };
         self.make_room(len);
         self.memory.grown.fill(bodies, (margins, frames), known, level, crew);
         let cutoff = self.large_cutoff(bodies);
         self.widest = 2.0 * cutoff.min(MOST_WIDE);
+        self.longest = self.widest;
         self.find_lower_bounds(bodies, (cutoff, still), known, level, crew);
         // A little more than the highest body, so that rounding can't make it reach into a third band.
         let height = self.memory.chunks.iter().fold(0.0f32, |most, chunk| most.max(chunk.height));
@@ -168,8 +162,8 @@ impl Bands {
         resize(&mut self.memory.band_of, len);
         resize(&mut self.memory.lower, len);
         resize(&mut self.memory.key, len);
-        resize(&mut self.memory.chunks, len.div_ceil(CHUNK).max(1));
-        self.memory.chunks.fill(Extremes::default());
+        resize(&mut self.memory.chunks, len.div_ceil(CHUNK) + 1);
+        self.memory.chunks.fill(Extremes::NONE);
     }
 
     /// Finds the lower bounds of the bodies in bands, and each chunk's highest body. Marks those that go in no band.
@@ -188,11 +182,7 @@ impl Bands {
         let key = SharedSlice::new(&mut self.memory.key);
         let chunks = SharedSlice::new(&mut self.memory.chunks);
         #[allow(unsafe_code)]
-        crew.chunks(bodies.len, CHUNK, |range| {
-            if holds(known, &range) {
-                return;
-            }
-            let index = range.start / CHUNK;
+        crew.chunks_without(bodies.len, known, CHUNK, |index, range| {
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let (band_of, lower, key, chunk) = unsafe {
                 (
@@ -217,15 +207,10 @@ impl Bands {
         let lower = &self.memory.lower;
         let chunks = SharedSlice::new(&mut self.memory.chunks);
         #[allow(unsafe_code)]
-        crew.chunks(len, CHUNK, |range| {
-            let index = range.start / CHUNK;
+        crew.chunks_without(len, known, CHUNK, |index, range| {
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let (band_of, chunk) =
                 unsafe { (band_of.range(range.clone()), &mut chunks.range(index..index + 1)[0]) };
-            (chunk.least, chunk.most) = (i32::MAX, i32::MIN);
-            if holds(known, &range) {
-                return;
-            }
             for (band, slot) in band_of.iter_mut().zip(range) {
                 if *band == 0 {
                     *band = floor((f64::from(lower[slot]) * per_height).clamp(-LIMIT, LIMIT));
@@ -317,7 +302,7 @@ impl Bands {
                 *end = self.order.len();
             }
         }
-        [self.statics, self.large_end, _] = ends;
+        [self.still, self.large_end, _] = ends;
     }
 
     /// Sorts every band by lower bound and fills `order`.

@@ -51,12 +51,14 @@ pub(crate) struct DiscTree {
 pub(crate) struct Place {
     discs: Group,
     boxes: Group,
+    /// The boxes there were too many for their group.
+    too_many: bool,
 }
 
 impl Place {
-    /// Whether no large body is in a box there.
-    fn is_without_boxes(&self, bounds: &[f32; 4]) -> bool {
-        self.boxes.is_empty() && self.boxes.holds(bounds)
+    /// The group that has all boxes that overlap another one.
+    fn boxes_in(&self, bounds: &[f32; 4]) -> Option<&Group> {
+        Some(&self.boxes).filter(|boxes| !self.too_many && boxes.holds(bounds))
     }
 }
 
@@ -128,7 +130,7 @@ impl DiscTree {
         place: &mut Place,
     ) -> bool {
         let grown = [lower.x - excess, upper.x + excess, lower.y - excess, upper.y + excess];
-        place.boxes.gather(level, &self.boxes, &grown);
+        place.too_many = !place.boxes.gather(level, &self.boxes, &grown);
         place.discs.gather(level, &self.discs, &[lower.x, upper.x, lower.y, upper.y])
     }
 
@@ -190,10 +192,8 @@ impl Broadphase {
         }
         let (lower, upper) = (lower - grown, upper + grown);
         let bounds = [lower.x, upper.x, lower.y, upper.y];
-        if place.is_some_and(|place| place.is_without_boxes(&bounds)) {
-            return true;
-        }
-        let mut search = Search::new(&tree.boxes, None, Boxes::of(bounds));
+        let group = place.and_then(|place| place.boxes_in(&bounds));
+        let mut search = Search::new(&tree.boxes, group, Boxes::of(bounds));
         while search.advance(level) {
             for &place in search.sought.found.take() {
                 if !visit(self.levels.slot[place as usize] as usize, false) {
@@ -214,7 +214,7 @@ impl Broadphase {
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
-        let exact = track.grown(0.0);
+        let (exact, grown) = (track.grown(0.0), track.grown(self.excess()));
         let mut group = place.map(|place| &place.discs);
         let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought.nearest));
         while start < 1.0 && f64::from(start) <= *limit {
@@ -228,21 +228,19 @@ impl Broadphase {
                 }
                 search.sought.most = search.sought.most.min(round_up(*limit));
             }
-            (start, piece) = (end, 4.0 * piece);
-        }
-        let grown = track.grown(self.excess());
-        if place.is_some_and(|place| place.is_without_boxes(&grown.bounds(round_up(*limit)))) {
-            return true;
-        }
-        let piece = grown.piece(0.0, round_up(*limit));
-        let mut search = Search::new(&tree.boxes, None, Boxes::of(piece));
-        while search.advance(level) {
-            for &place in search.sought.found.take() {
-                *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
-                if *limit < 0.0 {
-                    return false;
+            let most = round_up(*limit).min(end);
+            let boxes = Boxes::of(grown.piece(start, most));
+            let group = place.and_then(|place| place.boxes_in(&grown.bounds(most)));
+            let mut search = Search::new(&tree.boxes, group, boxes);
+            while search.advance(level) {
+                for &place in search.sought.found.take() {
+                    *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
+                    if *limit < 0.0 {
+                        return false;
+                    }
                 }
             }
+            (start, piece) = (end, 4.0 * piece);
         }
         true
     }

@@ -3,7 +3,6 @@
 use super::bands::Bands;
 use super::frames::Frames;
 use super::{Margins, interval, shape_row};
-use crate::base::ranges::holds;
 use crate::base::room::resize;
 use crate::body::{Bodies, Kind};
 use crate::crew::{CHUNK, Crew, SharedSlice};
@@ -121,10 +120,7 @@ impl Grown<Vec<f32>> {
             resize(column, bodies.len);
             SharedSlice::new(column)
         });
-        crew.chunks(bodies.len, CHUNK, |range| {
-            if holds(known, &range) {
-                return;
-            }
+        crew.chunks_without(bodies.len, known, CHUNK, |_, range| {
             #[allow(unsafe_code)]
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let [leeway, growth, bounds, x, y] =

@@ -21,7 +21,7 @@ use super::bands::{Band, LIMIT, floor, ordered_bits, sort_coherent};
 use super::resize;
 use super::{Broadphase, interval};
 use crate::base::room::like;
-use crate::body::Bodies;
+use crate::body::{Bodies, Still};
 use crate::geometry::shape::ShapeKind;
 use crate::lane::MAX_WIDTH;
 use std::ops::Range;
@@ -38,11 +38,10 @@ struct Level {
     extent: [f32; 4],
 }
 
-/// Static bodies, by their slots and their epoch (see `body/order.rs`), and how they are ordered.
+/// Bodies that stand still, and how they are ordered.
 #[derive(Clone, Debug, PartialEq)]
 struct MadeFor {
-    epoch: u64,
-    slots: Range<usize>,
+    still: Still,
     along_x: bool,
     least: u32,
 }
@@ -72,8 +71,8 @@ pub(crate) struct Levels {
     max_b: Vec<f32>,
     /// The largest `max_s` in the band up to this place.
     front: Vec<f32>,
-    /// How much the bounds are grown here when bodies near a box are looked up. Static bodies are all grown alike, by another length in each
-    /// list; where there are no others, the order of their bounds as they are lasts from list to list.
+    /// How much the bounds are grown here when bodies near a box are looked up. Bodies that stand still are all grown alike, by another length in
+    /// each list; where there are no others, the order of their bounds as they are lasts from list to list.
     growth: f32,
     /// What the order is made for, if it may last.
     made_for: Option<MadeFor>,
@@ -118,9 +117,9 @@ impl Levels {
         self.find_bands();
     }
 
-    /// As [`Levels::build`], for large bodies that are all static, with the half-spaces first. Their bounds are grown by `growth` when they
+    /// As [`Levels::build`], for large bodies that all stand still, with the half-spaces first. Their bounds are grown by `growth` when they
     /// are looked up.
-    pub(super) fn build_statics(
+    pub(super) fn build_still(
         &mut self,
         bodies: &Bodies,
         large: Range<usize>,
@@ -132,9 +131,9 @@ impl Levels {
         self.planes.extend(large.clone().take_while(|&slot| is_plane(slot)).map(|slot| slot as u32));
         self.growth = growth;
         let slots = large.start + self.planes.len()..large.end;
-        let epoch = bodies.statics_epoch().filter(|_| bodies.statics() == slots);
+        let known = bodies.known_still().filter(|_| bodies.still() == slots);
         let least_class = class_of(least);
-        let wanted = epoch.map(|epoch| MadeFor { epoch, slots, along_x, least: least_class });
+        let wanted = known.map(|still| MadeFor { still, along_x, least: least_class });
         if wanted.is_some() && self.made_for == wanted {
             return;
         }

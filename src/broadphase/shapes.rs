@@ -6,10 +6,9 @@
 
 use super::probe::NearOne;
 use super::{Broadphase, Present, most};
-use crate::base::ranges::holds;
 use crate::base::room::{like, resize};
 use crate::body::compound::Compound;
-use crate::body::{Bodies, Filter, Kind, NO_OUTLINE};
+use crate::body::{Bodies, Filter, Kind, NO_OUTLINE, Still};
 use crate::broadphase::sweep::Pair;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::outline::Outlines;
@@ -118,8 +117,8 @@ pub(crate) struct Boxes {
     /// The rounding of the slot's outline, m; 0 for a shape without an outline.
     pub(crate) rounding: Vec<f32>,
     pub(super) role: Vec<Role>,
-    /// The static bodies whose boxes are there, and their epoch (see `body/order.rs`).
-    pub(super) known: Option<(u64, Range<usize>)>,
+    /// The bodies that stand still whose boxes are there.
+    pub(super) known: Option<Still>,
 }
 
 /// How much the box around the parts of a compound is enlarged, so that rounding never makes it smaller than they are.
@@ -166,14 +165,10 @@ impl Boxes {
             SharedSlice::new(column)
         });
         resize(&mut self.role, padded);
-        let wanted = bodies.statics_epoch().map(|epoch| (epoch, bodies.statics()));
-        let known = if wanted.is_some() && self.known == wanted { bodies.statics() } else { 0..0 };
-        self.known = wanted;
+        let known = bodies.still_since(self.known.as_ref());
+        self.known = bodies.known_still();
         let role = SharedSlice::new(&mut self.role);
-        crew.chunks(bodies.len, CHUNK, |range| {
-            if holds(&known, &range) {
-                return;
-            }
+        crew.chunks_without(bodies.len, &known, CHUNK, |_, range| {
             #[allow(unsafe_code)]
             // SAFETY: each task takes the slots of its own chunk, and each slot is in one chunk.
             let [axis_x, axis_y, half_x, half_y, rounding] =

@@ -252,6 +252,7 @@ impl Broadphase {
         to.mark();
         (*built, *listed, *tests).write(to);
         (bands.along_x, bands.height.to_bits(), bands.banded, bands.large_end).write(to);
+        bands.longest.write(to);
         to.length(bands.list.len());
         to.small_column(bands.list.iter().map(|band| band.slots.len() as u32));
         to.mark();
@@ -334,6 +335,7 @@ impl Broadphase {
         let bands = &mut self.bands;
         let height: u64;
         (bands.along_x, height, bands.banded, bands.large_end) = from.value()?;
+        bands.longest.read(from)?;
         bands.height = f64::from_bits(height);
         let ordered = bands.banded <= bands.large_end && bands.large_end <= self.listed;
         require!(ordered, "{} slots in bands, {} with the large ones", bands.banded, bands.large_end);

@@ -227,10 +227,6 @@ impl Group {
         min_x <= bounds[0] && bounds[1] <= max_x && min_y <= bounds[2] && bounds[3] <= max_y
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Takes the leaves of a tree that overlap a box `[min_x, max_x, min_y, max_y]`. Returns false if they are too many.
     pub(crate) fn gather(&mut self, level: Level, tree: &Tree, bounds: &[f32; 4]) -> bool {
         (self.count, self.bounds) = (0, *bounds);

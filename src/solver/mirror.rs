@@ -8,11 +8,11 @@ mod finish;
 
 use super::midpoint::Midpoint;
 use crate::base::prefetch::prefetch_all;
-use crate::base::ranges::{holds, without};
+use crate::base::ranges::without;
 use crate::base::room::resize;
 use crate::body::compound::Compound;
 use crate::body::own::MotionLimits;
-use crate::body::{Bodies, Motion};
+use crate::body::{Bodies, Motion, Still};
 use crate::broadphase::shape_row;
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
@@ -48,7 +48,7 @@ pub(crate) struct Mirror {
     pub limits: Vec<(u32, MotionLimits)>,
     /// Slots that have rows.
     pub bodies: usize,
-    /// The slots of static bodies whose rows are as in the step before.
+    /// The slots of bodies that stand still whose rows are as in the step before.
     pub still: Range<usize>,
     /// What the rows of the last whole step were made for, and those of this one.
     known: Option<RowsOf>,
@@ -58,9 +58,9 @@ pub(crate) struct Mirror {
 }
 
 /// The bodies and the features that rows are made for.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(PartialEq, Debug)]
 struct RowsOf {
-    epoch: Option<u64>,
+    still: Option<Still>,
     turning: bool,
     damped: bool,
     joined: bool,
@@ -90,13 +90,13 @@ impl Mirror {
     ) {
         let (level, len) = (self.level, bodies.len);
         let made_for = RowsOf {
-            epoch: bodies.statics_epoch(),
+            still: bodies.known_still(),
             turning: bodies.any_manifold,
             damped: bodies.any_damping,
             joined: joint_rows > 0,
         };
-        let is_known = made_for.epoch.is_some() && self.known == Some(made_for);
-        self.still = if is_known { bodies.statics() } else { 0..0 };
+        let known = self.known.as_ref().filter(|&known| *known == made_for);
+        self.still = bodies.still_since(known.and_then(|known| known.still.as_ref()));
         self.made_for = Some(made_for);
         let still = self.still.clone();
         self.make_room(bodies, tiles + 1, joint_rows);
@@ -107,10 +107,7 @@ impl Mirror {
         let damp = SharedSlice::new(&mut self.damp);
         let placement = SharedSlice::new(&mut self.placement);
         let rows = [&mut self.shape, &mut self.vel, &mut self.accum].map(|rows| SharedSlice::new(rows));
-        crew.chunks(len, CHUNK, |range| {
-            if holds(&still, &range) {
-                return;
-            }
+        crew.chunks_without(len, &still, CHUNK, |_, range| {
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task.
             let rows = unsafe { rows.each_ref().map(|rows| rows.range(range.clone())) };
@@ -236,10 +233,7 @@ impl Mirror {
         let Some(world) = self.frame.last_mut() else { return };
         *world = Row([0.0, 0.0, 1.0, 0.0]);
         let (frame, level, still) = (SharedSlice::new(&mut self.frame), self.level, &self.still);
-        crew.chunks(bodies.len, CHUNK, |range| {
-            if holds(still, &range) {
-                return;
-            }
+        crew.chunks_without(bodies.len, still, CHUNK, |_, range| {
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task.
             let frame = unsafe { frame.range(range.clone()) };

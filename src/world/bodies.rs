@@ -374,6 +374,7 @@ impl World {
         let slot = self.bodies.slot_of(body)?;
         self.disturb(slot);
         self.note_placed(slot);
+        self.broadphase.note_edit(&self.bodies, slot);
         self.bodies.set_filter(slot, filter);
         self.list = ListState::Void;
         Ok(())

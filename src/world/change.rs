@@ -135,6 +135,7 @@ impl World {
     /// Changes a body's mass, shape or type, of one that is not enabled, too. Its centre moves by `by` in its own axes.
     pub(super) fn edit_mass(&mut self, slot: usize, by: Vec2, edit: impl FnOnce(&mut crate::body::Bodies)) {
         self.disturb(slot);
+        self.broadphase.note_edit(&self.bodies, slot);
         self.wake_partners(self.bodies.handle(slot));
         let rests = self.bodies.is_disabled(slot);
         self.bodies.enable(slot);

@@ -3,6 +3,7 @@
 use super::World;
 use super::pairs::ListState;
 use crate::base::ensure;
+use crate::base::ranges::without;
 use crate::body::{BodyHandle, Motion, RUNAWAY_SPEED};
 use crate::broadphase::Margins;
 use crate::lane::Row;
@@ -34,8 +35,7 @@ impl World {
         let dt = self.settings.time_step;
         let margins = Margins::new(&self.settings);
         let suits = self.list_suits();
-        let statics = self.bodies.statics();
-        for slot in (0..statics.start).chain(statics.end..self.bodies.len) {
+        for slot in without(0..self.bodies.len, &self.bodies.still()).into_iter().flatten() {
             let c = &self.bodies.columns;
             if !c.kind[slot].is_collidable() {
                 continue;

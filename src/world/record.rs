@@ -204,20 +204,20 @@ impl World {
     /// Notes a call that is about to change the world, and records it, if the world is recording.
     #[inline]
     pub(super) fn record(&mut self, call: impl FnOnce() -> Call) {
-        self.bodies.change_statics();
+        self.bodies.change_still();
         self.record_beside(call);
     }
 
     /// As [`World::record`], for a call that changes one body at most.
     #[inline]
     pub(super) fn record_of(&mut self, body: BodyHandle, call: impl FnOnce() -> Call) {
-        if self.bodies.slot_of(body).is_ok_and(|slot| self.bodies.statics().contains(&slot)) {
-            self.bodies.change_statics();
+        if self.bodies.slot_of(body).is_ok_and(|slot| self.bodies.still().contains(&slot)) {
+            self.bodies.change_still();
         }
         self.record_beside(call);
     }
 
-    /// As [`World::record`], for a call that changes no static body.
+    /// As [`World::record`], for a call that changes no body that stands still, unless it wakes it.
     #[inline]
     pub(super) fn record_beside(&mut self, call: impl FnOnce() -> Call) {
         self.touch();

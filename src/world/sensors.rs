@@ -104,6 +104,7 @@ impl World {
         }
         self.disturb(slot);
         self.note_placed(slot);
+        self.broadphase.note_edit(&self.bodies, slot);
         self.bodies.set_sensor(slot, sensor);
         self.list = ListState::Void;
         Ok(())

@@ -216,14 +216,16 @@ impl Broadphase {
         visit: &mut impl LineVisitor,
     ) {
         let (at, strip) = ((point, self.bands.along_x), &Strip::of_bands(self));
+        let [before, after] = self.levels_first_and_last();
         for most in [self.bands.height, f64::INFINITY] {
             let mut walk = Outward::new(level, at, self.excess(), limit.min(most), &mut *visit);
+            before.into_iter().flat_map(Strip::of_levels).for_each(|strip| walk.run(&strip));
             walk.run(strip);
             *limit = limit.min(walk.least);
             if *limit < most {
                 break;
             }
         }
-        self.levels.visit_outward(level, at, (self.excess(), limit), visit);
+        after.into_iter().for_each(|levels| levels.visit_outward(level, at, (self.excess(), limit), visit));
     }
 }

@@ -1,7 +1,6 @@
 //! The end of a step: the rows are copied back to the columns, and bodies that left their margins or went bad are noted.
 
 use super::{Midpoint, Mirror, midpoint};
-use crate::base::ranges::holds;
 use crate::body::{Bodies, MAX_COORDINATE, RUNAWAY_SPEED};
 use crate::broadphase::strays::Strays;
 use crate::broadphase::{Bounds, Margins};
@@ -50,10 +49,7 @@ impl Mirror {
         .map(|column| SharedSlice::new(column));
         let turns = SharedSlice::new(&mut c.turns);
         let forces = [&mut c.force_x, &mut c.force_y, &mut c.torque].map(|column| SharedSlice::new(column));
-        crew.chunks(self.bodies, CHUNK, |range| {
-            if holds(&self.still, &range) {
-                return;
-            }
+        crew.chunks_without(self.bodies, &self.still, CHUNK, |_, range| {
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task.
             let (columns, turns) = unsafe {

@@ -1,6 +1,6 @@
 //! Bodies that stand still, static and sleeping ones: if they are many, they come behind all others in the order of space, and are looked up by place.
 //!
-//! So what is made of them lasts (`Statics` in `body/order.rs`). Before, each step filled, integrated and copied back the rows of all bodies, and each
+//! So what is made of them lasts (`Still` in `body/order.rs`). Before, each step filled, integrated and copied back the rows of all bodies, and each
 //! list put all of them in order. 500 cars on 4,462 segments: 0.62 ms a step in the mean, and 0.33 now, also because a list lives for six steps instead
 //! of one (AMD EPYC of the Zen 5 generation; `granule run cars --bodies 1500 --warmup 240 --steps 240 --substeps 4 --threads 1 --sleep off
 //! --continuous off`, at commit 6ffdb42 and at the one that made this file).
@@ -29,11 +29,11 @@ impl Broadphase {
         StillInBands { statics: few || self.edited_statics > 0, asleep: few }
     }
 
-    /// Notes that the host moves or removes a body. Static ones that are not larger than others go to the bands, where that is cheap.
+    /// Notes that the host moves, changes or removes a body. Static ones that are not larger than others go to the bands, where that is cheap.
     pub(crate) fn note_edit(&mut self, bodies: &Bodies, slot: usize) {
         let c = &bodies.columns;
         let size = 2.0 * c.ext_x[slot].max(c.ext_y[slot]);
-        let is_small = c.kind[slot].motion() == Motion::Static && f64::from(size) <= self.bands.height;
+        let is_small = c.kind[slot].motion() == Motion::Static && size <= self.bands.longest;
         if is_small && (self.edited_statics > 0 || !self.may_be_loose(slot)) {
             self.edited_statics = EDITED_STATICS;
         }
@@ -46,8 +46,8 @@ impl Broadphase {
         counts && self.edited_statics == 0
     }
 
-    /// Finds the slots of the static bodies behind all that move, of the bodies of this list.
-    pub(crate) fn statics_of(&self, bodies: &Bodies) -> Range<usize> {
+    /// Finds the slots of the bodies that stand still behind all that move, of the bodies of this list.
+    pub(crate) fn still_of(&self, bodies: &Bodies) -> Range<usize> {
         let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
         let stays = |kind: &Kind| kind.stands_still() && kind.shape() != ShapeKind::HalfSpace;
         let large = &kinds[self.bands.banded.min(end)..end];
@@ -58,13 +58,13 @@ impl Broadphase {
     pub(super) fn build_levels(&mut self, bodies: &Bodies) {
         let (bounds, bands) = (&self.bounds, &self.bands);
         let large = bands.banded..bands.large_end;
-        let statics = self.statics_of(bodies);
+        let still = self.still_of(bodies);
         let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
         let least = bands.height as f32;
-        if (large.start..statics.start).all(is_plane) {
-            // All are static, and so grown alike.
+        if (large.start..still.start).all(is_plane) {
+            // All stand still, and so are grown alike.
             let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
-            self.levels.build_statics(bodies, large, (bands.along_x, least, growth));
+            self.levels.build_still(bodies, large, (bands.along_x, least, growth));
             return;
         }
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
