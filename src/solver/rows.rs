@@ -145,8 +145,8 @@ impl<'a> Rows<'a> {
     /// The part of the energy of a blow that a body which rests may give back in the substep after the one that ends after `elapsed`. After a step's
     /// last one the impulse that gives it counts as a load, of which no blow takes anything away: so it is little, and nothing of what leaves
     /// with all its energy. (With 1/16, whatever the restitution, what fell on others left with up to 2.7 times its energy; with 1/4 instead of 1/8 with
-    /// up to 1.5 times. With nothing 8 of 24 `hinges` scenes came to rest, now 12: where planks are jammed between joints their load never grew to
-    /// what they need. The tests `falls_on_what_rests` and `hinges_come_to_rest` tell.)
+    /// up to 1.5 times. With nothing 8 of 24 `hinges` scenes came to rest, and with this 12, when speeds alone told that: where planks are jammed between
+    /// joints their load never grew to what they need. The tests `falls_on_what_rests` and `hinges_come_to_rest` tell.)
     #[inline(always)]
     pub(super) fn given_back<L: Lane>(&self, elapsed: f32, restitution: L) -> L {
         let lost = L::splat(1.0) - restitution;

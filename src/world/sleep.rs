@@ -408,7 +408,8 @@ impl World {
     /// Runs at the end of the step. Counts for how long bodies have been at rest, and puts islands to sleep. Then finds what is in the sensors.
     pub(super) fn fall_asleep_at_rest(&mut self, crew: &Crew<'_>) {
         if self.settings.sleep {
-            self.sleep.rest = self.bodies.count_rest(&self.settings, self.level, crew);
+            let movements = &self.solver.mirror.pose;
+            self.sleep.rest = self.bodies.count_rest(&self.settings, movements, self.level, crew);
             self.look_for_sleep();
         }
         self.sleep.end_step();
@@ -462,15 +463,8 @@ impl World {
     /// Returns true if the last step moved a body faster than one may move that is at rest. (What joints pull to its place has no speed of its own,
     /// and slept on its way: test `what_a_joint_pulls_stays_awake`.)
     fn is_moved(&self, slot: usize) -> bool {
-        // The movement is that of a speed at the threshold, rounded.
-        const ROUNDING: f32 = 1.01;
-        let c = &self.bodies.columns;
-        let [x, y, turned, _] = self.solver.mirror.pose[slot].0;
         let threshold = self.bodies.sleep_limits(slot).threshold.unwrap_or(self.settings.sleep_threshold);
-        let most = ROUNDING * threshold * self.settings.time_step;
-        let radius = c.radius[slot];
-        let turned = if radius > 0.0 { turned / radius * c.furthest[slot].max(radius) } else { 0.0 };
-        x * x + y * y > most * most || turned.abs() > most
+        self.bodies.is_moved(slot, &self.solver.mirror.pose[slot], threshold * self.settings.time_step)
     }
 
     fn try_later(&mut self) {

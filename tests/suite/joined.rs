@@ -189,10 +189,10 @@ fn hinges_break() {
     assert!((5..all / 2).contains(&broken), "{broken} of {all}");
 }
 
-/// Contract: curtains of planks with a little damping come to rest after the blows: of 24 such scenes, in five or more all planks
-/// sleep within 40 s, those that hang and those that have fallen on the floor. (As chance has it: of 120 such scenes 50 do, and in a row of 24 it was 6
-/// to 16. In the others planks lie folded on a ball and rock. A contact's normal is that of the step's start, which feeds such rocking by as much as the
-/// damping takes. Undamped, curtains may swing for minutes, as frictionless hinges do: about every second sleeps within 90 s.)
+/// Contract: curtains of planks with a little damping come to rest after the blows: of 24 such scenes, in 18 or more all planks
+/// sleep within 40 s, those that hang and those that have fallen on the floor. (As chance has it: of 288 such scenes 255 do. In the others planks lie
+/// folded on a ball and rock, or swing. A contact's normal is that of the step's start, which feeds such rocking by as much as the damping takes. When
+/// speeds alone told what is at rest, it were 108: see `JAMMED` in `body/sleep.rs`. Undamped, curtains may swing for minutes, as frictionless hinges do: about every second sleeps within 90 s.)
 #[test]
 fn hinges_come_to_rest() {
     let rests = |seed: &u64| {
@@ -216,7 +216,7 @@ fn hinges_come_to_rest() {
         rest.is_some()
     };
     let resting = (1..=24).filter(rests).count();
-    assert!(resting >= 5, "{resting} of 24 curtains come to rest");
+    assert!(resting >= 18, "{resting} of 24 curtains come to rest");
 }
 
 /// Contract: a figure that falls on a floor comes to rest: it lies, and does not jitter.
