@@ -1,6 +1,6 @@
 //! Checks of the bodies' columns and handles. They hold after any call.
 
-use super::{Bodies, BodyHandle, BodyType, Filter, Motion, NO_OUTLINE, NO_SLOT, RUNAWAY_SPEED};
+use super::{Bodies, BodyHandle, BodyType, Filter, Motion, NO_OUTLINE, NO_SLOT, NOT_BEHIND, RUNAWAY_SPEED};
 use super::{MAX_COORDINATE, padded};
 use crate::base::ensure;
 use crate::geometry::shape::ShapeKind;
@@ -88,6 +88,14 @@ impl Bodies {
         let still =
             matches!(motion, Motion::Static | Motion::Asleep | Motion::Quarantined | Motion::Disabled);
         ensure!(!still || velocities == [0.0; 3], "{} is {velocities:?}", name("velocity"));
+        let falls = motion == Motion::Dynamic && c.kind[slot].is_particle() || motion == Motion::Dead;
+        let follows = c.follows[slot];
+        let lags = follows == NOT_BEHIND || falls && (0.0..=1.0).contains(&follows);
+        ensure!(lags, "{} is {follows}", name("part of gravity"));
+        let kept = [c.kept_inv_mass[slot], c.kept_inv_inertia[slot]];
+        let good = kept.iter().all(|inverse| inverse.is_finite() && *inverse >= 0.0);
+        let sleeps = matches!(motion, Motion::Asleep | Motion::Dead) || kept == [0.0; 2];
+        ensure!(good && sleeps, "{} are {kept:?}", name("kept inverses"));
         let forced = [c.force_x[slot], c.force_y[slot], c.torque[slot]] != [0.0; 3];
         ensure!(!forced || self.any_force, "{} is none that waits", name("force"));
         Ok(())

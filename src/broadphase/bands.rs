@@ -363,8 +363,12 @@ impl Bands {
     fn large_cutoff(&mut self, bodies: &Bodies) -> f32 {
         let (c, grown) = (&bodies.columns, &self.memory.grown.bounds);
         let stride = (bodies.len / SAMPLE).max(1);
-        // How far static bodies are grown may not be known.
-        let mut sizes = |wanted: fn(Motion) -> bool, growth: f32| {
+        // How far bodies that stand still are grown may not be known.
+        let size = |slot: usize| {
+            let grown = if c.kind[slot].motion() == Motion::Dynamic { grown[slot] } else { 0.0 };
+            c.ext_x[slot].max(c.ext_y[slot]) + grown
+        };
+        let mut sizes = |wanted: fn(Motion) -> bool| {
             self.memory.sample.clear();
             self.memory.sample.extend(
                 (0..bodies.len)
@@ -372,7 +376,7 @@ impl Bands {
                     .filter(|&slot| {
                         wanted(c.kind[slot].motion()) && c.kind[slot].shape() != ShapeKind::HalfSpace
                     })
-                    .map(|slot| c.ext_x[slot].max(c.ext_y[slot]) + growth * grown[slot]),
+                    .map(size),
             );
             let n = self.memory.sample.len();
             (n > 0).then(|| {
@@ -380,8 +384,8 @@ impl Bands {
                 (LARGE_MEDIAN * median).max(LARGE_MOST * most)
             })
         };
-        sizes(|motion| matches!(motion, Motion::Dynamic | Motion::Asleep), 1.0)
-            .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic), 0.0))
+        sizes(|motion| matches!(motion, Motion::Dynamic | Motion::Asleep))
+            .or_else(|| sizes(|motion| matches!(motion, Motion::Static | Motion::Kinematic)))
             .unwrap_or(f32::INFINITY)
     }
 }

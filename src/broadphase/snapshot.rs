@@ -339,7 +339,8 @@ impl Broadphase {
         bands.height = f64::from_bits(height);
         let ordered = bands.banded <= bands.large_end && bands.large_end <= self.listed;
         require!(ordered, "{} slots in bands, {} with the large ones", bands.banded, bands.large_end);
-        require!(self.built == 0 || bands.height > 0.0, "bands of height {}", bands.height);
+        let is_high = bands.height > 0.0 && bands.height.is_finite();
+        require!(self.built == 0 || is_high, "bands of height {}", bands.height);
         bands.order.clear();
         bands.order.resize(self.built, u32::MAX);
         self.read_bands(from)?;

@@ -309,9 +309,11 @@ impl Broadphase {
         let mut tests = 1;
         self.levels.visit_runs(range_s, range_b, |run| {
             if run.len() > slots.len() {
+                let mut reaching = run.start;
                 for i in slots.clone() {
                     let [own_s, own_b] = self.ranges(i);
-                    let near = self.levels.cut(run.clone(), own_s);
+                    let near = self.levels.cut_next(reaching..run.end, own_s);
+                    reaching = near.start;
                     tests += 1 + near.len() as u64;
                     self.levels.scan(near, own_s, own_b, |large| {
                         hit(i, large);

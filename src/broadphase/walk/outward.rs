@@ -109,7 +109,7 @@ impl<V: LineVisitor> Outward<V> {
             id if id > LIMIT - 2.0 => 0.0,
             id => (b - (id + 2.0) * height).max(0.0),
         };
-        loop {
+        while above < bands.len() || below > 0 {
             let upper = bands.get(above).map_or(f64::INFINITY, to_upper);
             let lower = below.checked_sub(1).map_or(f64::INFINITY, |last| to_lower(&bands[last]));
             let gap = upper.min(lower);

@@ -2,7 +2,9 @@
 //! wrote into it, makes a world that panics. The fuzz targets of the same names go on from here.
 #![cfg(feature = "scene")]
 
+use super::saved;
 use crate::fuzz_corpus::targets;
+use granule::{BodyDesc, Settings, Shape, Vec2, World};
 
 /// Random bytes, the same in each run: the worlds of the first target are held to the laws of mechanics too, which have limits of their own.
 fn inputs(count: usize, lengths: std::ops::Range<usize>) -> impl Iterator<Item = Vec<u8>> {
@@ -23,6 +25,46 @@ fn inputs(count: usize, lengths: std::ops::Range<usize>) -> impl Iterator<Item =
 #[test]
 fn restored_worlds_do_the_same() {
     inputs(250, 0..700).for_each(|data| targets::snapshots(&data));
+}
+
+/// Discs that sleep, and others of all sizes that fly about and make new lists: a save, a restore and a clone before each step. (What new lists knew of
+/// sleepers was their margins of some list before. A restored world and a clone found others, and took other bodies for large ones.)
+#[test]
+fn restored_sleepers_do_the_same() {
+    for seed in 0..4u32 {
+        let mut bytes = inputs(1, 3_000..3_001).flatten().cycle().skip(97 * seed as usize);
+        let mut unit =
+            || (f32::from(bytes.next().unwrap()) + f32::from(bytes.next().unwrap()) / 256.0) / 256.0;
+        let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+        let mut size =
+            |i: u32| if i < 190 { 0.1 * 16.0f32.powf(unit()) } else { 2.6 + 0.13 * (i - 190) as f32 };
+        let sizes: Vec<f32> = (0..200).map(&mut size).collect();
+        let mut at = |side: f32| side * Vec2::new(unit(), unit());
+        let discs: Vec<_> = (0..200u32)
+            .map(|i| {
+                let disc =
+                    BodyDesc::dynamic(Shape::circle(sizes[i as usize]), Vec2::new(4.0 * i as f32, -500.0));
+                let flies = BodyDesc {
+                    position: at(40.0),
+                    velocity: at(40.0) - Vec2::splat(20.0),
+                    linear_damping: 1.0,
+                    ..disc
+                };
+                world.add_body(if i < 100 { &disc } else { &flies }).unwrap()
+            })
+            .collect();
+        for step in 0..240 {
+            if step == 3 {
+                discs[..100].iter().for_each(|&disc| world.sleep_body(disc).unwrap());
+            }
+            let mut others = [World::from_snapshot(&saved(&world)).unwrap(), world.clone()];
+            world.step();
+            for other in &mut others {
+                other.step();
+                assert_eq!(world.state_hash(), other.state_hash(), "seed {seed}, step {step}");
+            }
+        }
+    }
 }
 
 /// Some bytes of a snapshot are others, and the checksum fits.
