@@ -300,6 +300,8 @@ pub(crate) struct Broadphase {
     pub(crate) loners: Vec<u32>,
     /// For how many steps more static bodies of usual size are in bands: after the host removed one, or put it elsewhere.
     edited_statics: u32,
+    /// The height of the bands for which the bodies that stand still were put in order, m.
+    still_height: f32,
     /// Large slots near a loose body.
     near_loose: Vec<u32>,
     /// How many bounds were tested for loose bodies since the rebuild.
@@ -334,7 +336,7 @@ impl Broadphase {
         self.bands.along_x = last.bands.along_x;
         self.horizon = last.horizon;
         (self.bounds.steps, self.tests) = (last.bounds.steps, last.tests);
-        self.edited_statics = last.edited_statics;
+        (self.edited_statics, self.still_height) = (last.edited_statics, last.still_height);
         self.make_room_like(last);
         self.bounds.built_angle.clone_from(&last.bounds.built_angle);
         self.built = last.built;

@@ -10,6 +10,7 @@
 //! for 114,000 contacts. Where frames explain little of the motion (a gas, a pile at rest), they are off.
 
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
+use crate::base::ranges::without;
 use crate::base::room::like;
 use crate::body::{Bodies, Motion};
 use crate::lane::{Lane, MAX_WIDTH};
@@ -113,15 +114,19 @@ impl Frames {
         (self.fastest, self.spread) = (0.0, 0.0);
         self.lay_out(bodies.len, extent);
         let c = &bodies.columns;
+        let sampled = || {
+            let [before, behind] = without(0..bodies.len, &bodies.still());
+            let behind = behind.start.next_multiple_of(STRIDE)..behind.end;
+            before.step_by(STRIDE).chain(behind.step_by(STRIDE))
+        };
         let moving = || {
-            (0..bodies.len)
-                .step_by(STRIDE)
+            sampled()
                 .filter(|&slot| c.kind[slot].motion() == Motion::Dynamic)
                 .map(|slot| (bodies.position(slot), bodies.velocity(slot)))
         };
         let (mut speed, mut squares, mut count) = (0.0, 0.0, 0u32);
         let mut halves = 0.0;
-        for slot in (0..bodies.len).step_by(STRIDE) {
+        for slot in sampled() {
             let moves = c.kind[slot].motion() == Motion::Dynamic;
             halves += if moves { c.ext_x[slot].min(c.ext_y[slot]) } else { 0.0 };
         }

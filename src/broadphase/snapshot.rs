@@ -245,6 +245,7 @@ impl Broadphase {
             listed,
             loners,
             edited_statics,
+            still_height,
             near_loose: _,
             tests,
             present,
@@ -266,6 +267,7 @@ impl Broadphase {
         horizon.write(to);
         fleeting.write(to);
         edited_statics.write(to);
+        still_height.write(to);
         present.write(to);
         strays.write(to);
         loose.write(to);
@@ -351,6 +353,7 @@ impl Broadphase {
         self.horizon.read(from)?;
         self.fleeting.read(from)?;
         self.edited_statics.read(from)?;
+        self.still_height.read(from)?;
         self.present.read(from)?;
         self.strays.read(from)?;
         self.loose.read(from)?;

@@ -50,8 +50,10 @@ impl Broadphase {
     pub(crate) fn still_of(&self, bodies: &Bodies) -> Range<usize> {
         let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
         let stays = |kind: &Kind| kind.stands_still() && kind.shape() != ShapeKind::HalfSpace;
-        let large = &kinds[self.bands.banded.min(end)..end];
-        end - large.iter().rev().take_while(|kind| stays(kind)).count()..end
+        let still = bodies.still();
+        let known = if still.end == end && self.bands.banded <= still.start { still.start } else { end };
+        let others = &kinds[self.bands.banded.min(end)..known];
+        known - others.iter().rev().take_while(|kind| stays(kind)).count()..end
     }
 
     /// Orders the large bodies by place.
@@ -64,7 +66,12 @@ impl Broadphase {
         if (large.start..still.start).all(is_plane) {
             // All stand still, and so are grown alike.
             let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
-            self.levels.build_still(bodies, large, (bands.along_x, least, growth));
+            // The height of the bands is another one in each list. Where it swung about a power of two, every second list put them all in order
+            // anew: 1.5 ms for 50,000.
+            if self.still_height > 2.0 * least || least > 2.0 * self.still_height {
+                self.still_height = least;
+            }
+            self.levels.build_still(bodies, large, (bands.along_x, self.still_height, growth));
             return;
         }
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];

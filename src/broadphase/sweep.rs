@@ -22,6 +22,7 @@ use super::crowd::{Crowd, MOST_PARTNERS, size};
 use super::probe::{Hits, NearOne, Probe, ProbeColumns};
 use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
+use crate::base::ranges::without;
 use crate::body::Bodies;
 use crate::geometry::shape::ShapeKind;
 use crate::lane::{Lane, Mask, lane_entry};
@@ -387,7 +388,8 @@ impl Broadphase {
     pub(crate) fn sweep_among_large(&self, bodies: &Bodies, found: &mut Found) {
         let Found { pairs, large, crowd, tests, .. } = found;
         let inv_mass = &bodies.columns.inv_mass;
-        for a in (self.bands.banded..self.bands.large_end).filter(|&slot| inv_mass[slot] > 0.0) {
+        let slots = without(self.bands.banded..self.bands.large_end, &bodies.still());
+        for a in slots.into_iter().flatten().filter(|&slot| inv_mass[slot] > 0.0) {
             let [range_s, range_b] = self.ranges(a);
             for &plane in &self.levels.planes {
                 let plane = plane as usize;

@@ -32,7 +32,7 @@ fn restored_worlds_do_the_same() {
 #[test]
 fn restored_sleepers_do_the_same() {
     for seed in 0..4u32 {
-        let mut bytes = inputs(1, 3_000..3_001).flatten().cycle().skip(97 * seed as usize);
+        let mut bytes = inputs(1_000, 97..98).flatten().skip(997 * seed as usize);
         let mut unit =
             || (f32::from(bytes.next().unwrap()) + f32::from(bytes.next().unwrap()) / 256.0) / 256.0;
         let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
