@@ -48,7 +48,9 @@ pub struct Contact {
     pub normal: Vec2,
     /// The distance between the surfaces, m; negative when they overlap.
     pub separation: f32,
-    /// The point midway between the surfaces, at the start of the step (for hulls: of the last substep).
+    /// The point midway between the surfaces, at the start of the step (for hulls: of the last substep). A world that was restored does not know where
+    /// its bodies were then: until its next step the point is about where they are, and stays so for contacts of bodies that
+    /// [`World::sleep_body`] puts to sleep before.
     pub point: Vec2,
     /// The impulse of the last substep along the normal, N·s; never negative.
     pub normal_impulse: f32,
