@@ -269,8 +269,8 @@ impl Bounds {
 #[derive(Default)]
 pub(crate) struct Broadphase {
     pub(crate) bands: Bands,
-    /// The large bodies, ordered by place.
-    levels: Levels,
+    /// The large bodies, ordered by place: those that may move, with the half-spaces, and those that stand still.
+    levels: [Levels; 2],
     frames: Frames,
     pub(crate) bounds: Bounds,
     /// The bodies that are out of their bounds.
@@ -340,7 +340,7 @@ impl Broadphase {
         self.make_room_like(last);
         self.bounds.built_angle.clone_from(&last.bounds.built_angle);
         self.built = last.built;
-        self.levels.follow(&last.levels);
+        self.levels.iter_mut().zip(&last.levels).for_each(|(levels, last)| levels.follow(last));
     }
 
     /// Exchanges the memory that is of use only while bodies are put in order. One of two broadphases has it.
@@ -355,7 +355,7 @@ impl Broadphase {
         like!(bounds, like_bounds; built_x, built_y, frame_x, frame_y, built_angle, leeway);
         like!(self, other; shape, tiles, loners, loose, loose_boxes, near_loose);
         self.bands.make_room_like(&other.bands);
-        self.levels.make_room_like(&other.levels);
+        self.levels.iter_mut().zip(&other.levels).for_each(|(levels, other)| levels.make_room_like(other));
         self.frames.make_room_like(&other.frames);
         self.boxes.make_room_like(&other.boxes);
         self.parts.make_room_like(&other.parts);

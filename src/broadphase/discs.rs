@@ -22,7 +22,6 @@
 mod seek;
 
 use super::Broadphase;
-use super::levels::Levels;
 use super::tree::{CHILDREN, Group, NOWHERE, Node, Search, Tree, grow};
 use super::walk::{LineVisitor, ROUNDING, Track};
 use crate::body::Bodies;
@@ -42,6 +41,8 @@ pub(crate) struct DiscTree {
     /// The leaves hold the centre's x and y, the radius of the outer disc and that of the inner one.
     discs: Tree,
     boxes: Tree,
+    /// The slots of the large bodies in the order of their boxes.
+    large: Vec<u32>,
     /// The length of the first piece of a track, m.
     piece: f32,
 }
@@ -119,7 +120,7 @@ impl DiscTree {
             self.discs.leaves[slot / CHILDREN].set(slot % CHILDREN, Node::MISSING);
         }
         self.discs.build(around_discs);
-        self.build_boxes(&broadphase.levels, broadphase.bands.along_x);
+        self.build_boxes(broadphase);
     }
 
     /// Looks what is in a box; for large bodies it is grown by `excess`. Returns false if it is too much.
@@ -146,19 +147,24 @@ impl DiscTree {
         [Vec2::new(min_x, min_y), Vec2::new(max_x, max_y)]
     }
 
-    fn build_boxes(&mut self, levels: &Levels, along_x: bool) {
-        let ([min_s, max_s, min_b, max_b], _) = levels.columns();
-        let columns = if along_x { [min_b, max_b, min_s, max_s] } else { [min_s, max_s, min_b, max_b] };
-        self.boxes.make_leaves(levels.len());
-        for (number, leaf) in self.boxes.leaves.iter_mut().enumerate() {
-            *leaf = Node::default();
-            for place in number * CHILDREN..levels.len().min((number + 1) * CHILDREN) {
-                let [min_x, max_x, min_y, max_y] = columns.map(|column| column[place]);
-                let size = min_x.abs().max(max_x.abs()).max(min_y.abs()).max(max_y.abs());
-                let rounding = ROUNDING * size;
-                let bounds = [min_x - rounding, max_x + rounding, min_y - rounding, max_y + rounding];
-                leaf.set(place % CHILDREN, bounds);
-            }
+    fn build_boxes(&mut self, broadphase: &Broadphase) {
+        let (levels, along_x) = (&broadphase.levels, broadphase.bands.along_x);
+        self.large.clear();
+        levels.iter().for_each(|levels| self.large.extend_from_slice(&levels.slot));
+        self.boxes.make_leaves(self.large.len());
+        self.boxes.leaves.fill(Node::default());
+        let columns = levels.each_ref().map(|levels| levels.columns().0);
+        let first = levels[0].len();
+        for number in 0..self.large.len() {
+            let (columns, place) =
+                if number < first { (columns[0], number) } else { (columns[1], number - first) };
+            let [min_s, max_s, min_b, max_b] = columns.map(|column| column[place]);
+            let [min_x, max_x, min_y, max_y] =
+                if along_x { [min_b, max_b, min_s, max_s] } else { [min_s, max_s, min_b, max_b] };
+            let size = min_x.abs().max(max_x.abs()).max(min_y.abs()).max(max_y.abs());
+            let rounding = ROUNDING * size;
+            let bounds = [min_x - rounding, max_x + rounding, min_y - rounding, max_y + rounding];
+            self.boxes.leaves[number / CHILDREN].set(number % CHILDREN, bounds);
         }
         self.boxes.build(Node::bounds);
     }
@@ -196,7 +202,7 @@ impl Broadphase {
         let mut search = Search::new(&tree.boxes, group, Boxes::of(bounds));
         while search.advance(level) {
             for &place in search.sought.found.take() {
-                if !visit(self.levels.slot[place as usize] as usize, false) {
+                if !visit(tree.large[place as usize] as usize, false) {
                     return false;
                 }
             }
@@ -234,7 +240,7 @@ impl Broadphase {
             let mut search = Search::new(&tree.boxes, group, boxes);
             while search.advance(level) {
                 for &place in search.sought.found.take() {
-                    *limit = limit.min(visit(self.levels.slot[place as usize] as usize));
+                    *limit = limit.min(visit(tree.large[place as usize] as usize));
                     if *limit < 0.0 {
                         return false;
                     }

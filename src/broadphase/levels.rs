@@ -118,20 +118,15 @@ impl Levels {
         self.find_bands();
     }
 
-    /// As [`Levels::build`], for large bodies that all stand still, with the half-spaces first. Their bounds are grown by `growth` when they
-    /// are looked up.
+    /// As [`Levels::build`], for bodies that stand still, and are no half-spaces. Their bounds are grown by `growth` when they are looked up.
     pub(super) fn build_still(
         &mut self,
         bodies: &Bodies,
-        large: Range<usize>,
+        slots: Range<usize>,
         (along_x, least, growth): (bool, f32, f32),
     ) {
         let c = &bodies.columns;
-        let is_plane = |slot: usize| c.kind[slot].shape() == ShapeKind::HalfSpace;
-        self.planes.clear();
-        self.planes.extend(large.clone().take_while(|&slot| is_plane(slot)).map(|slot| slot as u32));
         self.growth = growth;
-        let slots = large.start + self.planes.len()..large.end;
         let known = bodies.known_still().filter(|_| bodies.still() == slots);
         let least_class = class_of(least);
         let wanted = known.map(|still| MadeFor { still, along_x, least: least_class });
@@ -145,8 +140,8 @@ impl Levels {
             if along_x { [min_y, max_y, min_x, max_x] } else { [min_x, max_x, min_y, max_y] }
         };
         // Half as high as the class: bands of the same class are as high.
-        self.sort(large.clone(), bounds, (0.5 * height_of(least_class)) as f32, is_plane);
-        self.fill(large.start, bounds);
+        self.sort(slots.clone(), bounds, (0.5 * height_of(least_class)) as f32, |_| false);
+        self.fill(slots.start, bounds);
         self.find_bands();
     }
 
@@ -359,8 +354,8 @@ impl Broadphase {
         range_b: [f32; 2],
         mut visit: impl FnMut(usize) -> bool,
     ) -> bool {
-        self.levels.planes.iter().all(|&slot| visit(slot as usize))
-            && self.levels.visit(range_s, range_b, visit)
+        self.planes().iter().all(|&slot| visit(slot as usize))
+            && self.levels.iter().all(|levels| levels.visit(range_s, range_b, &mut visit))
     }
 }
 

@@ -59,22 +59,18 @@ impl Broadphase {
     /// Orders the large bodies by place.
     pub(super) fn build_levels(&mut self, bodies: &Bodies) {
         let (bounds, bands) = (&self.bounds, &self.bands);
-        let large = bands.banded..bands.large_end;
         let still = self.still_of(bodies);
-        let is_plane = |slot: usize| bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
         let least = bands.height as f32;
-        if (large.start..still.start).all(is_plane) {
-            // All stand still, and so are grown alike.
-            let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
-            // The height of the bands is another one in each list. Where it swung about a power of two, every second list put them all in order
-            // anew: 1.5 ms for 50,000.
-            if self.still_height > 2.0 * least || least > 2.0 * self.still_height {
-                self.still_height = least;
-            }
-            self.levels.build_still(bodies, large, (bands.along_x, self.still_height, growth));
-            return;
+        // The height of the bands is another one in each list. Where it swung about a power of two, every second list put them all in order
+        // anew: 1.5 ms for 50,000.
+        if self.still_height > 2.0 * least || least > 2.0 * self.still_height {
+            self.still_height = least;
         }
+        // All that stands still is grown alike.
+        let growth = bounds.large_growth + self.margins.fastest.unwrap_or(0.0);
         let columns = [&bounds.min_s[..], &bounds.max_s, &bounds.min_b, &bounds.max_b];
-        self.levels.build(bodies, large, columns, least);
+        let [levels, still_levels] = &mut self.levels;
+        levels.build(bodies, bands.banded..still.start, columns, least);
+        still_levels.build_still(bodies, still, (bands.along_x, self.still_height, growth));
     }
 }

@@ -19,6 +19,7 @@
 
 use super::bands::Band;
 use super::crowd::{Crowd, MOST_PARTNERS, size};
+use super::levels::Levels;
 use super::probe::{Hits, NearOne, Probe, ProbeColumns};
 use super::shapes::NO_PART;
 use super::{Broadphase, TileBands};
@@ -258,13 +259,14 @@ impl Broadphase {
     #[inline(always)]
     fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
         let Found { large, large_partners, crowd, tests, .. } = found;
-        for &plane in &self.levels.planes {
+        for &plane in self.planes() {
             *tests += tile.slots.len() as u64;
             self.near_plane::<L>(bodies, plane as usize, tile.slots.clone(), |a| {
                 self.accept(bodies, a, plane as usize, |pair| large.push(pair));
             });
         }
-        let limited = self.levels.len() > MOST_PARTNERS;
+        let large_count: usize = self.levels.iter().map(Levels::len).sum();
+        let limited = large_count > MOST_PARTNERS;
         if limited {
             // Tiles differ in size from list to list.
             if large_partners.capacity() < tile.slots.len() {
@@ -284,7 +286,7 @@ impl Broadphase {
                 *partners += 1;
             }
         };
-        if self.levels.len() > 0 {
+        if large_count > 0 {
             for band in &self.bands.list[tile.bands.clone()] {
                 *tests += self.near_band::<L>(band, &mut take);
             }
@@ -308,36 +310,38 @@ impl Broadphase {
             bounds.max_b[slots.clone()].iter().fold(f32::NEG_INFINITY, most),
         ];
         let mut tests = 1;
-        self.levels.visit_runs(range_s, range_b, |run| {
-            if run.len() > slots.len() {
-                let mut reaching = run.start;
-                for i in slots.clone() {
-                    let [own_s, own_b] = self.ranges(i);
-                    let near = self.levels.cut_next(reaching..run.end, own_s);
-                    reaching = near.start;
-                    tests += 1 + near.len() as u64;
-                    self.levels.scan(near, own_s, own_b, |large| {
-                        hit(i, large);
-                        true
-                    });
+        for levels in &self.levels {
+            levels.visit_runs(range_s, range_b, |run| {
+                if run.len() > slots.len() {
+                    let mut reaching = run.start;
+                    for i in slots.clone() {
+                        let [own_s, own_b] = self.ranges(i);
+                        let near = levels.cut_next(reaching..run.end, own_s);
+                        reaching = near.start;
+                        tests += 1 + near.len() as u64;
+                        levels.scan(near, own_s, own_b, |large| {
+                            hit(i, large);
+                            true
+                        });
+                    }
+                    return true;
                 }
-                return true;
-            }
-            for &large in &self.levels.slot[run] {
-                let large = large as usize;
-                tests += 1;
-                if bounds.min_b[large] <= range_b[1] && bounds.max_b[large] >= range_b[0] {
-                    let front = &bounds.front[slots.clone()];
-                    let first = front.partition_point(|&front| front < bounds.min_s[large]);
-                    let probe = Probe::<L>::new(columns, large);
-                    tests += probe.scan(slots.start + first..slots.end, |i| {
-                        hit(i, large);
-                        true
-                    });
+                for &large in &levels.slot[run] {
+                    let large = large as usize;
+                    tests += 1;
+                    if bounds.min_b[large] <= range_b[1] && bounds.max_b[large] >= range_b[0] {
+                        let front = &bounds.front[slots.clone()];
+                        let first = front.partition_point(|&front| front < bounds.min_s[large]);
+                        let probe = Probe::<L>::new(columns, large);
+                        tests += probe.scan(slots.start + first..slots.end, |i| {
+                            hit(i, large);
+                            true
+                        });
+                    }
                 }
-            }
-            true
-        });
+                true
+            });
+        }
         tests
     }
 
@@ -391,13 +395,13 @@ impl Broadphase {
         let slots = without(self.bands.banded..self.bands.large_end, &bodies.still());
         for a in slots.into_iter().flatten().filter(|&slot| inv_mass[slot] > 0.0) {
             let [range_s, range_b] = self.ranges(a);
-            for &plane in &self.levels.planes {
+            for &plane in self.planes() {
                 let plane = plane as usize;
                 self.accept(bodies, a.min(plane), a.max(plane), |pair| large.push(pair));
             }
-            *tests += 1 + self.levels.planes.len() as u64;
+            *tests += 1 + self.planes().len() as u64;
             let mut partners = 0;
-            self.levels.visit(range_s, range_b, |b| {
+            let mut meet = |b: usize| {
                 *tests += 1;
                 // Two bodies that can be moved find each other: one of the two finds is enough.
                 if b == a || (inv_mass[b] > 0.0 && b < a) {
@@ -412,7 +416,8 @@ impl Broadphase {
                     large.truncate(known);
                 }
                 true
-            });
+            };
+            let _ = self.levels.iter().all(|levels| levels.visit(range_s, range_b, &mut meet));
         }
         large.sort_unstable_by_key(in_order);
         pairs.extend_from_slice(large);

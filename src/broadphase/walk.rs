@@ -544,7 +544,7 @@ impl Broadphase {
 
     /// The half-spaces in the list.
     pub(crate) fn planes(&self) -> &[u32] {
-        &self.levels.planes
+        &self.levels[0].planes
     }
 
     /// Visits the listed bodies, loose ones and strays among them, whose bounds a track may meet, without half-spaces. The track is
@@ -556,18 +556,18 @@ impl Broadphase {
         limit: &mut f64,
         visit: &mut impl LineVisitor,
     ) -> bool {
-        let along_x = self.bands.along_x;
+        let of = (track, self.bands.along_x);
         let [before, after] = self.levels_first_and_last();
-        before.is_none_or(|levels| levels.visit_along(level, (track, along_x), limit, visit))
-            && Strip::of_bands(self).walk(level, (track, along_x), limit, visit)
-            && after.is_none_or(|levels| levels.visit_along(level, (track, along_x), limit, visit))
+        before.iter().all(|levels| levels.visit_along(level, of, limit, visit))
+            && Strip::of_bands(self).walk(level, of, limit, visit)
+            && after.iter().all(|levels| levels.visit_along(level, of, limit, visit))
     }
 
-    /// The levels, if a search looks into them before it looks into the bands, and if after that. What is found shortens the search, so it
+    /// The levels into which a search looks before it looks into the bands, and those after that. What is found shortens the search, so it
     /// begins where most bodies are. (A ray of 300 m among 50,000 static boxes and 3,000 moving bodies: 1.1 µs instead of 1.7.)
-    fn levels_first_and_last(&self) -> [Option<&Levels>; 2] {
-        let levels = Some(&self.levels);
-        if self.levels.len() > self.bands.banded { [levels, None] } else { [None, levels] }
+    fn levels_first_and_last(&self) -> [&[Levels]; 2] {
+        let (moving, still) = self.levels.split_at(1);
+        if still[0].len() > self.bands.banded { [still, moving] } else { [&[], &self.levels] }
     }
 
     /// Visits the listed bodies, loose ones and strays among them, whose bounds overlap a box, without half-spaces. Returns false if
@@ -579,6 +579,9 @@ impl Broadphase {
         visit: &mut impl FnMut(usize) -> bool,
     ) -> bool {
         Strip::of_bands(self).visit_box(level, &self.bounds_in_order([lower, upper]), visit)
-            && self.levels.visit_box(level, (lower, upper, self.bands.along_x), visit)
+            && self
+                .levels
+                .iter()
+                .all(|levels| levels.visit_box(level, (lower, upper, self.bands.along_x), visit))
     }
 }

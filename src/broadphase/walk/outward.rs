@@ -219,13 +219,13 @@ impl Broadphase {
         let [before, after] = self.levels_first_and_last();
         for most in [self.bands.height, f64::INFINITY] {
             let mut walk = Outward::new(level, at, self.excess(), limit.min(most), &mut *visit);
-            before.into_iter().flat_map(Strip::of_levels).for_each(|strip| walk.run(&strip));
+            before.iter().flat_map(Strip::of_levels).for_each(|strip| walk.run(&strip));
             walk.run(strip);
             *limit = limit.min(walk.least);
             if *limit < most {
                 break;
             }
         }
-        after.into_iter().for_each(|levels| levels.visit_outward(level, at, (self.excess(), limit), visit));
+        after.iter().for_each(|levels| levels.visit_outward(level, at, (self.excess(), limit), visit));
     }
 }
