@@ -147,3 +147,33 @@ fn static_bodies_cost_nothing_in_a_step() {
     let ratio = (0..3).map(|_| least(40_000) / least(2_500)).fold(f64::INFINITY, f64::min);
     assert!(ratio < 4.0, "a step takes {ratio} times as long");
 }
+
+/// Contract: what rolls or slides over a floor of many static boxes that are much smaller stays on it, whatever their number. (Each of them took the
+/// place of another one in the list of what may touch a body, which holds 128 of its own size: a ball of 3 m fell through.)
+#[test]
+fn fine_floors_hold_large_bodies() {
+    for (size, radius) in [(0.05, 1.0), (0.05, 3.0), (0.02, 0.5)] {
+        let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
+        let columns = (20.0 / size) as i32;
+        for (row, column) in (0..10).flat_map(|row| (-columns..columns).map(move |column| (row, column))) {
+            let place = size * Vec2::new(column as f32, -0.5 - row as f32);
+            world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.5 * size, 0.5 * size), place)).unwrap();
+        }
+        let mut add = |shape, place| {
+            let velocity = Vec2::new(5.0, 0.0);
+            world.add_body(&BodyDesc { velocity, ..BodyDesc::dynamic(shape, place) }).unwrap()
+        };
+        let ball = add(Shape::circle(radius), Vec2::new(-8.0, radius + 0.01));
+        let plank = add(Shape::oriented_box(radius, 0.5 * radius), Vec2::new(-16.0, 0.5 * radius + 0.01));
+        for step in 0..180 {
+            world.step();
+            for (body, height) in [(ball, radius), (plank, 0.5 * radius)] {
+                let above = world.body(body).unwrap().position.y - height;
+                assert!(
+                    above > -0.01,
+                    "boxes of {size} m, {radius} m, step {step}: {above} m above the floor"
+                );
+            }
+        }
+    }
+}
