@@ -88,14 +88,15 @@ impl Bodies {
         let still =
             matches!(motion, Motion::Static | Motion::Asleep | Motion::Quarantined | Motion::Disabled);
         ensure!(!still || velocities == [0.0; 3], "{} is {velocities:?}", name("velocity"));
-        let falls = motion == Motion::Dynamic && c.kind[slot].is_particle() || motion == Motion::Dead;
-        let follows = c.follows[slot];
-        let lags = follows == NOT_BEHIND || falls && (0.0..=1.0).contains(&follows);
-        ensure!(lags, "{} is {follows}", name("part of gravity"));
-        let kept = [c.kept_inv_mass[slot], c.kept_inv_inertia[slot]];
-        let good = kept.iter().all(|inverse| inverse.is_finite() && *inverse >= 0.0);
-        let sleeps = matches!(motion, Motion::Asleep | Motion::Dead) || kept == [0.0; 2];
-        ensure!(good && sleeps, "{} are {kept:?}", name("kept inverses"));
+        let (follows, kept) = (c.follows[slot], [c.kept_inv_mass[slot], c.kept_inv_inertia[slot]]);
+        if follows != NOT_BEHIND || kept != [0.0; 2] {
+            let falls = motion == Motion::Dynamic && c.kind[slot].is_particle() || motion == Motion::Dead;
+            let lags = follows == NOT_BEHIND || falls && (0.0..=1.0).contains(&follows);
+            ensure!(lags, "{} is {follows}", name("part of gravity"));
+            let good = kept.iter().all(|inverse| inverse.is_finite() && *inverse >= 0.0);
+            let sleeps = matches!(motion, Motion::Asleep | Motion::Dead) || kept == [0.0; 2];
+            ensure!(good && sleeps, "{} are {kept:?}", name("kept inverses"));
+        }
         let forced = [c.force_x[slot], c.force_y[slot], c.torque[slot]] != [0.0; 3];
         ensure!(!forced || self.any_force, "{} is none that waits", name("force"));
         Ok(())

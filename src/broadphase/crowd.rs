@@ -55,7 +55,7 @@ impl Crowd {
         (j, separation): (usize, f32),
     ) -> bool {
         let fixed = |slot: usize| bodies.columns.inv_mass[slot] == 0.0;
-        let smaller = |slot: usize, other: usize| 2.0 * size(bodies, slot) < size(bodies, other);
+        let smaller = |slot: usize, other: usize| is_much_smaller(bodies, slot, other);
         let against = match (fixed(i), fixed(j)) {
             (true, true) => return false,
             (false, false) if smaller(j, i) => j,
@@ -106,6 +106,11 @@ impl Crowd {
         self.cut.sort_unstable();
         self.cut.dedup();
     }
+}
+
+/// Returns true if a body is less than half as large as another one.
+pub(super) fn is_much_smaller(bodies: &Bodies, slot: usize, other: usize) -> bool {
+    2.0 * size(bodies, slot) < size(bodies, other)
 }
 
 /// Returns the larger half extent.

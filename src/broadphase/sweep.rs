@@ -18,7 +18,7 @@
 //! mispredicted twice a body).
 
 use super::bands::Band;
-use super::crowd::{Crowd, MOST_PARTNERS, size};
+use super::crowd::{Crowd, MOST_PARTNERS, is_much_smaller, size};
 use super::levels::Levels;
 use super::probe::{Hits, NearOne, Probe, ProbeColumns};
 use super::shapes::NO_PART;
@@ -54,7 +54,9 @@ pub(crate) struct Found {
     /// Pairs of a banded and a large body, sorted; in the overflow tile, of two large ones.
     large: Vec<Pair>,
     /// How many large partners each banded body has; empty unless there may be too many.
-    large_partners: Vec<u8>,
+    large_partners: Vec<u16>,
+    /// The separations of a banded body that has too many.
+    separations: Vec<f32>,
     crowd: Crowd,
     hits: Hits,
     /// How many bounds were tested, including those that the last lanes of a vector test needlessly.
@@ -192,6 +194,43 @@ fn in_order(pair: &Pair) -> (u32, u32, [u8; 2]) {
     (pair.a, pair.b, pair.parts)
 }
 
+/// Of so many large bodies for each body in bands, on average, these are given the nearest ones. (Of any 128, a fast body was given what lay far ahead, and
+/// not the floor on which it slid: balls at 300 m/s sank 5 m into a floor of boxes of their own size.)
+const CANDIDATES: usize = 8 * MOST_PARTNERS;
+
+/// Drops pairs of bodies in bands that have too many large partners: the furthest ones, of those that are not much smaller. The pairs are in order.
+#[cold]
+fn keep_nearest(bodies: &Bodies, large: &mut Vec<Pair>, separations: &mut Vec<f32>, crowd: &mut Crowd) {
+    let counts = |pair: &Pair| {
+        let [a, b] = [pair.a as usize, pair.b as usize];
+        bodies.columns.kind[b].shape() != ShapeKind::HalfSpace && !is_much_smaller(bodies, b, a)
+    };
+    let (mut start, mut kept) = (0, 0);
+    while let Some(&Pair { a, .. }) = large.get(start) {
+        let end = start + large[start..].iter().take_while(|pair| pair.a == a).count();
+        separations.clear();
+        separations.extend(large[start..end].iter().filter(|pair| counts(pair)).map(|pair| pair.separation));
+        let (mut most, mut room) = (f32::INFINITY, usize::MAX);
+        if separations.len() > MOST_PARTNERS {
+            most = *separations.select_nth_unstable_by(MOST_PARTNERS - 1, f32::total_cmp).1;
+            room = MOST_PARTNERS - separations.iter().filter(|&&separation| separation < most).count();
+        }
+        for place in start..end {
+            let pair = large[place];
+            let ends = pair.separation == most && counts(&pair);
+            if ends && room == 0 || pair.separation > most && counts(&pair) {
+                crowd.note(a as usize, pair.separation);
+                continue;
+            }
+            room -= usize::from(ends);
+            large[kept] = pair;
+            kept += 1;
+        }
+        start = end;
+    }
+    large.truncate(kept);
+}
+
 lane_entry! {
     /// Finds the pairs of one tile.
     pub(crate) fn sweep[][](broadphase: &Broadphase, bodies: &Bodies, tile: &TileBands, found: &mut Found) = sweep_lanes;
@@ -258,7 +297,7 @@ impl Broadphase {
     /// Finds the pairs of each body of the tile with large bodies.
     #[inline(always)]
     fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
-        let Found { large, large_partners, crowd, tests, .. } = found;
+        let Found { large, large_partners, separations, crowd, tests, .. } = found;
         for &plane in self.planes() {
             *tests += tile.slots.len() as u64;
             self.near_plane::<L>(bodies, plane as usize, tile.slots.clone(), |a| {
@@ -275,20 +314,23 @@ impl Broadphase {
             large_partners.resize(tile.slots.len(), 0);
         }
         let mut room_for_smaller = MOST_PARTNERS * large_count;
+        let (mut room, mut most) = (CANDIDATES * tile.slots.len().max(64), 0);
         let mut take = |a: usize, b: usize| {
             let known = large.len();
             self.accept(bodies, a, b, |pair| large.push(pair));
             let Some(last) = large[known..].last().filter(|_| limited) else { return };
             // As in a crowd of bodies in bands, what is much smaller does not take the place of others. What stands still in no band is of any
             // size. (When all counted, a ball of 3 m that rolled over static boxes of 5 cm, ten rows deep, fell through them.)
-            let has_room = if 2.0 * size(bodies, b) < size(bodies, a) {
+            let has_room = if is_much_smaller(bodies, b, a) {
                 let has_room = room_for_smaller > 0;
                 room_for_smaller -= usize::from(has_room);
                 has_room
             } else {
                 let partners = &mut large_partners[a - tile.slots.start];
-                let has_room = usize::from(*partners) < MOST_PARTNERS;
-                *partners += u8::from(has_room);
+                let has_room = room > 0;
+                room -= usize::from(has_room);
+                *partners = partners.saturating_add(1);
+                most = most.max(usize::from(*partners));
                 has_room
             };
             if !has_room {
@@ -303,6 +345,9 @@ impl Broadphase {
         }
         if !large.is_sorted_by_key(in_order) {
             large.sort_unstable_by_key(in_order);
+        }
+        if most > MOST_PARTNERS {
+            keep_nearest(bodies, large, separations, crowd);
         }
     }
 

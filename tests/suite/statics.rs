@@ -177,3 +177,27 @@ fn fine_floors_hold_large_bodies() {
         }
     }
 }
+
+/// Contract: what is much faster than it is large stays on a floor of many static boxes of its own size, too, of which more than 128 are within its
+/// reach. (It was given any 128 of them, and sank by 5 m.)
+#[test]
+fn floors_hold_fast_bodies() {
+    for (size, speed) in [(1.1, 60.0), (1.3, 300.0), (2.0, 300.0)] {
+        let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
+        let columns = (200.0 / size) as i32;
+        for (row, column) in (0..20).flat_map(|row| (-columns..columns).map(move |column| (row, column))) {
+            let place = size * Vec2::new(column as f32, -0.5 - row as f32);
+            world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.5 * size, 0.5 * size), place)).unwrap();
+        }
+        let slides = BodyDesc {
+            velocity: Vec2::new(speed, 0.0),
+            ..BodyDesc::dynamic(Shape::oriented_box(1.0, 0.5), Vec2::new(-190.0, 0.51))
+        };
+        let plank = world.add_body(&slides).unwrap();
+        for step in 0..60 {
+            world.step();
+            let Vec2 { x, y } = world.body(plank).unwrap().position;
+            assert!(y > 0.48 || x > 195.0, "boxes of {size} m at {speed} m/s, step {step}: {y}");
+        }
+    }
+}
