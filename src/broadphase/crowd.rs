@@ -3,7 +3,7 @@
 //! 10,000 circles at one point are 50 million pairs: to list and solve them took 4.4 GB and 31 s a step. No such heap
 //! can be resolved in a step. It has to come apart first, and for that each body needs some partners, not all. So the
 //! sweep gives a body at most [`MOST_PARTNERS`] partners in its own band (the nearest along the band), as many in the
-//! next band, and as many large ones. A pair counts against one of its two bodies:
+//! next band, and as many large ones (the nearest). A pair counts against one of its two bodies:
 //!
 //! - the smaller one, if it is less than half as large: a boulder may touch thousands of pebbles. (When the boulder's
 //!   first partners counted against it, pebbles took the place of another boulder, and of the floor.)

@@ -22,6 +22,7 @@
 mod seek;
 
 use super::Broadphase;
+use super::levels::Levels;
 use super::tree::{CHILDREN, Group, NOWHERE, Node, Search, Tree, grow};
 use super::walk::{LineVisitor, ROUNDING, Track};
 use crate::body::Bodies;
@@ -148,23 +149,26 @@ impl DiscTree {
     }
 
     fn build_boxes(&mut self, broadphase: &Broadphase) {
-        let (levels, along_x) = (&broadphase.levels, broadphase.bands.along_x);
+        let levels = &broadphase.levels;
         self.large.clear();
-        levels.iter().for_each(|levels| self.large.extend_from_slice(&levels.slot));
-        self.boxes.make_leaves(self.large.len());
+        self.boxes.make_leaves(levels.iter().map(Levels::len).sum());
         self.boxes.leaves.fill(Node::default());
-        let columns = levels.each_ref().map(|levels| levels.columns().0);
-        let first = levels[0].len();
-        for number in 0..self.large.len() {
-            let (columns, place) =
-                if number < first { (columns[0], number) } else { (columns[1], number - first) };
-            let [min_s, max_s, min_b, max_b] = columns.map(|column| column[place]);
-            let [min_x, max_x, min_y, max_y] =
-                if along_x { [min_b, max_b, min_s, max_s] } else { [min_s, max_s, min_b, max_b] };
-            let size = min_x.abs().max(max_x.abs()).max(min_y.abs()).max(max_y.abs());
-            let rounding = ROUNDING * size;
-            let bounds = [min_x - rounding, max_x + rounding, min_y - rounding, max_y + rounding];
-            self.boxes.leaves[number / CHILDREN].set(number % CHILDREN, bounds);
+        for levels in levels {
+            let [min_s, max_s, min_b, max_b] = levels.columns().0;
+            let columns = if broadphase.bands.along_x {
+                [min_b, max_b, min_s, max_s]
+            } else {
+                [min_s, max_s, min_b, max_b]
+            };
+            for (place, &slot) in levels.slot.iter().enumerate() {
+                let [min_x, max_x, min_y, max_y] = columns.map(|column| column[place]);
+                let size = min_x.abs().max(max_x.abs()).max(min_y.abs()).max(max_y.abs());
+                let rounding = ROUNDING * size;
+                let bounds = [min_x - rounding, max_x + rounding, min_y - rounding, max_y + rounding];
+                let number = self.large.len();
+                self.boxes.leaves[number / CHILDREN].set(number % CHILDREN, bounds);
+                self.large.push(slot);
+            }
         }
         self.boxes.build(Node::bounds);
     }

@@ -73,7 +73,7 @@ pub(crate) struct Levels {
     /// The largest `max_s` in the band up to this place.
     front: Vec<f32>,
     /// How much the bounds are grown here when bodies near a box are looked up. Bodies that stand still are all grown alike, by another length in
-    /// each list; where there are no others, the order of their bounds as they are lasts from list to list.
+    /// each list; so the order of their bounds as they are lasts from list to list.
     growth: f32,
     /// What the order is made for, if it may last.
     made_for: Option<MadeFor>,

@@ -354,6 +354,8 @@ impl Broadphase {
         self.fleeting.read(from)?;
         self.edited_statics.read(from)?;
         self.still_height.read(from)?;
+        let heights = [self.bands.longest, self.still_height];
+        require!(heights.iter().all(|height| *height >= 0.0), "heights of bands {heights:?}");
         self.present.read(from)?;
         self.strays.read(from)?;
         self.loose.read(from)?;

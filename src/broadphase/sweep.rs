@@ -53,9 +53,7 @@ pub(crate) struct Found {
     pub overflow: Vec<Pair>,
     /// Pairs of a banded and a large body, sorted; in the overflow tile, of two large ones.
     large: Vec<Pair>,
-    /// How many large partners each banded body has; empty unless there may be too many.
-    large_partners: Vec<u16>,
-    /// The separations of a banded body that has too many.
+    /// The separations of a body that has too many large partners.
     separations: Vec<f32>,
     crowd: Crowd,
     hits: Hits,
@@ -84,7 +82,6 @@ impl Found {
         self.pairs.clear();
         self.overflow.clear();
         self.large.clear();
-        self.large_partners.clear();
         self.crowd.clear();
         self.tests = 0;
     }
@@ -194,41 +191,59 @@ fn in_order(pair: &Pair) -> (u32, u32, [u8; 2]) {
     (pair.a, pair.b, pair.parts)
 }
 
-/// Of so many large bodies for each body in bands, on average, these are given the nearest ones. (Of any 128, a fast body was given what lay far ahead, and
-/// not the floor on which it slid: balls at 300 m/s sank 5 m into a floor of boxes of their own size.)
-const CANDIDATES: usize = 8 * MOST_PARTNERS;
+/// A tile lists no more pairs with large bodies than so many for each of its bodies, before each keeps the nearest; and its share of as many for each
+/// large body as may count against that.
+const CANDIDATES: usize = 4 * MOST_PARTNERS;
+/// A tile with fewer bodies lists as many as one of so many.
+const LEAST_BODIES: usize = 256;
 
-/// Drops pairs of bodies in bands that have too many large partners: the furthest ones, of those that are not much smaller. The pairs are in order.
+/// Marks the pairs of a body that it does not keep, with an infinite separation: the furthest, if more than [`MOST_PARTNERS`] of the other bodies count
+/// against it. What is much smaller does not, as in a crowd of bodies in bands, nor do half-spaces.
+///
+/// What stands still in no band is of any size. (When all counted, a ball of 3 m that rolled over static boxes of 5 cm, ten rows deep, fell through
+/// them. When a body kept any 128, a fast one kept what lay far ahead, and not the floor on which it slid: balls at 300 m/s sank 5 m into a floor of
+/// boxes of their own size. The tests `fine_floors_hold_large_bodies` and `floors_hold_fast_bodies` tell.)
 #[cold]
-fn keep_nearest(bodies: &Bodies, large: &mut Vec<Pair>, separations: &mut Vec<f32>, crowd: &mut Crowd) {
+fn drop_furthest(
+    bodies: &Bodies,
+    slot: usize,
+    pairs: &mut [Pair],
+    separations: &mut Vec<f32>,
+    crowd: &mut Crowd,
+) {
     let counts = |pair: &Pair| {
-        let [a, b] = [pair.a as usize, pair.b as usize];
-        bodies.columns.kind[b].shape() != ShapeKind::HalfSpace && !is_much_smaller(bodies, b, a)
+        let other = (pair.a + pair.b) as usize - slot;
+        bodies.columns.kind[other].shape() != ShapeKind::HalfSpace && !is_much_smaller(bodies, other, slot)
     };
-    let (mut start, mut kept) = (0, 0);
-    while let Some(&Pair { a, .. }) = large.get(start) {
-        let end = start + large[start..].iter().take_while(|pair| pair.a == a).count();
-        separations.clear();
-        separations.extend(large[start..end].iter().filter(|pair| counts(pair)).map(|pair| pair.separation));
-        let (mut most, mut room) = (f32::INFINITY, usize::MAX);
-        if separations.len() > MOST_PARTNERS {
-            most = *separations.select_nth_unstable_by(MOST_PARTNERS - 1, f32::total_cmp).1;
-            room = MOST_PARTNERS - separations.iter().filter(|&&separation| separation < most).count();
+    separations.clear();
+    separations.extend(pairs.iter().filter(|pair| counts(pair)).map(|pair| pair.separation));
+    if separations.len() <= MOST_PARTNERS {
+        return;
+    }
+    let (nearer, &mut last, _) = separations.select_nth_unstable_by(MOST_PARTNERS - 1, f32::total_cmp);
+    // Of those that are as far away as the last one, the first ones.
+    let mut room = MOST_PARTNERS - nearer.iter().filter(|&&separation| separation < last).count();
+    for pair in pairs.iter_mut().filter(|pair| pair.separation >= last && counts(pair)) {
+        if pair.separation == last && room > 0 {
+            room -= 1;
+        } else {
+            crowd.note(slot, pair.separation);
+            pair.separation = f32::INFINITY;
         }
-        for place in start..end {
-            let pair = large[place];
-            let ends = pair.separation == most && counts(&pair);
-            if ends && room == 0 || pair.separation > most && counts(&pair) {
-                crowd.note(a as usize, pair.separation);
-                continue;
-            }
-            room -= usize::from(ends);
-            large[kept] = pair;
+    }
+}
+
+/// Removes the pairs from the place `first` on that [`drop_furthest`] marked.
+#[cold]
+fn remove_dropped(pairs: &mut Vec<Pair>, first: usize) {
+    let mut kept = first;
+    for place in first..pairs.len() {
+        if pairs[place].separation < f32::INFINITY {
+            pairs[kept] = pairs[place];
             kept += 1;
         }
-        start = end;
     }
-    large.truncate(kept);
+    pairs.truncate(kept);
 }
 
 lane_entry! {
@@ -297,7 +312,7 @@ impl Broadphase {
     /// Finds the pairs of each body of the tile with large bodies.
     #[inline(always)]
     fn sweep_large<L: Lane>(&self, bodies: &Bodies, tile: &TileBands, found: &mut Found) {
-        let Found { large, large_partners, separations, crowd, tests, .. } = found;
+        let Found { large, separations, crowd, tests, .. } = found;
         for &plane in self.planes() {
             *tests += tile.slots.len() as u64;
             self.near_plane::<L>(bodies, plane as usize, tile.slots.clone(), |a| {
@@ -305,36 +320,13 @@ impl Broadphase {
             });
         }
         let large_count: usize = self.levels.iter().map(Levels::len).sum();
-        let limited = large_count > MOST_PARTNERS;
-        if limited {
-            // Tiles differ in size from list to list.
-            if large_partners.capacity() < tile.slots.len() {
-                large_partners.reserve(2 * tile.slots.len());
-            }
-            large_partners.resize(tile.slots.len(), 0);
-        }
-        let mut room_for_smaller = MOST_PARTNERS * large_count;
-        let (mut room, mut most) = (CANDIDATES * tile.slots.len().max(64), 0);
+        let room =
+            CANDIDATES * tile.slots.len().max(LEAST_BODIES) + MOST_PARTNERS * large_count / self.tiles.len();
         let mut take = |a: usize, b: usize| {
             let known = large.len();
             self.accept(bodies, a, b, |pair| large.push(pair));
-            let Some(last) = large[known..].last().filter(|_| limited) else { return };
-            // As in a crowd of bodies in bands, what is much smaller does not take the place of others. What stands still in no band is of any
-            // size. (When all counted, a ball of 3 m that rolled over static boxes of 5 cm, ten rows deep, fell through them.)
-            let has_room = if is_much_smaller(bodies, b, a) {
-                let has_room = room_for_smaller > 0;
-                room_for_smaller -= usize::from(has_room);
-                has_room
-            } else {
-                let partners = &mut large_partners[a - tile.slots.start];
-                let has_room = room > 0;
-                room -= usize::from(has_room);
-                *partners = partners.saturating_add(1);
-                most = most.max(usize::from(*partners));
-                has_room
-            };
-            if !has_room {
-                crowd.note(a, last.separation);
+            if large.len() > room {
+                large[known..].iter().for_each(|pair| crowd.note(a, pair.separation));
                 large.truncate(known);
             }
         };
@@ -346,8 +338,17 @@ impl Broadphase {
         if !large.is_sorted_by_key(in_order) {
             large.sort_unstable_by_key(in_order);
         }
-        if most > MOST_PARTNERS {
-            keep_nearest(bodies, large, separations, crowd);
+        if large_count > MOST_PARTNERS {
+            let mut complete = true;
+            for pairs in large.chunk_by_mut(|one, next| one.a == next.a) {
+                if pairs.len() > MOST_PARTNERS {
+                    drop_furthest(bodies, pairs[0].a as usize, pairs, separations, crowd);
+                    complete = false;
+                }
+            }
+            if !complete {
+                remove_dropped(large, 0);
+            }
         }
     }
 
@@ -445,11 +446,12 @@ impl Broadphase {
     /// Finds the pairs among the large bodies and appends them to `found`, sorted. Each body that can be moved looks up
     /// the others.
     pub(crate) fn sweep_among_large(&self, bodies: &Bodies, found: &mut Found) {
-        let Found { pairs, large, crowd, tests, .. } = found;
+        let Found { pairs, large, separations, crowd, tests, .. } = found;
         let inv_mass = &bodies.columns.inv_mass;
         let slots = without(self.bands.banded..self.bands.large_end, &bodies.still());
         for a in slots.into_iter().flatten().filter(|&slot| inv_mass[slot] > 0.0) {
             let [range_s, range_b] = self.ranges(a);
+            let first = large.len();
             for &plane in self.planes() {
                 let plane = plane as usize;
                 self.accept(bodies, a.min(plane), a.max(plane), |pair| large.push(pair));
@@ -464,6 +466,9 @@ impl Broadphase {
                 }
                 let known = large.len();
                 self.accept(bodies, a.min(b), a.max(b), |pair| large.push(pair));
+                if inv_mass[b] == 0.0 && !is_much_smaller(bodies, b, a) {
+                    return true;
+                }
                 let separation = large[known..].last().map(|pair| pair.separation);
                 let mut admits =
                     |separation| crowd.admits(bodies, self.bands.banded, (a, &mut partners), (b, separation));
@@ -473,6 +478,10 @@ impl Broadphase {
                 true
             };
             let _ = self.levels.iter().all(|levels| levels.visit(range_s, range_b, &mut meet));
+            if large.len() - first > MOST_PARTNERS {
+                drop_furthest(bodies, a, &mut large[first..], separations, crowd);
+                remove_dropped(large, first);
+            }
         }
         large.sort_unstable_by_key(in_order);
         pairs.extend_from_slice(large);

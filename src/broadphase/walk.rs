@@ -564,7 +564,7 @@ impl Broadphase {
     }
 
     /// The levels into which a search looks before it looks into the bands, and those after that. What is found shortens the search, so it
-    /// begins where most bodies are. (A ray of 300 m among 50,000 static boxes and 3,000 moving bodies: 1.1 µs instead of 1.7.)
+    /// begins where most bodies are.
     fn levels_first_and_last(&self) -> [&[Levels]; 2] {
         let (moving, still) = self.levels.split_at(1);
         if still[0].len() > self.bands.banded { [still, moving] } else { [&[], &self.levels] }

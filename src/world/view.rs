@@ -253,7 +253,7 @@ impl World {
     /// with too many others within their reach. Those do not overlap, and are not counted here.)
     ///
     /// A body takes at most [`World::MAX_PARTNERS`] others in its own band of the order of space, as many in the next
-    /// band, and as many large bodies. A pair counts against one of its two bodies: the smaller one, if it is less than
+    /// band, and as many large bodies, the nearest. A pair counts against one of its two bodies: the smaller one, if it is less than
     /// half as large as the other; else the one that can be moved, if the other can't; else the first in the order of
     /// space. So the list holds no more than some hundred pairs for each body, and 10,000 circles at one point come
     /// apart without taking the machine's memory. Each new list moves the bodies in a crowd by a hundredth of their

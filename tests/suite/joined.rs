@@ -190,9 +190,9 @@ fn hinges_break() {
 }
 
 /// Contract: curtains of planks with a little damping come to rest after the blows: of 24 such scenes, in 18 or more all planks
-/// sleep within 40 s, those that hang and those that have fallen on the floor. (As chance has it: of 288 such scenes 255 do. In the others planks lie
-/// folded on a ball and rock, or swing. A contact's normal is that of the step's start, which feeds such rocking by as much as the damping takes. When
-/// speeds alone told what is at rest, it were 108: see `JAMMED` in `body/sleep.rs`. Undamped, curtains may swing for minutes, as frictionless hinges do: about every second sleeps within 90 s.)
+/// sleep within 40 s, those that hang and those that have fallen on the floor. (In the others planks lie folded on a ball and
+/// rock, or swing. A contact's normal is that of the step's start, which feeds such rocking by as much as the damping takes. When speeds alone told what
+/// is at rest, 9 of 24 came to rest: see `JAMMED` in `body/sleep.rs`. Undamped, curtains may swing for minutes, as frictionless hinges do: about every second sleeps within 90 s.)
 #[test]
 fn hinges_come_to_rest() {
     let rests = |seed: &u64| {

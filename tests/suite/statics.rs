@@ -148,26 +148,35 @@ fn static_bodies_cost_nothing_in_a_step() {
     assert!(ratio < 4.0, "a step takes {ratio} times as long");
 }
 
+/// A world with a floor of static boxes at y = 0, so many rows deep, as wide on either side; and a ball and a plank that move on it, with the
+/// heights of their centres.
+fn floor_of(size: f32, rows: i32, wide: f32, radius: f32, velocity: Vec2) -> (World, [(BodyHandle, f32); 2]) {
+    let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
+    let columns = (wide / size) as i32;
+    for (row, column) in (0..rows).flat_map(|row| (-columns..columns).map(move |column| (row, column))) {
+        let place = size * Vec2::new(column as f32, -0.5 - row as f32);
+        world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.5 * size, 0.5 * size), place)).unwrap();
+    }
+    let shapes = [(Shape::circle(radius), radius), (Shape::oriented_box(radius, 0.5 * radius), 0.5 * radius)];
+    let moving = [0.0, 1.0].map(|place| -wide + 4.0 * radius * (1.0 + place)).into_iter().zip(shapes);
+    let bodies: Vec<_> = moving
+        .map(|(x, (shape, height))| {
+            let desc = BodyDesc { velocity, ..BodyDesc::dynamic(shape, Vec2::new(x, height + 0.01)) };
+            (world.add_body(&desc).unwrap(), height)
+        })
+        .collect();
+    (world, bodies.try_into().unwrap())
+}
+
 /// Contract: what rolls or slides over a floor of many static boxes that are much smaller stays on it, whatever their number. (Each of them took the
 /// place of another one in the list of what may touch a body, which holds 128 of its own size: a ball of 3 m fell through.)
 #[test]
 fn fine_floors_hold_large_bodies() {
     for (size, radius) in [(0.05, 1.0), (0.05, 3.0), (0.02, 0.5)] {
-        let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
-        let columns = (20.0 / size) as i32;
-        for (row, column) in (0..10).flat_map(|row| (-columns..columns).map(move |column| (row, column))) {
-            let place = size * Vec2::new(column as f32, -0.5 - row as f32);
-            world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.5 * size, 0.5 * size), place)).unwrap();
-        }
-        let mut add = |shape, place| {
-            let velocity = Vec2::new(5.0, 0.0);
-            world.add_body(&BodyDesc { velocity, ..BodyDesc::dynamic(shape, place) }).unwrap()
-        };
-        let ball = add(Shape::circle(radius), Vec2::new(-8.0, radius + 0.01));
-        let plank = add(Shape::oriented_box(radius, 0.5 * radius), Vec2::new(-16.0, 0.5 * radius + 0.01));
+        let (mut world, bodies) = floor_of(size, 10, 20.0, radius, Vec2::new(5.0, 0.0));
         for step in 0..180 {
             world.step();
-            for (body, height) in [(ball, radius), (plank, 0.5 * radius)] {
+            for (body, height) in bodies {
                 let above = world.body(body).unwrap().position.y - height;
                 assert!(
                     above > -0.01,
@@ -182,22 +191,16 @@ fn fine_floors_hold_large_bodies() {
 /// reach. (It was given any 128 of them, and sank by 5 m.)
 #[test]
 fn floors_hold_fast_bodies() {
-    for (size, speed) in [(1.1, 60.0), (1.3, 300.0), (2.0, 300.0)] {
-        let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
-        let columns = (200.0 / size) as i32;
-        for (row, column) in (0..20).flat_map(|row| (-columns..columns).map(move |column| (row, column))) {
-            let place = size * Vec2::new(column as f32, -0.5 - row as f32);
-            world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.5 * size, 0.5 * size), place)).unwrap();
-        }
-        let slides = BodyDesc {
-            velocity: Vec2::new(speed, 0.0),
-            ..BodyDesc::dynamic(Shape::oriented_box(1.0, 0.5), Vec2::new(-190.0, 0.51))
-        };
-        let plank = world.add_body(&slides).unwrap();
+    for (size, speed) in [(1.0, 60.0), (1.1, 120.0), (1.1, 300.0), (1.3, 300.0), (2.0, 300.0)] {
+        let (mut world, bodies) = floor_of(size, 20, 200.0, 1.0, Vec2::new(speed, 0.0));
         for step in 0..60 {
             world.step();
-            let Vec2 { x, y } = world.body(plank).unwrap().position;
-            assert!(y > 0.48 || x > 195.0, "boxes of {size} m at {speed} m/s, step {step}: {y}");
+            for (body, height) in bodies {
+                let Vec2 { x, y } = world.body(body).unwrap().position;
+                let above = y - height;
+                assert!(above > -0.02 || x > 195.0, "boxes of {size} m, {speed} m/s, step {step}: {above} m");
+            }
         }
+        assert_eq!(world.crowded_count(), 0);
     }
 }
