@@ -292,6 +292,8 @@ pub(crate) struct Broadphase {
     parts: parts::PlacedParts,
     /// The slots of each tile: whole bands, in order.
     pub(crate) tiles: Vec<TileBands>,
+    /// How many of the tiles are searched in the step before the list counts, if its pairs are found ahead.
+    pub(crate) tiles_ahead: usize,
     /// The number of slots at the last rebuild. The first `bands.banded` of them are in bands.
     pub(crate) built: usize,
     /// The number of slots that had a body then. The rest is for bodies that come while the list lives.
@@ -394,6 +396,8 @@ impl Broadphase {
         let still = self.still_in_bands(bodies);
         self.bands.plan(bodies, (&margins, &self.frames), still, level, crew);
         self.group_tiles();
+        self.tiles_ahead =
+            (last.part_ahead(turning, motion.moving) * self.tiles.len() as f32).round() as usize;
         self.bands.sort(&self.tiles, crew);
         bodies.permute(&self.bands.order, self.bands.still..self.bands.large_end);
         self.bands.memory.known = bodies.known_still();

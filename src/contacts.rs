@@ -240,27 +240,36 @@ impl Contacts {
         self.all_mut().for_each(|tile| std::mem::swap(&mut tile.found, &mut tile.ahead));
     }
 
-    /// Finds the pairs of every tile of a new list. The present list stays as it is.
-    pub(crate) fn search(&mut self, broadphase: &Broadphase, bodies: &Bodies, level: Level, crew: &Crew<'_>) {
-        let wanted = broadphase.tiles.len();
-        let most = broadphase.most_tiles(bodies.len).max(wanted);
+    /// Finds the pairs of these tiles of a new list. The present list stays as it is.
+    pub(crate) fn search(
+        &mut self,
+        broadphase: &Broadphase,
+        bodies: &Bodies,
+        range: Range<usize>,
+        level: Level,
+        crew: &Crew<'_>,
+    ) {
+        let most = broadphase.most_tiles(bodies.len).max(broadphase.tiles.len());
         if self.tiles.len() < most {
             self.tiles.resize_with(most, Tile::default);
         }
-        let bands = &broadphase.tiles;
-        let tiles = &mut self.tiles[..wanted];
-        crew.for_each(tiles, |i, tile| {
+        let bands = &broadphase.tiles[range.clone()];
+        crew.for_each(&mut self.tiles[range], |i, tile| {
             with_lanes!(level, L => sweep::<<L as Lane>::Narrow>(broadphase, bodies, &bands[i], &mut tile.ahead));
         });
+    }
+
+    /// Ends the search for the pairs of a new list, after that of all its tiles: those with large bodies that move.
+    pub(crate) fn search_far(&mut self, broadphase: &Broadphase, bodies: &Bodies) {
         let far = &mut self.overflow.ahead;
         far.clear();
-        for tile in tiles.iter() {
+        for tile in &self.tiles[..broadphase.tiles.len()] {
             far.pairs.extend_from_slice(&tile.ahead.overflow);
         }
         broadphase.sweep_among_large(bodies, far);
     }
 
-    /// Takes over the pairs that [`Contacts::search`] found.
+    /// Takes over the pairs that were found.
     pub(crate) fn begin_list(&mut self, broadphase: &Broadphase, bodies: &Bodies) {
         let bands = &broadphase.tiles;
         let wanted = bands.len();

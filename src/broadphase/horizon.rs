@@ -28,6 +28,31 @@ pub(crate) struct LastList {
     pub pairs: usize,
     /// How many of them were near at its end.
     pub contacts: usize,
+    /// How many bounds were tested for it.
+    pub tests: u64,
+}
+
+/// What the parts of a new list cost, in ns, by which they are shared between two steps: the order of space, for each body that moves; the sweep, for
+/// each test; and the contacts, for each that is near and for each other pair. The first and the third where most bodies turn, and where they do not.
+const ORDER: [f32; 2] = [120.0, 60.0];
+const SWEEP: f32 = 3.0;
+const NEAR: [f32; 2] = [100.0, 60.0];
+const CANDIDATE: f32 = 14.0;
+
+impl LastList {
+    /// Returns which part of the sweep is to be done in the step before the list counts, so that both steps take as long: in that step bodies are put
+    /// in order, in the next one contacts are laid out. The last list tells how much work that is.
+    ///
+    /// (`peers --scenes gas-50k,terrain`: with all of it in the step before, the slowest steps of the gas took 5.6 ms, now 4.1; of 20,000 segments
+    /// 3.5 ms, now 3.0.)
+    pub(super) fn part_ahead(&self, turning: bool, moving: usize) -> f32 {
+        let kind = usize::from(!turning);
+        let order = ORDER[kind] * moving as f32;
+        let sweep = SWEEP * self.tests.max(1) as f32;
+        let contacts =
+            NEAR[kind] * self.contacts as f32 + CANDIDATE * self.pairs.saturating_sub(self.contacts) as f32;
+        (0.5 + 0.5 * (contacts - order) / sweep).clamp(0.0, 1.0)
+    }
 }
 
 /// Chooses for how many steps a list is to live. A long list has many pairs, a short one must soon be made anew. Nobody

@@ -241,6 +241,7 @@ impl Broadphase {
             boxes: _,
             parts,
             tiles,
+            tiles_ahead: _,
             built,
             listed,
             loners,

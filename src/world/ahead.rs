@@ -108,12 +108,12 @@ impl World {
         let World { ahead: Ahead { broadphase: next, .. }, broadphase, bodies, contacts, .. } = self;
         next.follow(broadphase);
         next.exchange_memory(broadphase);
-        search.run(next, bodies, contacts, crew);
+        search.begin(next, bodies, contacts, crew);
         next.exchange_memory(broadphase);
         bodies.change_order();
         // What grew here grows in the present list, too: otherwise another step would allocate for it.
         self.broadphase.make_room_like(&self.ahead.broadphase);
-        self.contacts.make_room_ahead(self.ahead.broadphase.tiles.len(), &self.bodies);
+        self.contacts.make_room_ahead(self.ahead.broadphase.tiles_ahead, &self.bodies);
         if turning {
             let c = &mut self.bodies.columns;
             let [x, y] = &mut self.ahead.extents;

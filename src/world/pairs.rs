@@ -77,13 +77,17 @@ impl Search {
         Search {
             margins: Margins::new(&world.settings),
             expects_bodies: world.expects_bodies(),
-            last: LastList { pairs: contacts.pair_count(), contacts: contacts.contact_count() },
+            last: LastList {
+                pairs: contacts.pair_count(),
+                contacts: contacts.contact_count(),
+                tests: contacts.test_count(),
+            },
             level: world.level,
         }
     }
 
-    /// Puts the bodies into the order of space and finds their pairs.
-    pub(super) fn run(
+    /// Puts the bodies into the order of space and finds the pairs of the tiles that may be searched ahead.
+    pub(super) fn begin(
         &self,
         broadphase: &mut Broadphase,
         bodies: &mut Bodies,
@@ -91,7 +95,7 @@ impl Search {
         crew: &Crew<'_>,
     ) {
         broadphase.order(bodies, &self.margins, &self.last, self.expects_bodies, self.level, crew);
-        contacts.search(broadphase, bodies, self.level, crew);
+        contacts.search(broadphase, bodies, 0..broadphase.tiles_ahead, self.level, crew);
     }
 }
 
@@ -161,8 +165,11 @@ impl World {
         } else {
             let search = Search::of(self);
             self.contacts.end_list();
-            search.run(&mut self.broadphase, &mut self.bodies, &mut self.contacts, crew);
+            search.begin(&mut self.broadphase, &mut self.bodies, &mut self.contacts, crew);
         }
+        let World { contacts, broadphase, bodies, level, .. } = self;
+        contacts.search(broadphase, bodies, broadphase.tiles_ahead..broadphase.tiles.len(), *level, crew);
+        contacts.search_far(broadphase, bodies);
         self.make_room_ahead();
         self.contacts.begin_list(&self.broadphase, &self.bodies);
         scatter(&mut self.bodies, self.contacts.crowded());
