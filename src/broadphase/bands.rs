@@ -64,6 +64,8 @@ pub(super) struct BandMemory {
     sparse: Vec<u128>,
     counts: Vec<u32>,
     chunks: Vec<Extremes>,
+    /// The slots that are in no band.
+    rest: Vec<u32>,
     sample: Vec<f32>,
     /// The bodies that the last list had in no band because they stand still. As long as they stay as they are, so do their marks.
     pub(super) known: Option<Still>,
@@ -149,9 +151,9 @@ impl Bands {
         if spread <= most_spread(len) {
             self.count(len, known, least, spread);
         } else {
-            self.count_sparse(len);
+            self.count_sparse(len, known);
         }
-        self.append_rest(len, known);
+        self.append_rest(known);
     }
 
     /// Makes room for the most that so many bodies can need, wherever they are: bodies fly apart, and the number of
@@ -159,6 +161,8 @@ impl Bands {
     fn make_room(&mut self, len: usize) {
         self.memory.keys.reserve(len.saturating_sub(self.memory.keys.len()));
         self.order.reserve(len.saturating_sub(self.order.len()));
+        let rest = &mut self.memory.rest;
+        rest.reserve(len.saturating_sub(rest.len()));
         resize(&mut self.memory.band_of, len);
         resize(&mut self.memory.lower, len);
         resize(&mut self.memory.key, len);
@@ -229,7 +233,7 @@ impl Bands {
         self.memory.counts.reserve((most_spread(len) + 1).saturating_sub(self.memory.counts.len()));
         resize(&mut self.memory.counts, spread + 1);
         self.memory.counts.fill(0);
-        let BandMemory { band_of, counts, keys, key, .. } = &mut self.memory;
+        let BandMemory { band_of, counts, keys, key, rest, .. } = &mut self.memory;
         for slots in without(0..len, known) {
             for &band in &band_of[slots] {
                 if band < DEAD {
@@ -252,26 +256,36 @@ impl Bands {
         }
         self.banded = start;
         resize(keys, self.banded);
+        rest.clear();
         for slots in without(0..len, known) {
             for (slot, &band) in (slots.start..).zip(&band_of[slots]) {
                 if band < DEAD {
                     let place = &mut counts[(band - least) as usize];
                     keys[*place as usize] = u64::from(ordered_bits(key[slot])) << 32 | slot as u64;
                     *place += 1;
+                } else {
+                    rest.push(slot as u32);
                 }
             }
         }
     }
 
     /// Sorts by band and key as one number, for bands that are few and far between.
-    fn count_sparse(&mut self, len: usize) {
-        self.memory.sparse.clear();
-        self.memory.sparse.reserve(len);
-        let in_bands = self.memory.band_of[..len].iter().enumerate().filter(|&(_, &band)| band < DEAD);
-        self.memory.sparse.extend(in_bands.map(|(slot, &band)| {
-            let key = u64::from(ordered_bits(self.memory.key[slot])) << 32 | slot as u64;
-            u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key)
-        }));
+    fn count_sparse(&mut self, len: usize, known: &Range<usize>) {
+        let BandMemory { band_of, sparse, key, rest, .. } = &mut self.memory;
+        sparse.clear();
+        sparse.reserve(len);
+        rest.clear();
+        for slots in without(0..len, known) {
+            for (slot, &band) in (slots.start..).zip(&band_of[slots]) {
+                if band < DEAD {
+                    let key = u64::from(ordered_bits(key[slot])) << 32 | slot as u64;
+                    sparse.push(u128::from(band.cast_unsigned() ^ 1 << 31) << 64 | u128::from(key));
+                } else {
+                    rest.push(slot as u32);
+                }
+            }
+        }
         self.memory.sparse.sort_unstable();
         self.banded = self.memory.sparse.len();
         resize(&mut self.memory.keys, self.banded);
@@ -286,22 +300,20 @@ impl Bands {
     }
 
     /// Appends the slots after the bands to `order`: large bodies, static ones, then quarantined ones. Dead slots are dropped.
-    fn append_rest(&mut self, len: usize, known: &Range<usize>) {
+    fn append_rest(&mut self, known: &Range<usize>) {
         resize(&mut self.order, self.banded);
-        let mut ends = [self.banded; 3];
-        if self.banded < len {
-            for (mark, end) in [LARGE, STILL, QUARANTINED].into_iter().zip(&mut ends) {
-                let (order, band_of) = (&mut self.order, &self.memory.band_of);
-                let of_mark =
-                    |slots: Range<usize>| slots.filter(|&slot| band_of[slot] == mark).map(|slot| slot as u32);
-                order.extend(of_mark(0..known.start));
-                if mark == STILL {
-                    order.extend(known.start as u32..known.end as u32);
-                }
-                order.extend(of_mark(known.end..len));
-                *end = self.order.len();
+        let BandMemory { band_of, rest, .. } = &self.memory;
+        let (before, behind) = rest.split_at(rest.partition_point(|&slot| (slot as usize) < known.start));
+        let order = &mut self.order;
+        let ends = [LARGE, STILL, QUARANTINED].map(|mark| {
+            let has_mark = |&&slot: &&u32| band_of[slot as usize] == mark;
+            order.extend(before.iter().filter(has_mark));
+            if mark == STILL {
+                order.extend(known.start as u32..known.end as u32);
             }
-        }
+            order.extend(behind.iter().filter(has_mark));
+            order.len()
+        });
         [self.still, self.large_end, _] = ends;
     }
 

@@ -417,23 +417,23 @@ impl Broadphase {
     #[inline(never)]
     pub(super) fn accept_shapes(&self, bodies: &Bodies, a: usize, b: usize, emit: &mut dyn FnMut(Pair)) {
         let c = &bodies.columns;
-        let is_compound = |slot: usize| c.kind[slot].shape() == ShapeKind::Compound;
-        let two = self.two_bodies(bodies, [a, b]);
-        if !is_compound(a) && !is_compound(b) {
+        let (kind_a, kind_b) = (c.kind[a], c.kind[b]);
+        let two = self.two_bodies(bodies, (a, kind_a), (b, kind_b));
+        let has_parts_a = kind_a.shape() == ShapeKind::Compound;
+        let has_parts_b = kind_b.shape() == ShapeKind::Compound;
+        if !has_parts_a && !has_parts_b {
             if bodies.filters_meet(a, b) {
-                let kinds = [c.kind[a], c.kind[b]];
-                two.accept_boxes(kinds, [&self.place(a), &self.place(b)], [NO_PART; 2], emit);
+                let places = [&self.place(a), &self.place(b)];
+                two.accept_boxes([kind_a, kind_b], places, [NO_PART; 2], emit);
             }
             return;
         }
-        let whole = |slot: usize| {
-            if is_compound(slot) { BoxedShape::default() } else { self.whole(bodies, slot) }
-        };
-        let (whole_a, whole_b) = (whole(a), whole(b));
-        let (of_a, of_b) = (self.shapes_of(bodies, a, &whole_a), self.shapes_of(bodies, b, &whole_b));
+        let (mut whole_a, mut whole_b) = (None, None);
+        let of_a = self.shapes_of(bodies, a, has_parts_a, &mut whole_a);
+        let of_b = self.shapes_of(bodies, b, has_parts_b, &mut whole_b);
         let growth = self.bounds.growth[a] + self.bounds.growth[b];
-        let reach_b = if is_compound(b) { c.furthest[b] } else { whole_b.reach } + growth;
-        let centre_b = self.place(b).centre;
+        let reach_b = if has_parts_b { c.furthest[b] } else { of_b[0].reach } + growth;
+        let centre_b = self.centre(b);
         for one in of_a {
             if one.is_apart(centre_b, reach_b) {
                 continue;
@@ -448,34 +448,43 @@ impl Broadphase {
         }
     }
 
-    /// Returns the parts of a body, or its `whole` shape if it has just one.
+    /// Returns the parts of a body, or its shape, which is put into `whole`, if it has just one.
     #[inline(always)]
-    fn shapes_of<'a>(&'a self, bodies: &Bodies, slot: usize, whole: &'a BoxedShape) -> &'a [BoxedShape] {
-        let c = &bodies.columns;
-        if c.kind[slot].shape() == ShapeKind::Compound {
-            self.parts.of(c.outline[slot] as usize)
+    fn shapes_of<'a>(
+        &'a self,
+        bodies: &Bodies,
+        slot: usize,
+        has_parts: bool,
+        whole: &'a mut Option<BoxedShape>,
+    ) -> &'a [BoxedShape] {
+        if has_parts {
+            self.parts.of(bodies.columns.outline[slot] as usize)
         } else {
-            std::slice::from_ref(whole)
+            std::slice::from_ref(whole.insert(self.whole(bodies, slot)))
         }
     }
 
     /// Returns what the pairs of shapes of two bodies have in common.
     #[inline(always)]
-    fn two_bodies(&self, bodies: &Bodies, slots: [usize; 2]) -> BodyPair {
+    fn two_bodies(
+        &self,
+        bodies: &Bodies,
+        (a, kind_a): (usize, Kind),
+        (b, kind_b): (usize, Kind),
+    ) -> BodyPair {
         let c = &bodies.columns;
-        let fixed = slots.map(|slot| c.inv_mass[slot] == 0.0);
-        let plane = |slot: usize| {
-            (c.kind[slot].shape() == ShapeKind::HalfSpace)
+        let (fixed_a, fixed_b) = (c.inv_mass[a] == 0.0, c.inv_mass[b] == 0.0);
+        let plane = |slot: usize, kind: Kind| {
+            (kind.shape() == ShapeKind::HalfSpace)
                 .then(|| (Vec2::new(c.ext_x[slot], c.ext_y[slot]), c.ext_z[slot]))
         };
-        let [a, b] = slots;
         BodyPair {
-            slots,
-            fixed,
-            planes: slots.map(plane),
+            slots: [a as u32, b as u32],
+            fixed: [fixed_a, fixed_b],
+            planes: [plane(a, kind_a), plane(b, kind_b)],
             // The lower handle is A, so that the roles do not depend on the order of space.
             swap: c.handle[a].index > c.handle[b].index,
-            largest_gap: self.largest_gap(a, b, fixed[0] || fixed[1]),
+            largest_gap: self.largest_gap(a, b, fixed_a || fixed_b),
         }
     }
 
@@ -497,14 +506,19 @@ impl Broadphase {
     /// Returns the box around a body's shape, where the shape was when the list was made.
     #[inline]
     pub(super) fn place(&self, slot: usize) -> OrientedBox {
+        OrientedBox { centre: self.centre(slot), turned: self.boxes.of(slot) }
+    }
+
+    #[inline(always)]
+    fn centre(&self, slot: usize) -> Vec2 {
         let [x, y, ..] = self.shape[slot].0;
-        OrientedBox { centre: Vec2::new(x, y), turned: self.boxes.of(slot) }
+        Vec2::new(x, y)
     }
 }
 
 /// What the pairs of shapes of two bodies have in common.
 struct BodyPair {
-    slots: [usize; 2],
+    slots: [u32; 2],
     fixed: [bool; 2],
     /// Normal and offset of those that are half-spaces.
     planes: [Option<(Vec2, f32)>; 2],
@@ -532,7 +546,7 @@ impl BodyPair {
             let [a_fixed, b_fixed] = self.fixed;
             let (kind, swap) = PairKind::of_manifold(kind_a, a_fixed, kind_b, b_fixed);
             let swap = if kind.is_symmetric() { self.swap } else { swap };
-            let [a, b] = self.slots.map(|slot| slot as u32);
+            let [a, b] = self.slots;
             emit(Pair { a, b, separation, kind, swap, parts });
         }
     }

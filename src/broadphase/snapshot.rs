@@ -253,7 +253,8 @@ impl Broadphase {
         } = self;
         to.mark();
         (*built, *listed, *tests).write(to);
-        (bands.along_x, bands.height.to_bits(), bands.banded, bands.large_end).write(to);
+        (bands.along_x, bands.height.to_bits()).write(to);
+        (bands.banded, bands.still, bands.large_end).write(to);
         bands.longest.write(to);
         to.length(bands.list.len());
         to.small_column(bands.list.iter().map(|band| band.slots.len() as u32));
@@ -337,11 +338,15 @@ impl Broadphase {
         require!(self.tests <= u64::MAX / 2, "{} tests", self.tests);
         let bands = &mut self.bands;
         let height: u64;
-        (bands.along_x, height, bands.banded, bands.large_end) = from.value()?;
+        (bands.along_x, height) = from.value()?;
+        (bands.banded, bands.still, bands.large_end) = from.value()?;
         bands.longest.read(from)?;
         bands.height = f64::from_bits(height);
-        let ordered = bands.banded <= bands.large_end && bands.large_end <= self.listed;
-        require!(ordered, "{} slots in bands, {} with the large ones", bands.banded, bands.large_end);
+        let ends = [bands.banded, bands.still, bands.large_end, self.listed];
+        require!(
+            ends.is_sorted(),
+            "slots in bands, with large ones, with those that stand still, of all: {ends:?}"
+        );
         let is_high = bands.height > 0.0 && bands.height.is_finite();
         require!(self.built == 0 || is_high, "bands of height {}", bands.height);
         bands.order.clear();

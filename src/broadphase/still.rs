@@ -46,20 +46,24 @@ impl Broadphase {
         counts && self.edited_statics == 0
     }
 
-    /// Finds the slots of the bodies that stand still behind all that move, of the bodies of this list.
-    pub(crate) fn still_of(&self, bodies: &Bodies) -> Range<usize> {
-        let (kinds, end) = (&bodies.columns.kind, self.bands.large_end.min(bodies.len));
-        let stays = |kind: &Kind| kind.stands_still() && kind.shape() != ShapeKind::HalfSpace;
-        let still = bodies.still();
-        let known = if still.end == end && self.bands.banded <= still.start { still.start } else { end };
-        let others = &kinds[self.bands.banded.min(end)..known];
-        known - others.iter().rev().take_while(|kind| stays(kind)).count()..end
+    /// The slots that this list has for bodies that stand still, behind all that move.
+    fn still(&self, bodies: &Bodies) -> Range<usize> {
+        let end = self.bands.large_end.min(bodies.len);
+        self.bands.still.min(end)..end
+    }
+
+    /// The last of these, in which all bodies stand still now. (In a snapshot they may not.)
+    pub(crate) fn known_still(&self, bodies: &Bodies) -> Range<usize> {
+        let slots = self.still(bodies);
+        let moves = |kind: &Kind| !kind.stands_still() || kind.shape() == ShapeKind::HalfSpace;
+        let last = bodies.columns.kind[slots.clone()].iter().rposition(moves);
+        slots.start + last.map_or(0, |last| last + 1)..slots.end
     }
 
     /// Orders the large bodies by place.
     pub(super) fn build_levels(&mut self, bodies: &Bodies) {
         let (bounds, bands) = (&self.bounds, &self.bands);
-        let still = self.still_of(bodies);
+        let still = self.still(bodies);
         let least = bands.height as f32;
         // The height of the bands is another one in each list. Where it swung about a power of two, every second list put all that stands still in
         // order anew.

@@ -7,7 +7,7 @@
 
 use super::Bounds;
 use crate::base::room::like;
-use crate::lane::{MAX_WIDTH, Values};
+use crate::lane::{Lane, Values};
 
 /// So many bodies may be far out, and one more for each `SHARE` bodies of the world.
 const FEW: usize = 64;
@@ -67,6 +67,18 @@ impl Strays {
         }
     }
 
+    /// Notes the bodies from slot `first` on that are out of their bounds by these lengths, those by 0 or less excepted.
+    pub(crate) fn note_all(&mut self, first: usize, outs: &Values) {
+        let furthest = outs.iter().fold(0.0, |most, &out| if out > most { out } else { most });
+        if furthest <= self.near {
+            // Where lists live for one step, these are all bodies.
+            (self.most, self.excess) = (self.most.max(furthest), self.excess.max(furthest));
+            return;
+        }
+        let outs = (first..).zip(outs).filter(|&(_, &out)| out > 0.0);
+        outs.for_each(|(slot, &out)| self.note(slot, out));
+    }
+
     /// Finishes after all strays were noted, in any order.
     pub(crate) fn end(&mut self) {
         if self.slots.len() > self.room {
@@ -109,36 +121,19 @@ impl Strays {
 }
 
 impl Bounds {
-    /// Returns how far a body is out of its bounds, at least 0, m.
-    pub(crate) fn excess(&self, slot: usize, [x, y]: [f32; 2], turned: Option<[f32; 2]>) -> f32 {
-        let moved_x = x - self.built_x[slot] - self.frame_x[slot] * self.age;
-        let moved_y = y - self.built_y[slot] - self.frame_y[slot] * self.age;
-        let used = turned.map_or(0.0, |[angle, arm]| {
-            let way = (angle - self.built_angle[slot]).abs();
-            arm * way.min((std::f32::consts::TAU - way).abs())
-        });
-        ((moved_x * moved_x + moved_y * moved_y).sqrt() + used - self.leeway[slot]).max(0.0)
-    }
-
-    /// Notes which of these lanes are out of their bounds.
-    #[cold]
-    pub(crate) fn note_strays(
-        &self,
-        first: usize,
-        lanes: u32,
-        [x, y]: [Values; 2],
-        turned: Option<[Values; 2]>,
-        strays: &std::sync::Mutex<Strays>,
-    ) {
-        let outs = (0..MAX_WIDTH).filter(|lane| lanes >> lane & 1 == 1).filter_map(|lane| {
-            let turned = turned.map(|[angle, arm]| [angle[lane], arm[lane]]);
-            let out = self.excess(first + lane, [x[lane], y[lane]], turned);
-            (out > 0.0).then_some((first + lane, out))
-        });
-        let mut outs = outs.peekable();
-        if outs.peek().is_some() {
-            let mut strays = strays.lock().expect("no worker panicked");
-            outs.for_each(|(slot, out)| strays.note(slot, out));
+    /// Returns how far the bodies from `slot` on are out of their bounds, m: at most 0 for those that are not. `turned` is the angle, and the distance
+    /// of the furthest point from the centre, where there are bodies that turn.
+    #[inline(always)]
+    pub(crate) fn excess<L: Lane>(&self, slot: usize, [x, y]: [L; 2], turned: Option<[L; 2]>) -> L {
+        let load = |column: &[f32]| L::load(&column[slot..]);
+        let age = L::splat(self.age);
+        let moved_x = x - load(&self.built_x) - load(&self.frame_x) * age;
+        let moved_y = y - load(&self.built_y) - load(&self.frame_y) * age;
+        let mut way = (moved_x * moved_x + moved_y * moved_y).sqrt();
+        if let Some([angle, arm]) = turned {
+            let used = (angle - load(&self.built_angle)).abs();
+            way = way + arm * used.min((L::splat(std::f32::consts::TAU) - used).abs());
         }
+        way - load(&self.leeway)
     }
 }

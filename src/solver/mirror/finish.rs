@@ -193,13 +193,14 @@ fn finish_lanes<L: Lane>(
     if let Some(arm) = chunk.arm {
         turned = Some([angle, new[5], L::load(&arm[slot..])]);
     }
-    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins).bits();
-    if left != 0 {
-        let mut of_turn = None;
-        if let Some([angle, _, arm]) = turned {
-            of_turn = Some([values(angle), values(arm)]);
-        }
-        note_left(chunk, slot, left, [values(new[0]), values(new[1])], of_turn);
+    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins);
+    if left.bits() != 0 {
+        let turned = match turned {
+            Some([angle, _, arm]) => Some([angle, arm]),
+            None => None,
+        };
+        let out = chunk.bounds.excess::<L>(slot, [new[0], new[1]], turned);
+        note_left(chunk, slot, left.bits(), &values(L::select(left, out, zero)));
     }
 }
 
@@ -214,10 +215,10 @@ fn note_bad(chunk: &Chunk<'_>, first: usize, lanes: u32) {
     chunk.bad.lock().expect("no worker panicked").extend(slots_of(first, lanes));
 }
 
-/// Notes lanes that left their margin.
+/// Notes lanes that left their margin, and how far they are out of it.
 #[inline(never)]
-fn note_left(chunk: &Chunk<'_>, first: usize, lanes: u32, pos: [Values; 2], turned: Option<[Values; 2]>) {
-    chunk.bounds.note_strays(first, lanes, pos, turned, chunk.strays);
+fn note_left(chunk: &Chunk<'_>, first: usize, lanes: u32, outs: &Values) {
+    chunk.strays.lock().expect("no worker panicked").note_all(first, outs);
     let mut slots = chunk.left.lock().expect("no worker panicked");
     let room = chunk.limit.saturating_sub(slots.len());
     slots.extend(slots_of(first, lanes).map(|slot| slot as u32).take(room));
