@@ -7,7 +7,7 @@ use super::columns::NOT_BEHIND;
 use super::{Bodies, Motion};
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
-use crate::lane::{Lane, MAX_WIDTH, Mask, Row, lane_entry, padded, with_lanes};
+use crate::lane::{Lane, MAX_WIDTH, Mask, Row, lane_entry, load_rows, padded, with_lanes};
 use crate::settings::Settings;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -144,14 +144,22 @@ impl Bodies {
         Rest { awake, ready, driven }
     }
 
-    /// Returns true if a step's movement took a body further than `most`, m.
-    pub(crate) fn is_moved(&self, slot: usize, movement: &Row, most: f32) -> bool {
+    /// Returns which of the bodies from `slot` on a step's movements `[x, y, turned]` took further than `most`, m.
+    #[inline(always)]
+    pub(crate) fn moved<L: Lane>(&self, slot: usize, [x, y, turned]: [L; 3], most: L) -> L::Mask {
         // The movement is that of a speed at the threshold, rounded.
         const ROUNDING: f32 = 1.01;
         let c = &self.columns;
-        let ([x, y, turned, _], most, radius) = (movement.0, ROUNDING * most, c.radius[slot]);
-        let turned = if radius > 0.0 { turned / radius * c.furthest[slot].max(radius) } else { 0.0 };
-        x * x + y * y > most * most || turned.abs() > most
+        let (most, zero, radius) = (L::splat(ROUNDING) * most, L::splat(0.0), L::load(&c.radius[slot..]));
+        let turns = radius.gt(zero);
+        let angle = turned / L::select(turns, radius, L::splat(1.0));
+        let turned = L::select(turns, angle * L::load(&c.furthest[slot..]).max(radius), zero);
+        (x * x + y * y).gt(most * most).or(turned.abs().gt(most))
+    }
+
+    /// Returns true if a step's movement took a body further than `most`, m.
+    pub(crate) fn is_moved(&self, slot: usize, &Row([x, y, turned, _]): &Row, most: f32) -> bool {
+        self.moved(slot, [x, y, turned], most).bits() != 0
     }
 
     /// Forgets for how long bodies have been at rest.
@@ -206,16 +214,18 @@ fn count_rest_range<L: Lane>(
         let slower = |most: L| (vel_x * vel_x + vel_y * vel_y).le(most * most).and(turn.le(most));
         let slow = slower(threshold);
         let mut calm = slow.and(moves);
-        let jammed = slower(threshold * L::splat(JAMMED)).and(moves).bits() & !slow.bits();
-        if jammed != 0 {
-            let mut lanes = [0.0; MAX_WIDTH];
-            threshold.store(&mut lanes);
-            for (lane, most) in lanes.iter_mut().enumerate().take(L::WIDTH) {
-                let stays = jammed >> lane & 1 == 1
-                    && !bodies.is_moved(slot + lane, &movements[slot + lane], *most * settings.time_step);
-                *most = if stays { 1.0 } else { 0.0 };
+        let jammed = slower(threshold * L::splat(JAMMED)).and(moves);
+        if jammed.bits() & !slow.bits() != 0 {
+            // There may be fewer rows behind the last body than lanes.
+            let mut last = [Row::default(); MAX_WIDTH];
+            let mut rows = &movements[slot..];
+            if rows.len() < L::WIDTH {
+                last[..rows.len()].copy_from_slice(rows);
+                rows = &last;
             }
-            calm = calm.or(L::load(&lanes).gt(zero));
+            let [x, y, turned, _] = load_rows::<L>(rows);
+            let has_moved = bodies.moved::<L>(slot, [x, y, turned], threshold * dt);
+            calm = calm.or(L::select(has_moved, zero, L::select(jammed, L::splat(1.0), zero)).gt(zero));
         }
         let time = L::select(calm, L::load(&rest[i..]) + dt, zero);
         time.store(&mut rest[i..]);

@@ -1,7 +1,7 @@
 //! Finds islands: sets of awake bodies that touch each other, or are joined, directly or through others.
 
 use crate::base::room::resize;
-use crate::body::Bodies;
+use crate::body::{Bodies, BodyHandle};
 use crate::contacts::Contacts;
 use crate::joints::desc::{JointEnds, JointKind};
 use crate::joints::table::Joints;
@@ -50,6 +50,8 @@ pub(crate) struct Bonds<'a> {
     pub links: &'a Links,
     pub hulls: &'a Hulls,
     pub hull_solver: &'a HullSolver,
+    /// The bodies that the host has moved since the last step, or that went to a target in it, sorted.
+    pub stirred: &'a [BodyHandle],
 }
 
 impl Bonds<'_> {
@@ -181,7 +183,10 @@ impl Islands {
     fn bind(&mut self, bonds: &Bonds<'_>) {
         let bodies = bonds.bodies;
         let c = &bodies.columns;
-        let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
+        let driven = |slot: usize| {
+            [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
+                || bonds.stirred.binary_search(&c.handle[slot]).is_ok()
+        };
         let Islands { sets, restless, .. } = self;
         sets.reset(bodies.len);
         restless.clear();

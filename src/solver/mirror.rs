@@ -161,13 +161,21 @@ impl Mirror {
         }
     }
 
-    /// Shows the bodies of a list of so many slots where they are, in a world that was restored: for what hosts read of contacts. `rows`
-    /// are those of bodies and padding.
-    pub(crate) fn show(&mut self, bodies: &Bodies, built: usize, rows: usize) {
+    /// Shows the bodies of a list of so many slots where they are, and as fast as they are, in a world that was restored: for what hosts read of
+    /// contacts. `rows` are those of bodies and padding.
+    pub(crate) fn show(&mut self, bodies: &Bodies, settings: &Settings, built: usize, rows: usize) {
         let c = &bodies.columns;
         self.bodies = 0;
         self.known = None;
         self.pose.clear();
+        self.vel.clear();
+        let midpoint = midpoint(settings);
+        self.vel.extend((0..built).map(|slot| {
+            let [x, y] = midpoint.behind(c.follows[slot], c.gravity_scale[slot]);
+            let spin = c.omega[slot] * c.radius[slot];
+            Row([c.vel_x[slot] - x, c.vel_y[slot] - y, spin, c.inv_mass[slot]])
+        }));
+        self.vel.resize(rows, PADDING_VEL);
         self.shape.clear();
         self.shape.extend((0..built).map(|slot| {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);

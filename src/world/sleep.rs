@@ -194,6 +194,7 @@ impl World {
             links: &self.links,
             hulls: &self.hulls,
             hull_solver: &self.hull_solver,
+            stirred: &self.sleep.stirred,
         }
     }
 

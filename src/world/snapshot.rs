@@ -333,7 +333,7 @@ impl World {
         let tiles = self.contacts.tiles().len();
         let built = self.broadphase.built;
         self.bodies.set_still(self.broadphase.known_still(&self.bodies));
-        self.solver.mirror.show(&self.bodies, built, built + tiles + 1);
+        self.solver.mirror.show(&self.bodies, &self.settings, built, built + tiles + 1);
     }
 }
 

@@ -487,6 +487,40 @@ fn what_is_driven_stays_awake() {
     assert!(is_awake(&world, plank) && !is_awake(&world, aside));
 }
 
+/// Contract: what stands on a kinematic body, or hangs from it, does not fall asleep while the host moves it by a target, or by hand, in each step; and it
+/// does when the host no longer moves it. (At the end of such a step the body's own velocity is 0: its riders slept, and were woken by the next call.)
+#[test]
+fn what_a_host_carries_stays_awake() {
+    for (by_hand, speed) in [(false, 0.005f32), (false, 0.04), (true, 0.04)] {
+        let mut world = World::new(Settings::default()).unwrap();
+        let lift = world.add_body(&BodyDesc::kinematic(Shape::aabb(2.0, 0.5), Vec2::ZERO)).unwrap();
+        let square = |x: f32, y: f32| BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(x, y));
+        let rider = add(&mut world, square(0.0, 1.0));
+        let hung = add(&mut world, square(5.0, -2.0));
+        let rod = JointDesc::distance(lift, hung, Vec2::new(5.0, 0.0), Vec2::ZERO, 2.0);
+        world.add_joint(&rod).unwrap();
+        for step in 1..=300 {
+            let place = Vec2::new(0.0, speed * step as f32 / 60.0);
+            if by_hand {
+                world.set_position(lift, place).unwrap();
+            } else {
+                world.set_kinematic_target(lift, place, 0.0).unwrap();
+            }
+            world.step();
+            let awake = [rider, hung].map(|body| is_awake(&world, body));
+            assert_eq!(awake, [true; 2], "by hand: {by_hand}, {speed} m/s, step {step}");
+        }
+        let place = world.body(lift).unwrap().position;
+        for _ in 0..300 {
+            if !by_hand {
+                world.set_kinematic_target(lift, place, 0.0).unwrap();
+            }
+            world.step();
+        }
+        assert!(!is_awake(&world, rider), "by hand: {by_hand}, {speed} m/s");
+    }
+}
+
 /// Contract: sums, counts and queries see sleeping bodies as they see others.
 #[test]
 fn sleeping_bodies_are_seen() {
