@@ -51,6 +51,20 @@ impl Contacts {
         );
     }
 
+    /// Visits the slots of each two bodies that touch by a surface that moves on its own.
+    pub(crate) fn visit_belts(&self, mut visit: impl FnMut(usize, usize)) {
+        self.visit_lanes(
+            |_, info| info.touching,
+            |tile, block, lane| {
+                let rough = tile.rough.get(tile.info[block].manifold as usize);
+                if rough.is_some_and(|rough| rough.tangent_speed[lane] != 0.0) {
+                    let [a, b] = tile.slots(block, lane);
+                    visit(a, b);
+                }
+            },
+        );
+    }
+
     /// Visits the slots of each two bodies that are near, and their gap in metres; negative when overlapping.
     pub(crate) fn visit_near(&self, mut visit: impl FnMut([usize; 2], f32)) {
         self.visit_lanes(

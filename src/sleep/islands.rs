@@ -198,6 +198,10 @@ impl Islands {
             (false, true) => restless[b] |= driven(a),
             (false, false) => {}
         });
+        if bodies.any_rough {
+            // What lay on a belt of less than the threshold fell asleep, and no longer moved.
+            bonds.contacts.visit_belts(|a, b| (restless[a], restless[b]) = (true, true));
+        }
     }
 
     /// Marks the bodies that are moved, those that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an

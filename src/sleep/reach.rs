@@ -30,6 +30,9 @@ pub(crate) struct Reach {
     neighbours: Vec<u32>,
     rounds: u32,
     pub found: Vec<Found>,
+    /// Islands behind those, and the numbers of all.
+    pub behind: Vec<Found>,
+    pub seen: Vec<u32>,
 }
 
 /// An island that has to wake.

@@ -286,6 +286,7 @@ impl World {
             (pose.0[0], pose.0[1]) = (0.0, 0.0);
         }
         self.displaced(slot);
+        self.note_stirred(slot);
     }
 
     /// Notes that a body, or a part of it, is not where its bounds are.

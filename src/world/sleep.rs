@@ -250,8 +250,17 @@ impl World {
     /// bodies that would tell that it touches them.
     pub(super) fn note_placed(&mut self, slot: usize) {
         self.note_wall(slot);
-        if self.bodies.asleep_count > 0 && self.bodies.columns.inv_mass[slot] == 0.0 {
-            self.sleep.placed.push(self.bodies.handle(slot));
+        if self.bodies.asleep_count > 0 {
+            self.note_stirred(slot);
+        }
+    }
+
+    /// Notes that a body is elsewhere. If nothing moves it, what touches it in the next step is not at rest there.
+    pub(super) fn note_stirred(&mut self, slot: usize) {
+        let counts = self.settings.sleep || self.bodies.asleep_count > 0;
+        let (body, placed) = (self.bodies.handle(slot), &mut self.sleep.placed);
+        if counts && self.bodies.columns.inv_mass[slot] == 0.0 && placed.last() != Some(&body) {
+            placed.push(body);
         }
     }
 

@@ -41,7 +41,7 @@ impl World {
             (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (way.x / dt, way.y / dt, turn / dt);
             if way != Vec2::ZERO || turn != 0.0 {
                 // Its velocity is 0 again when the bodies that come to rest are looked for.
-                self.sleep.placed.push(self.bodies.handle(slot));
+                self.note_stirred(slot);
             }
             self.unchecked = true;
         }

@@ -2,8 +2,8 @@
 
 use super::common::{steps, world};
 use granule::{
-    BodyDesc, BodyHandle, Contact, DebugDraw, DrawShape, DrawWhat, LinkHandle, LinkKind, PlacedJoint, Role,
-    Settings, Shape, Vec2, World, scene,
+    BodyDesc, BodyHandle, Contact, DebugDraw, DrawShape, DrawWhat, LinkHandle, LinkKind, PlacedJoint,
+    Residual, Role, Settings, Shape, Vec2, World, scene,
 };
 use std::collections::BTreeMap;
 
@@ -61,10 +61,16 @@ fn residuals_follow_from_the_state() {
     assert!((residual.kinetic_energy - 9.0).abs() < 1e-4 && (residual.potential_energy - 200.0).abs() < 1e-3);
 }
 
-/// A world that was restored has the residual of the one that it comes from, whether it had more bodies before or fewer. (It panicked: there were no
-/// velocities for the contacts.)
+/// A world that was restored has the residual of the one that it comes from, whether it had more bodies before or fewer; speeds by rounding, as
+/// spins are kept in another form. (It panicked: there were no velocities for the contacts.)
 #[test]
 fn residuals_outlast_a_restore() {
+    let same = |a: Residual, b: Residual, name: &str| {
+        assert!((a.mean_approach - b.mean_approach).abs() < 1e-6, "{name}: {a:?}, {b:?}");
+        assert!((a.max_approach - b.max_approach).abs() < 1e-5, "{name}: {a:?}, {b:?}");
+        let (mean_approach, max_approach) = (b.mean_approach, b.max_approach);
+        assert_eq!(Residual { mean_approach, max_approach, ..a }, b, "{name}");
+    };
     for name in ["pile", "junkyard", "ragdolls", "cars", "soft_boxes", "grains"] {
         let mut world = scene::builtin(name, 300, 1).unwrap().build().unwrap();
         let mut other = scene::builtin("pile", 20, 1).unwrap().build().unwrap();
@@ -72,17 +78,17 @@ fn residuals_outlast_a_restore() {
         for _ in 0..4 {
             steps(&mut world, 20);
             let residual = world.residual();
-            assert_eq!(world.clone().residual(), residual, "{name}");
+            same(world.clone().residual(), residual, name);
             world.save(&mut snapshot);
             other.restore(&snapshot).unwrap();
-            assert_eq!(other.residual(), residual, "{name}");
+            same(other.residual(), residual, name);
             steps(&mut other, 1);
             other.residual();
         }
         let few = scene::builtin("pile", 20, 1).unwrap().build().unwrap();
         few.save(&mut snapshot);
         world.restore(&snapshot).unwrap();
-        assert_eq!(world.residual(), few.residual(), "{name}");
+        same(world.residual(), few.residual(), name);
     }
 }
 

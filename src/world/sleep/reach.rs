@@ -2,7 +2,7 @@
 
 use super::super::World;
 use crate::crew::Crew;
-use crate::sleep::{Before, Found};
+use crate::sleep::{Before, Found, Reach};
 use glam::Vec2;
 
 /// How many islands, one behind the other, wake in front of a blow at once. What sleeps further behind is a wall for this step.
@@ -27,7 +27,7 @@ impl World {
             if reach.found.is_empty() {
                 reach.find_reached(self.before());
             }
-            self.find_behind(&mut reach.found);
+            self.find_behind(&mut reach);
             let mut touched = std::mem::take(&mut self.sleep.touched);
             touched.clear();
             touched.extend(reach.found.iter().map(|found| found.island));
@@ -51,21 +51,23 @@ impl World {
 
     /// Adds the islands behind those that are `found`: of bodies that would be contacts of theirs, and that they may get to.
     /// All rows of them at once: each time that something wakes makes a list.
-    fn find_behind(&self, found: &mut Vec<Found>) {
+    fn find_behind(&self, reach: &mut Reach) {
+        let Reach { found, behind, seen, .. } = reach;
         Found::merge(found);
-        let mut seen: Vec<u32> = found.iter().map(|found| found.island).collect();
+        seen.clear();
+        seen.extend(found.iter().map(|found| found.island));
         let mut first = 0;
         for _ in 0..DEPTH {
-            let mut behind = Vec::new();
+            behind.clear();
             for from in &found[first..] {
-                self.find_next_to(from, &seen, &mut behind);
+                self.find_next_to(from, seen, behind);
             }
             if behind.is_empty() {
                 return;
             }
-            Found::merge(&mut behind);
+            Found::merge(behind);
             first = found.len();
-            found.append(&mut behind);
+            found.append(behind);
             seen.extend(found[first..].iter().map(|found| found.island));
             seen.sort_unstable();
         }

@@ -487,6 +487,22 @@ fn what_is_driven_stays_awake() {
     assert!(is_awake(&world, plank) && !is_awake(&world, aside));
 }
 
+/// Contract: a belt moves what lies on it, also one that is slower than what counts as rest. (Its riders fell asleep, and stayed where they were.)
+#[test]
+fn slow_belts_move_what_lies_on_them() {
+    for speed in [0.01f32, 0.03, 0.049] {
+        let mut world = World::new(Settings::default()).unwrap();
+        let material = Material { tangent_speed: speed, ..Material::default() };
+        let belt = BodyDesc::fixed(Shape::oriented_box(20.0, 0.5), Vec2::new(0.0, -0.5));
+        world.add_body(&BodyDesc { material, ..belt }).unwrap();
+        let rider = add(&mut world, crate_at(0.0, 0.0));
+        let start = state(&world, rider).position.x;
+        steps(&mut world, 600);
+        let way = (state(&world, rider).position.x - start).abs();
+        assert!((way / (10.0 * speed) - 1.0).abs() < 0.05, "{way} m in 10 s at {speed} m/s");
+    }
+}
+
 /// Contract: what stands on a kinematic body, or hangs from it, does not fall asleep while the host moves it by a target, or by hand, in each step; and it
 /// does when the host no longer moves it. (At the end of such a step the body's own velocity is 0: its riders slept, and were woken by the next call.)
 #[test]
@@ -510,13 +526,7 @@ fn what_a_host_carries_stays_awake() {
             let awake = [rider, hung].map(|body| is_awake(&world, body));
             assert_eq!(awake, [true; 2], "by hand: {by_hand}, {speed} m/s, step {step}");
         }
-        let place = world.body(lift).unwrap().position;
-        for _ in 0..300 {
-            if !by_hand {
-                world.set_kinematic_target(lift, place, 0.0).unwrap();
-            }
-            world.step();
-        }
+        steps(&mut world, 300);
         assert!(!is_awake(&world, rider), "by hand: {by_hand}, {speed} m/s");
     }
 }
