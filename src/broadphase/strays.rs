@@ -121,19 +121,22 @@ impl Strays {
 }
 
 impl Bounds {
-    /// Returns how far the bodies from `slot` on are out of their bounds, m: at most 0 for those that are not. `turned` is the angle, and the distance
-    /// of the furthest point from the centre, where there are bodies that turn.
+    /// Returns how far the bodies from `slot` on are out of their bounds, m: at most 0 for those that are not. `turned` is as in [`Bounds::left`].
     #[inline(always)]
-    pub(crate) fn excess<L: Lane>(&self, slot: usize, [x, y]: [L; 2], turned: Option<[L; 2]>) -> L {
-        let load = |column: &[f32]| L::load(&column[slot..]);
+    pub(crate) fn excess<L: Lane>(&self, slot: usize, [x, y]: [L; 2], turned: Option<[L; 3]>) -> L {
+        macro_rules! load {
+            ($column:ident) => {
+                L::load(&self.$column[slot..])
+            };
+        }
         let age = L::splat(self.age);
-        let moved_x = x - load(&self.built_x) - load(&self.frame_x) * age;
-        let moved_y = y - load(&self.built_y) - load(&self.frame_y) * age;
+        let moved_x = x - load!(built_x) - load!(frame_x) * age;
+        let moved_y = y - load!(built_y) - load!(frame_y) * age;
         let mut way = (moved_x * moved_x + moved_y * moved_y).sqrt();
-        if let Some([angle, arm]) = turned {
-            let used = (angle - load(&self.built_angle)).abs();
+        if let Some([angle, _, arm]) = turned {
+            let used = (angle - load!(built_angle)).abs();
             way = way + arm * used.min((L::splat(std::f32::consts::TAU) - used).abs());
         }
-        way - load(&self.leeway)
+        way - load!(leeway)
     }
 }

@@ -1,12 +1,13 @@
 //! The pair list of the next step, found at the end of this one.
 //!
-//! A new list has two halves that cost about the same: the order of space with the sweep, and the blocks of contacts. The end of a step
-//! knows whether the next step needs a new list. If so, the first half is done there and then, and the slowest step is as much faster as
-//! this half takes. The next step would find the same bodies at the same places, so no result changes: not one bit.
+//! A new list has three parts: the order of space, the sweep, and the blocks of contacts. The end of a step knows whether the next step
+//! needs a new list. If so, the bodies are put in order there and then, and so much of the sweep is done that both steps take about as long
+//! ([`LastList::part_ahead`](crate::broadphase::LastList::part_ahead)). The next step would find the same bodies at the same places, so no
+//! result changes: not one bit.
 //!
-//! The host does not see it. The bodies are put into their new order, the sweep runs, and they are put back
+//! The host does not see it. The bodies are put into their new order, the sweep runs over the first tiles, and they are put back
 //! ([`Bodies::change_order`](crate::body::Bodies::change_order)); the new order, its bounds and its pairs wait. Any call that could change them
-//! ([`World::record`]) makes them worthless, and this half is then paid for twice. So pairs are found ahead only after some steps without
+//! ([`World::record`]) makes them worthless, and this part is then paid for twice. So pairs are found ahead only after some steps without
 //! such a call: at first one, twice as many with each list that was found in vain, and half as many with each row of
 //! [`TRUSTED`] lists that were taken.
 
@@ -88,7 +89,8 @@ impl World {
         !looks_ahead(self.bodies.len) || self.list.holds()
     }
 
-    /// Reads the state of the list, and the bodies. If the next step needs a new list, finds its pairs.
+    /// Reads the state of the list, and the bodies. If the next step needs a new list, puts its order and the pairs of its first
+    /// tiles aside.
     pub(super) fn look_ahead(&mut self, crew: &Crew<'_>) {
         self.ahead.found = None;
         let calm =

@@ -195,10 +195,6 @@ fn finish_lanes<L: Lane>(
     }
     let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins);
     if left.bits() != 0 {
-        let turned = match turned {
-            Some([angle, _, arm]) => Some([angle, arm]),
-            None => None,
-        };
         let out = chunk.bounds.excess::<L>(slot, [new[0], new[1]], turned);
         note_left(chunk, slot, left.bits(), &values(L::select(left, out, zero)));
     }
