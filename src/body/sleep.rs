@@ -216,15 +216,19 @@ fn count_rest_range<L: Lane>(
         let mut calm = slow.and(moves);
         let jammed = slower(threshold * L::splat(JAMMED)).and(moves);
         if jammed.bits() & !slow.bits() != 0 {
-            // There may be fewer rows behind the last body than lanes.
-            let mut last = [Row::default(); MAX_WIDTH];
-            let mut rows = &movements[slot..];
-            if rows.len() < L::WIDTH {
-                last[..rows.len()].copy_from_slice(rows);
-                rows = &last;
-            }
-            let [x, y, turned, _] = load_rows::<L>(rows);
-            let has_moved = bodies.moved::<L>(slot, [x, y, turned], threshold * dt);
+            let rows = &movements[slot..];
+            let movement = if rows.len() >= L::WIDTH {
+                let [x, y, turned, _] = load_rows::<L>(rows);
+                [x, y, turned]
+            } else {
+                // The last rows are fewer than lanes.
+                let [mut x, mut y, mut turned] = [[0.0; MAX_WIDTH]; 3];
+                for (lane, row) in rows.iter().enumerate() {
+                    [x[lane], y[lane], turned[lane], _] = row.0;
+                }
+                [L::load(&x), L::load(&y), L::load(&turned)]
+            };
+            let has_moved = bodies.moved::<L>(slot, movement, threshold * dt);
             calm = calm.or(L::select(has_moved, zero, L::select(jammed, L::splat(1.0), zero)).gt(zero));
         }
         let time = L::select(calm, L::load(&rest[i..]) + dt, zero);
