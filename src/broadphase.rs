@@ -224,25 +224,15 @@ impl Bounds {
         turned: Option<[L; 3]>,
         margins: &Margins,
     ) -> L::Mask {
-        macro_rules! load {
-            ($column:ident) => {
-                L::load(&self.$column[slot..])
-            };
-        }
-        let (age, time_step) = (L::splat(self.age), L::splat(margins.time_step));
-        let (frame_x, frame_y) = (load!(frame_x), load!(frame_y));
-        let moved_x = pos[0] - load!(built_x) - frame_x * age;
-        let moved_y = pos[1] - load!(built_y) - frame_y * age;
+        let time_step = L::splat(margins.time_step);
+        let (frame_x, frame_y) = (L::load(&self.frame_x[slot..]), L::load(&self.frame_y[slot..]));
+        let [moved_x, moved_y] = self.moved(slot, pos);
         let next_x = moved_x + time_step * (vel[0] - frame_x);
         let next_y = moved_y + time_step * (vel[1] - frame_y);
-        let mut leeway = load!(leeway);
+        let mut leeway = L::load(&self.leeway[slot..]);
         let mut next_leeway = leeway + L::splat(margins.speculative);
         if let Some([angle, omega, arm]) = turned {
-            // The difference modulo a turn: both angles are within half a turn of 0.
-            let (half, whole) = (L::splat(std::f32::consts::PI), L::splat(std::f32::consts::TAU));
-            let angle = angle - load!(built_angle);
-            let angle = L::select(angle.gt(half), angle - whole, angle);
-            let angle = L::select(angle.lt(-half), angle + whole, angle);
+            let angle = self.turned(slot, angle);
             leeway = leeway - arm * angle.abs();
             next_leeway = next_leeway - arm * (angle + time_step * omega).abs();
         }
@@ -255,6 +245,38 @@ impl Bounds {
         // Bodies that have turned too far for any leeway have left, too.
         let zero = L::splat(0.0);
         gone.or(leeway.lt(zero)).or(next_leeway.lt(zero))
+    }
+
+    /// Returns how far bodies are from where they were when the bounds were made, against their frames.
+    #[inline(always)]
+    fn moved<L: Lane>(&self, slot: usize, [x, y]: [L; 2]) -> [L; 2] {
+        macro_rules! load {
+            ($column:ident) => {
+                L::load(&self.$column[slot..])
+            };
+        }
+        let age = L::splat(self.age);
+        [x - load!(built_x) - load!(frame_x) * age, y - load!(built_y) - load!(frame_y) * age]
+    }
+
+    /// Returns by which angles bodies have turned since then, modulo a turn: both angles are within half a turn of 0.
+    #[inline(always)]
+    fn turned<L: Lane>(&self, slot: usize, angle: L) -> L {
+        let (half, whole) = (L::splat(std::f32::consts::PI), L::splat(std::f32::consts::TAU));
+        let angle = angle - L::load(&self.built_angle[slot..]);
+        let angle = L::select(angle.gt(half), angle - whole, angle);
+        L::select(angle.lt(-half), angle + whole, angle)
+    }
+
+    /// Returns how far bodies are out of their bounds, m: at most 0 for those that are not. `turned` is as in [`Bounds::left`].
+    #[inline(always)]
+    pub(crate) fn excess<L: Lane>(&self, slot: usize, pos: [L; 2], turned: Option<[L; 3]>) -> L {
+        let [x, y] = self.moved(slot, pos);
+        let mut way = (x * x + y * y).sqrt();
+        if let Some([angle, _, arm]) = turned {
+            way = way + arm * self.turned(slot, angle).abs();
+        }
+        way - L::load(&self.leeway[slot..])
     }
 
     /// Ages the bounds by a step. Returns false if they do not hold for another step.

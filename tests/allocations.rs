@@ -193,6 +193,41 @@ fn removed_bodies_are_forgotten() {
     assert!(held.iter().skip(3).all(|&bytes| bytes <= held[2] + held[2] / 2), "{held:?}");
 }
 
+/// A gas whose bodies fall asleep and are struck awake all the time, more and more of them: some 10 of 1,000 steps allocate, all of them for more in one
+/// step than ever before. (When the search behind a blow had no memory of its own, 314 did.)
+fn waking_hardly_allocates() {
+    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    let wall = |normal: Vec2| BodyDesc::fixed(Shape::half_space(normal, -20.0), Vec2::ZERO);
+    [Vec2::X, -Vec2::X, Vec2::Y, -Vec2::Y]
+        .into_iter()
+        .for_each(|normal| _ = world.add_body(&wall(normal)).unwrap());
+    let material = Material { restitution: 1.0, ..Material::default() };
+    for place in 0..800 {
+        let turn = Vec2::from_angle(2.4 * place as f32);
+        let place = Vec2::new((place % 40) as f32 - 19.5, 2.0 * (place / 40) as f32 - 19.0);
+        let circle =
+            BodyDesc { material, velocity: 4.0 * turn, ..BodyDesc::dynamic(Shape::circle(0.2), place) };
+        world.add_body(&circle).unwrap();
+    }
+    let (mut most, mut spoilt, mut woken) = ([0; 3], Vec::new(), 0);
+    for step in 0..3_000 {
+        let before = CALLS.load(Ordering::Relaxed);
+        world.step();
+        let calls = CALLS.load(Ordering::Relaxed) - before;
+        let now = [world.asleep_count(), world.telemetry().sleeping_islands, world.pair_count()];
+        let more = now.iter().zip(&most).any(|(now, most)| now > most);
+        (0..3).for_each(|i| most[i] = most[i].max(now[i]));
+        if step >= 2_000 {
+            woken += usize::from(!world.wake_events().is_empty());
+            if calls > 0 && !more {
+                spoilt.push((step, calls));
+            }
+        }
+    }
+    assert!(woken > 100, "bodies woke in {woken} steps");
+    assert!(spoilt.len() <= 12, "{woken} wakes: (step, allocations) {spoilt:?}");
+}
+
 /// Ten boxes that lie on a floor.
 fn small_world() -> World {
     let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
@@ -478,6 +513,7 @@ fn warm_steps_allocate_nothing() {
     edits_in_bulk_allocate_nothing();
     events_allocate_nothing();
     resting_worlds_allocate_nothing();
+    waking_hardly_allocates();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});
     moving_worlds_allocate_nothing("time step", 120, 120, |world, step| {
         let times = [1.0 / 60.0, 1.0 / 50.0, 1.0 / 90.0];

@@ -202,7 +202,7 @@ fn grow_range<L: Lane>(range: Range<usize>, growing: &mut Growing<'_>) {
     let banded = bands.banded.clamp(range.start, range.end) - range.start;
     let order = &bands.order[range.start..][..banded];
     let known = bands.memory.grown.len();
-    // Checked here once for all columns: a check of each took half of the time.
+    // Checked here once for all columns: a check of each place took a third of the instructions.
     assert!(order.iter().fold(true, |all, &old| all & ((old as usize) < known)), "an order of slots");
     for_lanes!(banded, L, grow_banded(order, range.start, growing; i));
     for_lanes!(range.len() - banded, L, grow_large(range.start + banded, banded, growing; i));

@@ -53,7 +53,7 @@ impl Broadphase {
     }
 
     /// The last of these, in which all bodies stand still now. (In a snapshot they may not.)
-    pub(crate) fn known_still(&self, bodies: &Bodies) -> Range<usize> {
+    pub(crate) fn still_now(&self, bodies: &Bodies) -> Range<usize> {
         let slots = self.still(bodies);
         let moves = |kind: &Kind| !kind.stands_still() || kind.shape() == ShapeKind::HalfSpace;
         let last = bodies.columns.kind[slots.clone()].iter().rposition(moves);

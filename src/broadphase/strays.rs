@@ -5,9 +5,8 @@
 //! each body is out of its bounds. If a body is not far out, queries grow every box that they look up by that distance.
 //! The few bodies that are far out (struck, thrown, put elsewhere by hand) are tested one by one.
 
-use super::Bounds;
 use crate::base::room::like;
-use crate::lane::{Lane, Values};
+use crate::lane::Values;
 
 /// So many bodies may be far out, and one more for each `SHARE` bodies of the world.
 const FEW: usize = 64;
@@ -117,26 +116,5 @@ impl Strays {
 
     pub(crate) fn contains(&self, slot: usize) -> bool {
         !self.slots.is_empty() && self.slots.binary_search(&(slot as u32)).is_ok()
-    }
-}
-
-impl Bounds {
-    /// Returns how far the bodies from `slot` on are out of their bounds, m: at most 0 for those that are not. `turned` is as in [`Bounds::left`].
-    #[inline(always)]
-    pub(crate) fn excess<L: Lane>(&self, slot: usize, [x, y]: [L; 2], turned: Option<[L; 3]>) -> L {
-        macro_rules! load {
-            ($column:ident) => {
-                L::load(&self.$column[slot..])
-            };
-        }
-        let age = L::splat(self.age);
-        let moved_x = x - load!(built_x) - load!(frame_x) * age;
-        let moved_y = y - load!(built_y) - load!(frame_y) * age;
-        let mut way = (moved_x * moved_x + moved_y * moved_y).sqrt();
-        if let Some([angle, _, arm]) = turned {
-            let used = (angle - load!(built_angle)).abs();
-            way = way + arm * used.min((L::splat(std::f32::consts::TAU) - used).abs());
-        }
-        way - load!(leeway)
     }
 }

@@ -50,8 +50,6 @@ pub(crate) struct Bonds<'a> {
     pub links: &'a Links,
     pub hulls: &'a Hulls,
     pub hull_solver: &'a HullSolver,
-    /// The bodies that the host has moved since the last step, or that went to a target in it, sorted.
-    pub stirred: &'a [BodyHandle],
 }
 
 impl Bonds<'_> {
@@ -124,6 +122,8 @@ pub(crate) struct AtRest<'a> {
     pub is_moved: &'a dyn Fn(usize) -> bool,
     /// How far bodies may overlap that rest, m.
     pub deepest: f32,
+    /// The bodies that the host has moved since the last step, or that went to a target in it, sorted.
+    pub stirred: &'a [BodyHandle],
 }
 
 fn is_awake(bodies: &Bodies, slot: usize) -> bool {
@@ -183,10 +183,7 @@ impl Islands {
     fn bind(&mut self, bonds: &Bonds<'_>) {
         let bodies = bonds.bodies;
         let c = &bodies.columns;
-        let driven = |slot: usize| {
-            [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
-                || bonds.stirred.binary_search(&c.handle[slot]).is_ok()
-        };
+        let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
         let Islands { sets, restless, .. } = self;
         sets.reset(bodies.len);
         restless.clear();
@@ -198,17 +195,24 @@ impl Islands {
             (false, true) => restless[b] |= driven(a),
             (false, false) => {}
         });
-        if bodies.any_rough {
-            // What lay on a belt of less than the threshold fell asleep, and no longer moved.
-            bonds.contacts.visit_belts(|a, b| (restless[a], restless[b]) = (true, true));
-        }
     }
 
     /// Marks the bodies that are moved, those that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an
     /// island that was held held all of them, what fell beside a body on a shelf and touched it slept in the air.)
-    fn find_restless(&mut self, bonds: &Bonds<'_>, AtRest { weight, is_moved, deepest }: AtRest<'_>) {
+    fn find_restless(&mut self, bonds: &Bonds<'_>, rest: AtRest<'_>) {
+        let AtRest { weight, is_moved, deepest, stirred } = rest;
         let bodies = bonds.bodies;
         let Islands { holding, restless, held, weights, .. } = self;
+        if bodies.any_rough {
+            // What lay on a belt of less than the threshold fell asleep, and no longer moved.
+            bonds.contacts.visit_belts(|a, b| (restless[a], restless[b]) = (true, true));
+        }
+        if !stirred.is_empty() {
+            let is_stirred = |slot: usize| stirred.binary_search(&bodies.columns.handle[slot]).is_ok();
+            bonds.visit(|a, b| {
+                (restless[a], restless[b]) = (restless[a] | is_stirred(b), restless[b] | is_stirred(a))
+            });
+        }
         if deepest.is_finite() {
             bonds.contacts.visit_near(|[a, b], gap| {
                 let is_deep = gap < -deepest;

@@ -110,7 +110,8 @@ impl World {
         let World { ahead: Ahead { broadphase: next, .. }, broadphase, bodies, contacts, .. } = self;
         next.follow(broadphase);
         next.exchange_memory(broadphase);
-        search.begin(next, bodies, contacts, crew);
+        search.order(next, bodies, crew);
+        contacts.search(next, bodies, 0..next.tiles_ahead, self.level, crew);
         next.exchange_memory(broadphase);
         bodies.change_order();
         // What grew here grows in the present list, too: otherwise another step would allocate for it.

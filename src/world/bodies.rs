@@ -286,12 +286,12 @@ impl World {
             (pose.0[0], pose.0[1]) = (0.0, 0.0);
         }
         self.displaced(slot);
-        self.note_stirred(slot);
     }
 
     /// Notes that a body, or a part of it, is not where its bounds are.
     pub(super) fn displaced(&mut self, slot: usize) {
-        self.note_placed(slot);
+        self.note_wall(slot);
+        self.note_stirred(slot);
         self.note_move(slot);
         self.broadphase.strays.displace(slot);
     }

@@ -22,7 +22,7 @@ use super::edits::most_edits;
 use crate::body::Bodies;
 use crate::broadphase::crowd::scatter;
 use crate::broadphase::{Broadphase, LastList, Margins};
-use crate::contacts::{Contacts, List};
+use crate::contacts::List;
 use crate::crew::Crew;
 use crate::isa::Level;
 use crate::settings::Settings;
@@ -86,16 +86,9 @@ impl Search {
         }
     }
 
-    /// Puts the bodies into the order of space and finds the pairs of the tiles that may be searched ahead.
-    pub(super) fn begin(
-        &self,
-        broadphase: &mut Broadphase,
-        bodies: &mut Bodies,
-        contacts: &mut Contacts,
-        crew: &Crew<'_>,
-    ) {
+    /// Puts the bodies into the order of space.
+    pub(super) fn order(&self, broadphase: &mut Broadphase, bodies: &mut Bodies, crew: &Crew<'_>) {
         broadphase.order(bodies, &self.margins, &self.last, self.expects_bodies, self.level, crew);
-        contacts.search(broadphase, bodies, 0..broadphase.tiles_ahead, self.level, crew);
     }
 }
 
@@ -157,18 +150,20 @@ impl World {
     /// Runs when the list is void. Reads positions, shapes and velocities. Writes the bodies' order, the margins and
     /// the pairs, or takes over those that the last step found ahead.
     pub(super) fn find_pairs(&mut self, crew: &Crew<'_>) {
-        if self.take_ahead() {
+        let searched = if self.take_ahead() {
             self.bodies.change_order();
             std::mem::swap(&mut self.broadphase, &mut self.ahead.broadphase);
             self.broadphase.exchange_memory(&mut self.ahead.broadphase);
             self.bodies.take_pushes(&self.broadphase.bands.order);
+            self.broadphase.tiles_ahead
         } else {
             let search = Search::of(self);
             self.contacts.end_list();
-            search.begin(&mut self.broadphase, &mut self.bodies, &mut self.contacts, crew);
-        }
+            search.order(&mut self.broadphase, &mut self.bodies, crew);
+            0
+        };
         let World { contacts, broadphase, bodies, level, .. } = self;
-        contacts.search(broadphase, bodies, broadphase.tiles_ahead..broadphase.tiles.len(), *level, crew);
+        contacts.search(broadphase, bodies, searched..broadphase.tiles.len(), *level, crew);
         contacts.search_far(broadphase, bodies);
         self.make_room_ahead();
         self.contacts.begin_list(&self.broadphase, &self.bodies);

@@ -194,7 +194,6 @@ impl World {
             links: &self.links,
             hulls: &self.hulls,
             hull_solver: &self.hull_solver,
-            stirred: &self.sleep.stirred,
         }
     }
 
@@ -246,8 +245,8 @@ impl World {
         }
     }
 
-    /// Notes that a body is elsewhere, is new, or has another shape or filter. If nothing moves it, it has no pairs with sleeping
-    /// bodies that would tell that it touches them.
+    /// Notes that a body is new, or has another filter. If nothing moves it, it has no pairs with sleeping bodies that would tell
+    /// that it touches them.
     pub(super) fn note_placed(&mut self, slot: usize) {
         self.note_wall(slot);
         if self.bodies.asleep_count > 0 {
@@ -255,12 +254,12 @@ impl World {
         }
     }
 
-    /// Notes that a body is elsewhere. If nothing moves it, what touches it in the next step is not at rest there.
+    /// Notes that a body is elsewhere, or has another shape. If nothing moves it, it wakes what it touches, as in
+    /// [`World::note_placed`], and what touches it in the next step is not at rest there.
     pub(super) fn note_stirred(&mut self, slot: usize) {
         let counts = self.settings.sleep || self.bodies.asleep_count > 0;
-        let (body, placed) = (self.bodies.handle(slot), &mut self.sleep.placed);
-        if counts && self.bodies.columns.inv_mass[slot] == 0.0 && placed.last() != Some(&body) {
-            placed.push(body);
+        if counts && self.bodies.columns.inv_mass[slot] == 0.0 {
+            self.sleep.placed.push(self.bodies.handle(slot));
         }
     }
 
@@ -351,6 +350,11 @@ impl World {
             self.wake_islands(touched);
         }
         std::mem::swap(&mut self.sleep.stirred, &mut placed);
+        // What goes to a target has no velocity any more when bodies that have come to rest are looked for.
+        let c = &self.bodies.columns;
+        let aimed = self.bodies.own.targets().filter_map(|(index, _)| self.bodies.slot_at(index));
+        let aimed = aimed.filter(|&slot| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]);
+        self.sleep.stirred.extend(aimed.map(|slot| c.handle[slot]));
         self.sleep.stirred.sort_unstable();
         placed.clear();
         self.sleep.placed = placed;
@@ -442,8 +446,8 @@ impl World {
         // What the projection solver pushes apart has no speed of its own: crowded circles fell asleep with overlaps of 0.4 m.
         let is_soft = self.settings.solver == Solver::Soft;
         let deepest = if is_soft { f32::INFINITY } else { 8.0 * self.settings.slop };
-        let rest =
-            AtRest { weight: &|slot| self.weight(slot), is_moved: &|slot| self.is_moved(slot), deepest };
+        let (weight, is_moved) = (&|slot| self.weight(slot), &|slot| self.is_moved(slot));
+        let rest = AtRest { weight, is_moved, deepest, stirred: &self.sleep.stirred };
         let is_ready = |slot: usize| self.bodies.is_ready(slot, &self.settings);
         finder.find(&self.bonds(), Some(&is_ready), Some(rest));
         let sleepers = finder.body_count();

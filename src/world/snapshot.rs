@@ -332,7 +332,7 @@ impl World {
     fn show_restored(&mut self) {
         let tiles = self.contacts.tiles().len();
         let built = self.broadphase.built;
-        self.bodies.set_still(self.broadphase.known_still(&self.bodies));
+        self.bodies.set_still(self.broadphase.still_now(&self.bodies));
         self.solver.mirror.show(&self.bodies, &self.settings, built, built + tiles + 1);
     }
 }

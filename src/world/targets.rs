@@ -39,10 +39,6 @@ impl World {
             let (way, turn) = self.way_to(slot, target);
             let c = &mut self.bodies.columns;
             (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (way.x / dt, way.y / dt, turn / dt);
-            if way != Vec2::ZERO || turn != 0.0 {
-                // Its velocity is 0 again when the bodies that come to rest are looked for.
-                self.note_stirred(slot);
-            }
             self.unchecked = true;
         }
         self.bodies.own.put_targets(targets);

@@ -490,44 +490,60 @@ fn what_is_driven_stays_awake() {
 /// Contract: a belt moves what lies on it, also one that is slower than what counts as rest. (Its riders fell asleep, and stayed where they were.)
 #[test]
 fn slow_belts_move_what_lies_on_them() {
-    for speed in [0.01f32, 0.03, 0.049] {
+    let shapes = [
+        Shape::oriented_box(0.25, 0.25),
+        Shape::aabb(0.25, 0.25),
+        Shape::capsule(0.25, 0.25),
+        Shape::polygon(&[Vec2::new(-0.5, -0.25), Vec2::new(0.5, -0.25), Vec2::new(0.0, 0.5)]).unwrap(),
+    ];
+    for (speed, shape) in [0.01f32, 0.03, 0.049].into_iter().flat_map(|v| shapes.map(|shape| (v, shape))) {
         let mut world = World::new(Settings::default()).unwrap();
         let material = Material { tangent_speed: speed, ..Material::default() };
         let belt = BodyDesc::fixed(Shape::oriented_box(20.0, 0.5), Vec2::new(0.0, -0.5));
         world.add_body(&BodyDesc { material, ..belt }).unwrap();
-        let rider = add(&mut world, crate_at(0.0, 0.0));
+        let rider = add(&mut world, BodyDesc::dynamic(shape, Vec2::new(0.0, 0.25)));
         let start = state(&world, rider).position.x;
         steps(&mut world, 600);
         let way = (state(&world, rider).position.x - start).abs();
-        assert!((way / (10.0 * speed) - 1.0).abs() < 0.05, "{way} m in 10 s at {speed} m/s");
+        assert!((way / (10.0 * speed) - 1.0).abs() < 0.05, "{shape:?}: {way} m in 10 s at {speed} m/s");
+        world.sleep_body(rider).unwrap();
+        assert!(!is_awake(&world, rider), "a hand puts {shape:?} to sleep");
     }
 }
 
-/// Contract: what stands on a kinematic body, or hangs from it, does not fall asleep while the host moves it by a target, or by hand, in each step; and it
-/// does when the host no longer moves it. (At the end of such a step the body's own velocity is 0: its riders slept, and were woken by the next call.)
+/// Contract: what stands on a kinematic body, or hangs from it, does not fall asleep while the host moves or turns it by a target, or by hand, in each
+/// step; it may be put to sleep, and does so by itself when the host no longer moves it. (At the end of such a step the body's own velocity is 0: its
+/// riders slept, and were woken by the next call.)
 #[test]
 fn what_a_host_carries_stays_awake() {
-    for (by_hand, speed) in [(false, 0.005f32), (false, 0.04), (true, 0.04)] {
+    for (how, speed) in [(0, 0.005f32), (0, 0.04), (1, 0.04), (2, 0.01)] {
         let mut world = World::new(Settings::default()).unwrap();
-        let lift = world.add_body(&BodyDesc::kinematic(Shape::aabb(2.0, 0.5), Vec2::ZERO)).unwrap();
+        let lift = world.add_body(&BodyDesc::kinematic(Shape::oriented_box(2.0, 0.5), Vec2::ZERO)).unwrap();
         let square = |x: f32, y: f32| BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(x, y));
         let rider = add(&mut world, square(0.0, 1.0));
         let hung = add(&mut world, square(5.0, -2.0));
         let rod = JointDesc::distance(lift, hung, Vec2::new(5.0, 0.0), Vec2::ZERO, 2.0);
         world.add_joint(&rod).unwrap();
         for step in 1..=300 {
-            let place = Vec2::new(0.0, speed * step as f32 / 60.0);
-            if by_hand {
-                world.set_position(lift, place).unwrap();
-            } else {
-                world.set_kinematic_target(lift, place, 0.0).unwrap();
+            let way = speed * step as f32 / 60.0;
+            match how {
+                0 => world.set_kinematic_target(lift, Vec2::new(0.0, way), 0.0).unwrap(),
+                1 => world.set_position(lift, Vec2::new(0.0, way)).unwrap(),
+                _ => world.set_angle(lift, way).unwrap(),
             }
             world.step();
             let awake = [rider, hung].map(|body| is_awake(&world, body));
-            assert_eq!(awake, [true; 2], "by hand: {by_hand}, {speed} m/s, step {step}");
+            assert_eq!(awake, [true; 2], "way {how}, {speed} a second, step {step}");
         }
+        let mut copy = world.clone();
+        for world in [&mut world, &mut copy] {
+            world.sleep_body(rider).unwrap();
+            assert!(!is_awake(world, rider));
+        }
+        assert_eq!(world.state_hash(), copy.state_hash());
+        world.wake_body(rider).unwrap();
         steps(&mut world, 300);
-        assert!(!is_awake(&world, rider), "by hand: {by_hand}, {speed} m/s");
+        assert!(!is_awake(&world, rider), "way {how}, {speed} a second");
     }
 }
 
