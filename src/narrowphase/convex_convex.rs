@@ -322,11 +322,14 @@ fn clip<L: Lane, const N: usize>(
     let clipping = Clipping::new(a, b, of_a, of_b);
     let along = clipping.along();
     let [mut low_point, mut high_point] = clipping.ends(&along);
+    // The ends of a part without length are one point, the deeper one: on an almost upright edge their heights may differ.
+    let short = (along.clipped_high - along.clipped_low).lt(L::splat(TOGETHER));
+    let deeper = short.and(high_point.separation.lt(low_point.separation));
+    low_point = select_point(deeper, high_point, low_point);
     let corner = clipping.corner(&along, corners);
     low_point = select_point(corner.beside, corner.end_point, low_point);
     low_point = select_point(corner.is_nearest, corner.point, low_point);
-    let second_missing =
-        (along.clipped_high - along.clipped_low).lt(L::splat(TOGETHER)).or(corner.is_nearest);
+    let second_missing = short.or(corner.is_nearest);
     high_point.separation = L::select(second_missing, none, high_point.separation);
     if !corners {
         low_point.separation = L::select(corner.beside, none, low_point.separation);
