@@ -268,7 +268,7 @@ impl Bodies {
                     let half = if shape == ShapeKind::Compound {
                         compounds[outline[slot] as usize].bounds(turn)
                     } else {
-                        outlines.outline(outline[slot]).bounds(turn, Vec2::ZERO)
+                        outlines.bounds(outline[slot], shape, turn)
                     };
                     (ext_x[i], ext_y[i]) = half.into();
                 }

@@ -31,9 +31,8 @@ pub(crate) struct ShapeRef {
     pub kind: ShapeKind,
     /// Its row in the rows by shape: the body's slot, or the part's row.
     pub row: u32,
-    /// The first row of its outline.
-    pub outline_row: u32,
-    pub vertices: usize,
+    /// The number of its outline; 0 for a shape without one.
+    pub outline: u32,
     /// The radius of its rounding.
     pub radius: f32,
     /// Distance from its centre to its furthest point.
@@ -59,36 +58,34 @@ impl ShapeRef {
         let c = &bodies.columns;
         let (kind, outline, material) = (c.kind[slot].shape(), c.outline[slot], c.material[slot]);
         let row = slot as u32;
-        if outline != NO_OUTLINE {
-            let outline_row = Outlines::first_row(outline);
-            let (radius, vertices) = bodies.outlines.rounding(outline);
-            let reach =
-                if kind.turns() { c.furthest[slot] } else { bodies.outlines.outline(outline).reach() };
-            return ShapeRef { kind, row, outline_row, vertices, radius, reach, material };
-        }
+        let outline = if outline == NO_OUTLINE { 0 } else { outline };
         let round = matches!(kind, ShapeKind::Circle | ShapeKind::Particle);
-        let radius = if round { c.ext_x[slot] } else { 0.0 };
+        let radius = if round { c.ext_x[slot] } else { bodies.outlines.rounding(outline) };
         let reach = match kind {
             ShapeKind::HalfSpace => EVERYWHERE,
             ShapeKind::Aabb => Vec2::new(c.ext_x[slot], c.ext_y[slot]).length(),
+            _ if kind.turns() => c.furthest[slot],
             _ => radius,
         };
-        ShapeRef { kind, row, outline_row: 0, vertices: 1, radius, reach, material }
+        ShapeRef { kind, row, outline, radius, reach, material }
     }
 
     #[inline(never)]
     fn of_part(bodies: &Bodies, slot: usize, part: u8) -> ShapeRef {
         let placed = &bodies.parts(slot)[usize::from(part)];
-        let (radius, vertices) = bodies.outlines.rounding(placed.outline);
         ShapeRef {
             kind: placed.part.shape.kind(),
             row: bodies.part_row(slot) + u32::from(part),
-            outline_row: Outlines::first_row(placed.outline),
-            vertices,
-            radius,
+            outline: placed.outline,
+            radius: bodies.outlines.rounding(placed.outline),
             reach: placed.reach,
             material: placed.material,
         }
+    }
+
+    /// The first row of its outline.
+    pub(crate) fn outline_row(&self) -> u32 {
+        Outlines::first_row(self.outline)
     }
 }
 
@@ -226,7 +223,7 @@ pub(super) fn box_of(bodies: &Bodies, slot: usize) -> ([f32; 2], f32) {
     if outline == NO_OUTLINE {
         return ([x, y], 0.0);
     }
-    let rounding = bodies.outlines.rounding(outline).0;
+    let rounding = bodies.outlines.rounding(outline);
     let half = if shape.turns() { bodies.outlines.half_extents(outline).into() } else { [x, y] };
     (half, rounding)
 }

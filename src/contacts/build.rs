@@ -42,6 +42,7 @@ use crate::base::room::{make_room, refill};
 use crate::body::Bodies;
 use crate::broadphase::shapes::ShapeRef;
 use crate::broadphase::sweep::Pair;
+use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::material::{Mix, Mixed, Mixing};
 use crate::narrowphase::{KINDS, NO_CONTACT, PairKind};
@@ -375,7 +376,8 @@ impl Build<'_> {
         let info = &mut tile.info[block];
         info.touched |= u16::from(carried.touching) << lane;
         let Some(shapes) = shapes else { return };
-        info.capacity |= needs(&shapes[0]) | needs(&shapes[1]);
+        let table = &self.bodies.outlines;
+        info.capacity |= needs(&shapes[0], table) | needs(&shapes[1], table);
         let place = info.manifold as usize;
         let manifold = &mut tile.manifold[place];
         let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
@@ -385,8 +387,8 @@ impl Build<'_> {
         let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
         manifold.shape_a.set(lane, shapes[0].row, rows);
         manifold.shape_b.set(lane, shapes[1].row, rows);
-        manifold.outline_a.set(lane, shapes[0].outline_row, outlines);
-        manifold.outline_b.set(lane, shapes[1].outline_row, outlines);
+        manifold.outline_a.set(lane, shapes[0].outline_row(), outlines);
+        manifold.outline_b.set(lane, shapes[1].outline_row(), outlines);
         manifold.feature[0][lane] = manifold_carried.feature[0];
         manifold.feature[1][lane] = manifold_carried.feature[1];
         manifold.second.normal_impulse[lane] = manifold_carried.normal_impulse;
@@ -467,13 +469,15 @@ fn rolling_radius([a, b]: &[ShapeRef; 2]) -> f32 {
 }
 
 /// Returns what a shape asks of the kernel of its block, see [`BlockInfo::capacity`].
-fn needs(shape: &ShapeRef) -> u8 {
+fn needs(shape: &ShapeRef, outlines: &Outlines) -> u8 {
     match shape.kind {
         ShapeKind::Circle | ShapeKind::Particle | ShapeKind::HalfSpace => 0,
         ShapeKind::Aabb | ShapeKind::Box => 1,
-        _ if shape.vertices <= 2 => 2,
-        _ if shape.vertices <= 4 => 4,
-        _ => 8,
+        _ => match outlines.size(shape.outline)[3] as u8 {
+            ..=2 => 2,
+            3..=4 => 4,
+            _ => 8,
+        },
     }
 }
 

@@ -85,7 +85,7 @@ impl CandidateRuns {
 fn part_of(bodies: &Bodies, slot: u32, part: u8) -> (u32, f32) {
     let slot = slot as usize;
     let placed = &bodies.parts(slot)[usize::from(part)];
-    (bodies.part_row(slot) + u32::from(part), bodies.outlines.rounding(placed.outline).0)
+    (bodies.part_row(slot) + u32::from(part), bodies.outlines.rounding(placed.outline))
 }
 
 impl Build<'_> {

@@ -16,7 +16,6 @@ use crate::body::{Bodies, Motion, Still};
 use crate::broadphase::shape_row;
 use crate::crew::CHUNK;
 use crate::crew::{Crew, SharedSlice};
-use crate::geometry::outline::Outlines;
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
@@ -263,8 +262,7 @@ impl Mirror {
                 let [x, y, cos, sin] = self.placement[slot].0;
                 let (offset, (part_sin, part_cos)) = Compound::place(placed, (sin, cos));
                 let (x, y) = (x + offset.x, y + offset.y);
-                let [half_x, half_y, radius, count] =
-                    bodies.outlines.rows[Outlines::first_row(placed.outline) as usize].0;
+                let [half_x, half_y, radius, count] = bodies.outlines.size(placed.outline);
                 let size = if count > 1.5 { [half_x, half_y] } else { [radius; 2] };
                 self.shape[row] = Row([x, y, size[0], size[1]]);
                 self.placement[row] = Row([x, y, part_cos, part_sin]);
@@ -319,7 +317,7 @@ fn fill_placements_range<L: Lane>(
     for (row, slot) in shape.iter_mut().zip(range) {
         let kind = c.kind[slot].shape();
         if kind.turns() && kind != ShapeKind::Compound {
-            let [half_x, half_y, ..] = bodies.outlines.rows[Outlines::first_row(c.outline[slot]) as usize].0;
+            let [half_x, half_y, ..] = bodies.outlines.size(c.outline[slot]);
             (row.0[2], row.0[3]) = (half_x, half_y);
         }
     }

@@ -287,8 +287,8 @@ impl OtherPair {
         let other = match shape.kind {
             ShapeKind::Circle | ShapeKind::Particle => Other::Round(shape.radius),
             ShapeKind::Aabb => Other::Box(Vec2::new(c.ext_x[slot], c.ext_y[slot])),
-            ShapeKind::ChainSegment => Other::Chain(rows(shape.outline_row)),
-            _ => Other::Outline(rows(shape.outline_row)),
+            ShapeKind::ChainSegment => Other::Chain(rows(shape.outline_row())),
+            _ => Other::Outline(rows(shape.outline_row())),
         };
         let corners = &hull.corners(pose)[..hull.count];
         let centre = corners.iter().sum::<Vec2>() / hull.count as f32;
