@@ -227,7 +227,7 @@ impl Before {
             + 1e-5 * (before.potential_scale + meant.potential_scale)
             + 0.5 * mass * push * push
             + weight * push * dt
-            + self.warm_start * (self.warm_start + (2.0 * before.kinetic).sqrt());
+            + self.warm_start * (self.warm_start + (2.0 * before.kinetic).sqrt() + push * mass.sqrt());
         let gained = meant.kinetic + meant.potential - before.kinetic - before.potential;
         assert!(
             gained <= slack + 1e-30,
