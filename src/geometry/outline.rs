@@ -241,8 +241,8 @@ fn key(shape: &Shape, outline: &Outline) -> Key {
 pub(crate) struct Outlines {
     pub(crate) rows: Vec<Row>,
     /// The first row of each outline once more: half extents are read for all bodies in each step, and for all pairs of a new list.
-    /// (Where each body has an outline of its own, the rows are in no cache: 20,000 boxes in a pit took 9 % longer, by mean and in the
-    /// slowest steps.)
+    /// (Where each body has an outline of its own, the rows are in no cache: 20,000 boxes in a pit took 5 % longer by mean, and while they
+    /// fell 6 %: `docs/performance.md`.)
     sizes: Vec<Row>,
     shapes: Vec<Shape>,
     outlines: Vec<Outline>,

@@ -31,7 +31,10 @@ const SLIP: f32 = 10.0;
 /// A body that is pushed by this many times its weight for one substep does not slide yet.
 const PUSHED: f32 = 4.0;
 
-/// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
+/// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default. (A box on several pieces of a
+/// chain has as many contacts, and one that slides passes its load on to the others: at 0.97 of the static limit, with half as large a dynamic coefficient,
+/// 39 of 40 slide. With 4 in place of 0.5 those that are put down hold with the soft solver. Those that land from 5 cm still slide, as do 15 of 20 with the
+/// projection solver: these need one friction for all contacts of a body with what stands still.)
 const CREEP: f32 = 0.5;
 
 /// The overlap, in slops, up to which an impact of several contacts with a wall is no push-out.

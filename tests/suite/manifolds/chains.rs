@@ -145,6 +145,22 @@ fn segments_by_hand() {
     }
 }
 
+/// Where an edge lies over another by less than a micrometre, the contact is its deeper end. (An almost upright capsule of a few millimetres beside a
+/// segment's end: its higher end was taken.)
+#[test]
+fn edges_almost_beside_each_other_touch_at_the_deeper_end() {
+    let base = Shape::ChainSegment { half_length: 0.002_956_911_2, before: None, after: None };
+    let rod = Shape::capsule(0.001_264_519, 0.004_361_997);
+    let place = Vec2::new(0.000_969_738_4, 0.004_416_452_7);
+    let pair = [
+        body(base, BodyType::Static, Vec2::ZERO, -5.447_678_6),
+        body(rod, BodyType::Dynamic, place, 2.545_946),
+    ];
+    for isa in [Isa::Scalar, Isa::Auto] {
+        check_segments(&[pair], isa).unwrap();
+    }
+}
+
 /// Contacts that a segment does not answer for, and contacts that are turned, missing or displaced, are not accepted.
 #[test]
 fn wrong_contacts_with_segments_are_seen() {

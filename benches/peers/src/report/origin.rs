@@ -31,12 +31,8 @@ impl Origin {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let cpu_info = read("/proc/cpuinfo");
         let cpu = cpu_info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-        let mut command = "cd benches/peers && cargo run --release".to_owned();
-        if !arguments.is_empty() {
-            write!(command, " -- {}", arguments.join(" ")).expect("writing to a string");
-        }
         Origin {
-            command,
+            command: command(arguments),
             commit: commit(),
             cpu: cpu.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -84,6 +80,21 @@ impl Origin {
     }
 }
 
+/// The command with these arguments. Where the report went on this machine does not matter on the next one.
+fn command(arguments: &[String]) -> String {
+    let mut command = "cd benches/peers && cargo run --release".to_owned();
+    let (mut separator, mut is_place) = (" --", false);
+    for argument in arguments {
+        let is_out = argument == "--out";
+        if !is_out && !is_place && !argument.starts_with("--out=") {
+            write!(command, "{separator} {argument}").expect("writing to a string");
+            separator = "";
+        }
+        is_place = is_out;
+    }
+    command
+}
+
 /// The instruction set that Granule's worlds use.
 fn isa() -> &'static str {
     let world = ::granule::World::new(::granule::Settings::default());
@@ -102,5 +113,26 @@ fn commit() -> String {
         (Some(hash), Some(changes)) if changes.is_empty() => hash,
         (Some(hash), _) => format!("{hash} with changes"),
         (None, _) => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contract: a report's command has all arguments but the place of the report.
+    #[test]
+    fn the_command_names_no_place() {
+        let of =
+            |arguments: &str| command(&arguments.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let plain = "cd benches/peers && cargo run --release";
+        assert_eq!(of(""), plain);
+        assert_eq!(of("--out here"), plain);
+        let wanted = format!("{plain} -- --threads 1 --quick");
+        for arguments in
+            ["--threads 1 --quick", "--threads 1 --out here --quick", "--out=here --threads 1 --quick"]
+        {
+            assert_eq!(of(arguments), wanted);
+        }
     }
 }
