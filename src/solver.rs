@@ -430,12 +430,8 @@ impl Passes<'_> {
 unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32, last: bool) {
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
     unsafe {
-        if rows.any_parts {
-            manifold::bundle::before(tile, rows, pass, elapsed);
-        }
+        manifold::bundle::before(tile, rows, pass, elapsed);
         with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
-        if rows.any_parts {
-            manifold::bundle::after(tile, rows, pass, elapsed, last);
-        }
+        manifold::bundle::after(tile, rows, pass, elapsed, last);
     }
 }

@@ -166,9 +166,11 @@ impl Tile {
         if bodies.any_rough {
             at_least(&mut self.rough, room.manifolds);
         }
-        if !bodies.compounds.is_empty() {
-            let unsorted = if self.slots.is_empty() { room.pairs } else { 0 };
-            self.bundles.get_or_insert_default().reserve(room.manifolds * BLOCK / 4, unsorted);
+        if room.manifolds > 0 {
+            let has_parts = !bodies.compounds.is_empty();
+            let lanes = room.manifolds * BLOCK / if has_parts { 4 } else { 16 };
+            let unsorted = if has_parts && self.slots.is_empty() { room.pairs } else { 0 };
+            self.bundles.get_or_insert_default().reserve(lanes, unsorted);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Bundles: the contacts of two bodies that meet with several parts at once, solved as one impact and one friction.
+//! Bundles: the contacts of two bodies that meet with several parts at once, or of a body with several shapes of what stands still, solved
+//! as one impact and one friction.
 //!
 //! ```text
 //! before the contacts of a pass, for each bundle of which a contact is struck that bore no load:
@@ -13,7 +14,8 @@
 //! contacts of a pass, as contacts with the ground do among these, so that they yield least.
 //!
 //! Solved one after the other, once each, as other contacts are, the first part that met the ground took the whole blow and turned
-//! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it.
+//! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it. So did boxes on
+//! several pieces of a chain, of which each broke loose when its own share was too large: 35 of 40 at 0.97 of the static angle.
 
 mod kernel;
 mod system;
@@ -103,13 +105,18 @@ pub(in crate::solver) unsafe fn after(
 ) {
     if pass == Pass::WarmStart {
         // It has dropped the impulses of what landed in the last step.
-        tile.find_bundles();
+        // SAFETY: no other task writes a body that the tile's contacts read.
+        let vel = |slot: usize| unsafe { rows.vel.read(slot) };
+        tile.find_bundles(vel, rows.landing_speed, rows.any_parts);
     }
     let Some(bundles) = &mut tile.bundles else { return };
     bundles.begins |= last;
     match pass {
         Pass::WarmStart | Pass::Project => {}
         Pass::Solve | Pass::Meet | Pass::Relax | Pass::Bounce => {
+            if !bundles.bundles.iter().any(|bundle| bundle.meets) {
+                return;
+            }
             let mut parts = [Part::default(); MOST];
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             each(tile, rows, elapsed, |solve| unsafe {
