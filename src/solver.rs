@@ -432,6 +432,9 @@ unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, e
     unsafe {
         manifold::bundle::before(tile, rows, pass, elapsed);
         with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
+        if pass == Pass::WarmStart {
+            with_lanes!(level, L => manifold::bundle::find::<L>(tile, rows));
+        }
         manifold::bundle::after(tile, rows, pass, elapsed, last);
     }
 }

@@ -9,18 +9,18 @@
 //!
 //! Contacts with what stands still that are in the lists of two tiles are two bundles: no task has both.
 
+mod ground;
+
 use super::{Tile, set_bits};
 use crate::base::room::at_least;
 use crate::broadphase::sweep::Pair;
-use crate::lane::Row;
+use crate::lane::{Lane, Row};
 use crate::narrowphase::PairKind;
+use ground::Ground;
 
 /// The most contacts of a bundle; contacts beyond these are solved one after the other. (With 8, or 16, planks that lay on more pieces of a
 /// chain slid on slopes that should have held them.)
 pub(crate) const MOST: usize = 32;
-
-/// The cosine of the angle up to which contacts with different bodies that stand still are side by side.
-const SIDE_BY_SIDE: f32 = 0.8;
 
 /// One contact of a bundle.
 #[derive(Clone, Copy)]
@@ -102,41 +102,47 @@ pub(crate) struct Bundles {
     pub members: Vec<Member>,
     /// No pass over the velocities was made in this substep.
     pub begins: bool,
+    /// The contacts that the search begins at.
+    struck: Vec<Struck>,
     order: Order,
-    /// The slots of bodies that have a contact without a load with what stands still.
-    grounded: Vec<u32>,
-    /// All contacts of these bodies with what stands still.
-    ground: Vec<Ground>,
+    ground: Ground,
 }
 
-/// A contact with what stands still.
-struct Ground {
-    /// The slot of the body that moves.
-    body: u32,
-    /// The place in the list.
-    pair: u32,
-    contact: Member,
-    is_loaded: bool,
-    /// It is in a bundle, or has been looked at for one.
-    is_done: bool,
+/// The contacts of a block without a load that may be struck, as bits.
+struct Struck {
+    block: u32,
+    lanes: u16,
+    /// Those that are struck no faster than a body falls in a substep.
+    slow: u16,
+    is_fixed: bool,
 }
 
 impl Bundles {
     pub(super) fn reserve(&mut self, lanes: usize, unsorted: usize) {
         at_least(&mut self.bundles, lanes / 2);
         at_least(&mut self.members, lanes);
-        at_least(&mut self.grounded, lanes / 2);
-        at_least(&mut self.ground, lanes);
+        at_least(&mut self.struck, lanes / 2);
+        self.ground.reserve(lanes);
         at_least(&mut self.order.places, unsorted);
     }
 
-    fn clear(&mut self) {
+    /// Notes lanes of a block that may be of bundles, and those of them that are struck `slow`ly. Blocks come in the order in which they are solved.
+    pub(crate) fn note(&mut self, block: usize, lanes: u32, slow: u32, is_fixed: bool) {
+        let (block, lanes, slow) = (block as u32, lanes as u16, slow as u16);
+        match self.struck.last_mut().filter(|last| last.block == block) {
+            Some(last) => (last.lanes, last.slow) = (last.lanes | lanes, last.slow | slow),
+            None => self.struck.push(Struck { block, lanes, slow, is_fixed }),
+        }
+    }
+
+    /// Begins a step without bundles.
+    fn begin(&mut self) {
         self.bundles.clear();
         self.members.clear();
-        self.grounded.clear();
         self.ground.clear();
         self.order.places.clear();
         self.order.is_known = false;
+        self.begins = true;
     }
 }
 
@@ -173,106 +179,35 @@ impl Order {
     }
 }
 
-/// Tells whether a body with this velocity row, of which nothing moves it, stands still.
-fn stands(vel: Row) -> bool {
-    vel.0 == [0.0; 4]
-}
-
 fn of_bodies(pair: &Pair) -> (u32, u32) {
     (pair.a, pair.b)
 }
 
 impl Tile {
-    /// Finds the bundles of this step, from the contacts that are active and the impulses of the last step. `vel` returns the velocity row of
-    /// a slot. What is slower than `landing_speed` may have landed. Without `any_parts` all pairs are of two bodies.
-    pub(crate) fn find_bundles(&mut self, vel: impl Fn(usize) -> Row, landing_speed: f32, any_parts: bool) {
-        let mut found = self.bundles.take();
-        if let Some(found) = &mut found {
-            found.clear();
-        }
-        for (kind, run) in self.kinds() {
-            if !kind.needs_manifold() || !(any_parts || kind.is_fixed()) {
-                continue;
-            }
-            for block in run.start as usize..run.end as usize {
-                for lane in set_bits(self.unloaded(block).into()) {
-                    let normal = &self.normal[block];
-                    if kind.is_fixed() && stands(vel(normal.b[lane].row())) {
-                        found.get_or_insert_default().grounded.push(normal.a[lane].row() as u32);
-                    } else if any_parts && self.is_of_parts(block, lane) {
-                        self.find_bundle((block, lane), found.get_or_insert_default());
-                    }
+    /// Finds the bundles of this step, from the contacts that are struck. `vel` returns the velocity row of a slot.
+    #[inline(always)]
+    pub(crate) fn find_bundles<L: Lane>(&mut self, vel: impl Fn(usize) -> Row) {
+        let Some(mut found) = self.bundles.take() else { return };
+        found.begin();
+        let struck = std::mem::take(&mut found.struck);
+        for of in &struck {
+            let block = of.block as usize;
+            let normal = &self.normal[block];
+            for lane in set_bits(of.lanes.into()) {
+                // Nothing moves B of such a contact, but it may move by itself.
+                if of.is_fixed && vel(normal.b[lane].row()).0 == [0.0; 4] {
+                    found.ground.note(normal.a[lane], of.slow >> lane & 1 == 1);
+                } else if self.is_of_parts((block, lane)) {
+                    self.find_bundle((block, lane), &mut found);
                 }
             }
         }
-        if let Some(found) = &mut found {
-            found.begins = true;
-            self.find_grounded(found, &vel, landing_speed);
+        if !found.ground.is_empty() {
+            self.find_grounded::<L>(&mut found, &struck, vel);
         }
-        self.bundles = found;
-    }
-
-    /// Adds the bundles of bodies that meet several shapes of what stands still: that land, or have nothing else there that bears them.
-    fn find_grounded(&self, found: &mut Bundles, vel: &impl Fn(usize) -> Row, landing_speed: f32) {
-        let Bundles { bundles, members, grounded, ground, .. } = found;
-        if grounded.is_empty() {
-            return;
-        }
-        grounded.sort_unstable();
-        grounded.dedup();
-        for (index, pair) in self.found.pairs.iter().enumerate() {
-            if !pair.kind.is_fixed() || !pair.kind.needs_manifold() {
-                continue;
-            }
-            let Some((block, lane)) = self.place(index) else { continue };
-            let [a, b] = self.slots(block, lane);
-            let is_active = self.info[block].active >> lane & 1 == 1;
-            if is_active && grounded.binary_search(&(a as u32)).is_ok() && stands(vel(b)) {
-                let is_loaded = self.unloaded(block) >> lane & 1 == 0;
-                let contact = Member::new(block, lane, pair.kind);
-                ground.push(Ground {
-                    body: a as u32,
-                    pair: index as u32,
-                    contact,
-                    is_loaded,
-                    is_done: false,
-                });
-            }
-        }
-        ground.sort_unstable_by_key(|of| (of.body, of.pair));
-        for ground in ground.chunk_by_mut(|x, y| x.body == y.body).filter(|ground| ground.len() > 1) {
-            let Row([x, y, spin, _]) = vel(ground[0].body as usize);
-            // Spins are measured as speeds: no point of a body of one shape moves faster by its spin than twice that.
-            let is_fast = x * x + y * y + 4.0 * (spin * spin) > landing_speed * landing_speed;
-            while let Some(leader) = ground.iter().position(|of| !of.is_done) {
-                let (first, leader) = (members.len(), ground[leader].contact);
-                let mut is_loaded = false;
-                for of in ground.iter_mut().filter(|of| !of.is_done) {
-                    if members.len() - first < MOST && self.is_one_ground(&leader, &of.contact) {
-                        members.push(of.contact);
-                        is_loaded |= of.is_loaded;
-                        of.is_done = true;
-                    }
-                }
-                if members.len() < first + 2 || is_loaded && !is_fast {
-                    members.truncate(first);
-                    continue;
-                }
-                let (first, end) = (first as u32, members.len() as u32);
-                bundles.push(Bundle { first, end, ..Bundle::default() });
-            }
-        }
-    }
-
-    /// Tells whether two contacts of a body with what stands still are one: with the same body there, or side by side. (When the two walls of a
-    /// corner were one impact, compounds in a gas lost 2.7 % of their energy: `gas::energy_is_kept_with_several_iterations`.)
-    fn is_one_ground(&self, x: &Member, y: &Member) -> bool {
-        let of = |member: &Member| {
-            let (normal, lane) = (&self.normal[member.block as usize], usize::from(member.lane));
-            (normal.b[lane].row(), normal.normal_x[lane], normal.normal_y[lane])
-        };
-        let ((body, x0, y0), (other, x1, y1)) = (of(x), of(y));
-        body == other || x0 * x1 + y0 * y1 > SIDE_BY_SIDE
+        found.struck = struck;
+        found.struck.clear();
+        self.bundles = Some(found);
     }
 
     /// The active lanes of a block with manifolds that bear no load, as bits.
@@ -287,7 +222,7 @@ impl Tile {
     }
 
     /// Tells whether a shape of this contact is a part of a compound.
-    fn is_of_parts(&self, block: usize, lane: usize) -> bool {
+    fn is_of_parts(&self, (block, lane): (usize, usize)) -> bool {
         let normal = &self.normal[block];
         self.manifold_of(block).is_some_and(|manifold| {
             manifold.shape_a[lane].row() != normal.a[lane].row()

@@ -136,7 +136,7 @@ impl Contacts {
 }
 
 impl Tile {
-    pub(super) fn slots(&self, block: usize, lane: usize) -> [usize; 2] {
+    fn slots(&self, block: usize, lane: usize) -> [usize; 2] {
         let normal = &self.normal[block];
         [normal.a[lane].row(), normal.b[lane].row()]
     }

@@ -26,6 +26,7 @@
 pub(super) mod bundle;
 mod friction;
 mod impact;
+mod project;
 
 use super::impulse::impact::begin_step;
 use super::impulse::{Velocities, push};
@@ -35,7 +36,7 @@ use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
-use crate::formula::{Coupled, SOUND, SoftBias, projection, soft_bias};
+use crate::formula::{Coupled, SOUND, SoftBias, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use friction::{NormalLoad, no_lanes};
 use std::marker::PhantomData;
@@ -105,7 +106,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
             begin_step(info, bounce, [&normal.normal_impulse, &manifold.second.normal_impulse]);
         }
-        let mut impacts = false;
+        let (mut impacts, active) = (false, u32::from(info.active));
         let mut rough = tile.rough.get_mut(place);
         // Lanes in use come first.
         for vector in 0..usize::from(info.count).div_ceil(L::WIDTH) {
@@ -121,6 +122,15 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
                 aside: tile.put_aside.get_mut(index),
                 lanes: PhantomData,
             };
+            if P::PASS == Pass::WarmStart {
+                // SAFETY: the caller has these bodies to itself, and each named row exists.
+                let meet = unsafe { kernel.warm_start(rough.as_deref_mut()) };
+                let [lanes, slow] = meet.map(|lanes| lanes << i & active);
+                if lanes != 0 {
+                    tile.bundles.get_or_insert_default().note(index, lanes, slow, FIXED);
+                }
+                continue;
+            }
             // SAFETY: the caller has these bodies to itself, and each named row exists.
             impacts |= unsafe { kernel.visit::<P>(rough.as_deref_mut(), bounce.as_deref_mut()) };
         }
@@ -176,13 +186,13 @@ of_points! {
 /// alone. The methods that may start a bounce return whether a contact is in an impact.
 #[allow(unsafe_code)]
 impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, FIXED, POINTS> {
-    /// Does one pass. Returns whether one of these contacts is in an impact.
+    /// Does one pass after the warm start. Returns whether one of these contacts is in an impact.
     #[inline(always)]
     unsafe fn visit<P: SweepPass>(&mut self, rough: Option<&mut RoughBlock>, bounce: Bounce<'_>) -> bool {
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             match P::PASS {
-                Pass::WarmStart => self.warm_start(rough),
+                Pass::WarmStart => {}
                 Pass::Solve if P::MOVED => return self.solve::<true>(rough.as_deref(), bounce),
                 Pass::Solve => return self.solve::<false>(rough.as_deref(), bounce),
                 Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(rough, bounce),
@@ -294,9 +304,9 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
     }
 
-    /// Computes accum += J·λ for the carried impulses.
+    /// Computes accum += J·λ for the carried impulses. Returns the lanes that [`ManifoldKernel::may_meet`] finds.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) {
+    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) -> [u32; 2] {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
         let landed = self.points_landed();
@@ -347,6 +357,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
                 sum.b[3] = zero;
                 L::scatter(rows, at_b, sum.b);
             }
+            if FIXED || self.rows.any_parts { self.may_meet(&vel) } else { [0; 2] }
         }
     }
 
@@ -545,56 +556,5 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             let to = self.normal_velocities(vel);
             self.note_compression(bounce, before, from, to)
         })
-    }
-
-    /// Moves overlapping bodies apart by a part of the overlap beyond the slop.
-    #[inline(always)]
-    unsafe fn project(&mut self) {
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let vel = unsafe { self.velocities() };
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        let (mut a, mut b) = unsafe { self.poses(&vel) };
-        let zero = L::splat(0.0);
-        let part = L::splat(self.rows.projection_part(self.elapsed));
-        let (mut wanted, borne) = ([zero; 2], self.normal_impulses());
-        for (p, wanted) in wanted.iter_mut().enumerate().take(POINTS) {
-            let separation = self.separation(p) + self.along_normal(&a, &b, self.normal_arms(p));
-            let was = self.closing_speed(p);
-            let closing = self.rows.closing_speed(separation, [borne[p], borne[1 - p]], was);
-            self.set_closing_speed(p, L::select(was.le(L::splat(LANDED)), was, closing));
-            *wanted = projection(separation, self.rows.projection_slop, part);
-        }
-        // Each point by its own part, and not by the other's as well.
-        let alone = pair!(p => if p < POINTS { wanted[p] * self.normal_mass(p) } else { zero });
-        let mut pushes = alone;
-        if POINTS == 2 {
-            let (together, sound) = self.weights(&vel).impulses_for(wanted);
-            let sound = sound.and(together[0].ge(zero)).and(together[1].ge(zero));
-            let deeper = wanted[0].ge(wanted[1]);
-            let first = L::select(deeper, alone[0], zero);
-            let second = L::select(deeper, zero, alone[1]);
-            pushes = [L::select(sound, together[0], first), L::select(sound, together[1], second)];
-        }
-        let (mut sum, mut turn) = (zero, [zero; 2]);
-        for (p, push) in pushes.into_iter().enumerate().take(POINTS) {
-            let arms = self.normal_arms(p);
-            sum = sum + push;
-            turn = [turn[0] + push * arms[0], turn[1] + push * arms[1]];
-        }
-        (a[3], b[3]) = (vel.a[3], vel.b[3]);
-        let mut moved = Velocities { a, b };
-        let [normal_x, normal_y] = self.normal();
-        push::<L, FIXED>(&mut moved, [normal_x * sum, normal_y * sum], turn);
-        (a, b) = (moved.a, moved.b);
-        (a[3], b[3]) = (zero, zero);
-        let rows = self.rows.pose.as_ptr();
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe {
-            let (at_a, at_b) = self.at();
-            L::scatter(rows, at_a, a);
-            if !FIXED {
-                L::scatter(rows, at_b, b);
-            }
-        }
     }
 }

@@ -23,10 +23,14 @@ mod system;
 use super::{Bounce, ManifoldKernel};
 use crate::contacts::bundles::{Aside, Bundle, Bundles, MOST, Member};
 use crate::contacts::{LANDED, RoughBlock, Tile};
+use crate::lane::Lane;
 use crate::solver::pass::Pass;
 use crate::solver::rows::Rows;
 use std::marker::PhantomData;
 use system::{Impulses, Part, SWEEPS, State, System};
+
+/// So many contacts have most bundles. Room for [`MOST`] takes 0.1 µs to fill.
+const FEW: usize = 4;
 
 /// Binds a kernel over the lane of a member.
 macro_rules! with_member {
@@ -89,7 +93,18 @@ pub(in crate::solver) unsafe fn before(tile: &mut Tile, rows: &Rows<'_>, pass: P
     });
 }
 
-/// After the contacts of a pass: finds the bundles, in the first pass, and solves those that meet in the others. `last` is the last pass
+/// After the warm start, which has dropped the impulses of what landed in the last step: finds the bundles.
+///
+/// # Safety
+///
+/// The same as for [`super::blocks`].
+#[allow(unsafe_code)]
+pub(in crate::solver) unsafe fn find<L: Lane>(tile: &mut Tile, rows: &Rows<'_>) {
+    // SAFETY: no other task writes a body that the tile's contacts read.
+    tile.find_bundles::<L>(|slot| unsafe { rows.vel.read(slot) });
+}
+
+/// After the contacts of a pass: solves the bundles that meet. `last` is the last pass
 /// of a substep.
 ///
 /// # Safety
@@ -103,12 +118,6 @@ pub(in crate::solver) unsafe fn after(
     elapsed: f32,
     last: bool,
 ) {
-    if pass == Pass::WarmStart {
-        // It has dropped the impulses of what landed in the last step.
-        // SAFETY: no other task writes a body that the tile's contacts read.
-        let vel = |slot: usize| unsafe { rows.vel.read(slot) };
-        tile.find_bundles(vel, rows.landing_speed, rows.any_parts);
-    }
     let Some(bundles) = &mut tile.bundles else { return };
     bundles.begins |= last;
     match pass {
@@ -117,17 +126,12 @@ pub(in crate::solver) unsafe fn after(
             if !bundles.bundles.iter().any(|bundle| bundle.meets) {
                 return;
             }
-            let mut parts = [Part::default(); MOST];
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
             each(tile, rows, elapsed, |solve| unsafe {
-                if !solve.bundle.meets {
-                    return;
-                }
-                solve.take_back();
-                if matches!(pass, Pass::Solve | Pass::Meet) {
-                    solve.meet(&mut parts);
-                } else {
-                    solve.part(&mut parts, pass == Pass::Bounce);
+                match solve.members.len() {
+                    _ if !solve.bundle.meets => {}
+                    ..=FEW => solve.pass::<FEW>(pass),
+                    _ => solve.pass::<MOST>(pass),
                 }
             });
         }
@@ -221,8 +225,22 @@ impl Solve<'_> {
         self.members.iter_mut().for_each(|member| self.tile.exchange(member));
     }
 
+    /// Does a pass over at most `N` contacts.
+    unsafe fn pass<const N: usize>(&mut self, pass: Pass) {
+        let mut parts = [Part::default(); N];
+        self.take_back();
+        // SAFETY: the caller has these bodies to itself.
+        unsafe {
+            if matches!(pass, Pass::Solve | Pass::Meet) {
+                self.meet(&mut parts);
+            } else {
+                self.part(&mut parts, pass == Pass::Bounce);
+            }
+        }
+    }
+
     /// The pass before the positions move: stops what would close a gap.
-    unsafe fn meet(&mut self, parts: &mut [Part; MOST]) {
+    unsafe fn meet<const N: usize>(&mut self, parts: &mut [Part; N]) {
         // SAFETY: the caller has these bodies to itself.
         unsafe {
             if self.bundle.impact {
@@ -237,7 +255,7 @@ impl Solve<'_> {
             system.floor = pushed;
             system.press(1);
             // Without this, a wall that turns at 400 m/s loses two of 6,400 bodies (`continuous::walls`).
-            system.rub(self.rows.is_soft, self.rows.creep_speed);
+            system.rub(self.rows.is_soft);
             let solved = system.now;
             self.write(&solved, Some(0.0));
         }
@@ -252,7 +270,7 @@ impl Solve<'_> {
     }
 
     /// The pass after the positions have moved: stops the approach, gives back what restitution gives, and holds by friction.
-    unsafe fn part(&mut self, parts: &mut [Part; MOST], last: bool) {
+    unsafe fn part<const N: usize>(&mut self, parts: &mut [Part; N], last: bool) {
         // SAFETY: the caller has these bodies to itself.
         unsafe {
             let mut system = self.read(parts, true);
@@ -265,7 +283,7 @@ impl Solve<'_> {
             if last && system.impact {
                 system.rebound();
             }
-            system.rub(false, self.rows.creep_speed);
+            system.rub(false);
             let is_last = self.rows.is_last(self.elapsed);
             let landed = self.bundle.landed && (last || self.tile.bounce.is_empty());
             let rebounds = last && self.bundle.impact;
@@ -280,7 +298,7 @@ impl Solve<'_> {
     }
 
     /// Reads the contacts from their blocks, when the bodies `moved` in this substep, or before.
-    unsafe fn read<'p>(&mut self, parts: &'p mut [Part; MOST], moved: bool) -> System<'p> {
+    unsafe fn read<'p, const N: usize>(&mut self, parts: &'p mut [Part; N], moved: bool) -> System<'p, N> {
         let first = self.members[0];
         // SAFETY: the caller has these bodies to itself.
         let vel = with_member!(self, first, |kernel, bounce, rough| unsafe { kernel.velocities() });
@@ -288,7 +306,7 @@ impl Solve<'_> {
         let weight = [inv_a + inv_b, inv_a + inv_b, 2.0 * inv_a, 2.0 * inv_b];
         let of_first = self.a_of(&first);
         let impact = self.bundle.impact;
-        let (mut of, mut floor) = ([Impulses::default(); MOST], [[0.0; 2]; MOST]);
+        let (mut of, mut floor) = ([Impulses::default(); N], [[0.0; 2]; N]);
         for (i, (member, part)) in self.members.iter().zip(&mut *parts).enumerate() {
             let flipped = self.a_of(member) != of_first;
             let (of, floor) = (&mut of[i], &mut floor[i]);
@@ -308,6 +326,7 @@ impl Solve<'_> {
             floor,
             struck: self.bundle.struck,
             impact,
+            creep: self.rows.creep_speed,
         }
     }
 
@@ -317,7 +336,7 @@ impl Solve<'_> {
     }
 
     /// Writes impulses and velocities back, and gives points that are pressed the closing speed `close`.
-    unsafe fn write(&mut self, solved: &State, close: Option<f32>) {
+    unsafe fn write<const N: usize>(&mut self, solved: &State<N>, close: Option<f32>) {
         let impact = self.bundle.impact;
         for (member, of) in self.members.iter_mut().zip(&solved.of) {
             member.pressed = of.pressed;

@@ -11,7 +11,6 @@
 //! So the contacts are read once, solved in turn as often as they need, and written back. (The kernels of the blocks read a contact
 //! from some twenty cache lines in each sweep.)
 
-use crate::contacts::bundles::MOST;
 use crate::formula::{Coupled, SOUND, limited, rebound};
 use crate::lane::pair;
 
@@ -24,6 +23,8 @@ pub(super) const SWEEPS: usize = 8;
 const RUBS: usize = 60;
 /// The change of a speed, as a part of the fastest approach, below which they agree.
 const AGREED: f32 = 1.0e-3;
+/// The part of the speed at which sliding begins, below which a change of it counts as none.
+const STILL: f32 = 0.1;
 /// How many times as large friction may make the normal impulses.
 const WEDGED: f32 = 4.0;
 /// The part of the points' own inverse masses that is left where normal impulses act against each other.
@@ -195,23 +196,25 @@ impl Impulses {
 
 /// What changes while a system is solved.
 #[derive(Clone, Copy)]
-pub(super) struct State {
+pub(super) struct State<const N: usize> {
     pub motion: Motion,
-    pub of: [Impulses; MOST],
+    pub of: [Impulses; N],
 }
 
-/// The contacts of two bodies, while they are solved.
-pub(super) struct System<'a> {
+/// The contacts of two bodies, while they are solved; at most `N`.
+pub(super) struct System<'a, const N: usize> {
     pub parts: &'a [Part],
-    pub now: State,
+    pub now: State<N>,
     /// The least speed at which each point of each contact is to separate.
-    pub floor: [[f32; 2]; MOST],
+    pub floor: [[f32; 2]; N],
     /// The fastest approach, m/s.
     pub struck: f32,
     pub impact: bool,
+    /// What slides more slowly has not begun to slide, m/s.
+    pub creep: f32,
 }
 
-impl System<'_> {
+impl<const N: usize> System<'_, N> {
     /// Solves the normal impulses of all contacts in turn, until they agree or so many times.
     pub(super) fn press(&mut self, sweeps: usize) {
         let agreed = AGREED * self.struck.abs();
@@ -283,8 +286,9 @@ impl System<'_> {
     }
 
     /// Solves friction of all contacts, with the speeds held at which their points separate. `before` the positions move nothing slides
-    /// yet. What slides at less than `creep` needs nothing.
-    pub(super) fn rub(&mut self, before: bool, creep: f32) {
+    /// yet. What slides at less than [`System::creep`] needs nothing.
+    pub(super) fn rub(&mut self, before: bool) {
+        let creep = self.creep;
         let mut slip = 0.0f32;
         for ((part, of), floor) in self.parts.iter().zip(&self.now.of).zip(&mut self.floor) {
             let speeds = part.speeds(&self.now.motion);
@@ -297,7 +301,7 @@ impl System<'_> {
             return;
         }
         let (kept, load) = (self.now, self.load());
-        let mut slides = [false; MOST];
+        let mut slides = [false; N];
         let mut work = self.rub_until_agreed(slip, &slides, true, true);
         if !before {
             for (part, slides) in self.parts.iter().zip(&mut slides) {
@@ -324,9 +328,10 @@ impl System<'_> {
 
     /// Solves friction in turn, and with `held` the normal impulses too. If it may be `shared`, contacts that slide along one line bear the
     /// same part of their limits. Returns the work that all this does.
-    fn rub_until_agreed(&mut self, slip: f32, slides: &[bool; MOST], held: bool, shared: bool) -> f32 {
+    fn rub_until_agreed(&mut self, slip: f32, slides: &[bool; N], held: bool, shared: bool) -> f32 {
         let (mut work, parallel) = (0.0, shared && self.is_parallel());
-        for _ in 0..RUBS {
+        let agreed = (AGREED * slip).max(STILL * self.creep);
+        for _ in 0..if parallel { RUBS } else { SWEEPS } {
             let mut most = 0.0f32;
             let shared = if parallel { self.shared_friction(slides) } else { None };
             let State { motion, of } = &mut self.now;
@@ -336,7 +341,7 @@ impl System<'_> {
                 most = most.max(change);
                 work += done;
             }
-            if most <= AGREED * slip {
+            if most <= agreed {
                 break;
             }
         }
@@ -351,7 +356,7 @@ impl System<'_> {
     }
 
     /// The part of its limit that each contact bears if all bear the same part: friction is one for the bundle.
-    fn shared_friction(&self, slides: &[bool; MOST]) -> Option<f32> {
+    fn shared_friction(&self, slides: &[bool; N]) -> Option<f32> {
         let (mut most, mut borne, mut speed, mut mass) = (0.0, 0.0, 0.0, 0.0f32);
         for ((part, of), slides) in self.parts.iter().zip(&self.now.of).zip(slides) {
             let limit = part.most_friction(of, *slides);
