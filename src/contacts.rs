@@ -369,6 +369,7 @@ impl Contacts {
 }
 
 /// The places of the bits that are set, in order.
+#[inline]
 pub(crate) fn set_bits(bits: u64) -> impl Iterator<Item = usize> {
     let mut left = bits;
     std::iter::from_fn(move || {
@@ -440,6 +441,12 @@ impl Tile {
     /// The runs that have blocks, with their kinds, in the order in which they are solved.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (PairKind, Run)> + '_ {
         set_bits(self.occupied).map(|index| (PairKind::ALL[index / 2], self.runs[index]))
+    }
+
+    /// Tells whether the tile has bundles, or contacts to begin the search for them at.
+    #[inline(always)]
+    pub(crate) fn has_bundles(&self) -> bool {
+        self.bundles.as_ref().is_some_and(|found| found.is_in_use())
     }
 
     /// All blocks of a kind.

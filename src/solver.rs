@@ -430,11 +430,15 @@ impl Passes<'_> {
 unsafe fn run_pass(level: Level, tile: &mut Tile, rows: &Rows<'_>, pass: Pass, elapsed: f32, last: bool) {
     // SAFETY: the caller guarantees that it has this tile and its bodies to itself.
     unsafe {
-        manifold::bundle::before(tile, rows, pass, elapsed);
-        with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
-        if pass == Pass::WarmStart {
-            with_lanes!(level, L => manifold::bundle::find::<L>(tile, rows));
+        if tile.has_bundles() {
+            manifold::bundle::before(tile, rows, pass, elapsed);
         }
-        manifold::bundle::after(tile, rows, pass, elapsed, last);
+        with_lanes!(level, L => impulse::run::<L>(tile, rows, pass, elapsed));
+        if tile.has_bundles() {
+            if pass == Pass::WarmStart {
+                with_lanes!(level, L => manifold::bundle::find::<L>(tile, rows));
+            }
+            manifold::bundle::after(tile, rows, pass, elapsed, last);
+        }
     }
 }

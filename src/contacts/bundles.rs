@@ -135,6 +135,10 @@ impl Bundles {
         }
     }
 
+    pub(super) fn is_in_use(&self) -> bool {
+        !self.bundles.is_empty() || !self.struck.is_empty()
+    }
+
     /// Begins a step without bundles.
     fn begin(&mut self) {
         self.bundles.clear();
