@@ -369,7 +369,6 @@ impl Contacts {
 }
 
 /// The places of the bits that are set, in order.
-#[inline]
 pub(crate) fn set_bits(bits: u64) -> impl Iterator<Item = usize> {
     let mut left = bits;
     std::iter::from_fn(move || {

@@ -18,8 +18,8 @@ use crate::lane::{Lane, Row};
 use crate::narrowphase::PairKind;
 use ground::Ground;
 
-/// The most contacts of a bundle; contacts beyond these are solved one after the other. (With 8, or 16, planks that lay on more pieces of a
-/// chain slid on slopes that should have held them.)
+/// The most contacts of a bundle. Those of two bodies beyond these are solved one after the other, and those with the ground are several
+/// bundles. (With 8, or 16, planks on more pieces of a chain slid on slopes that should have held them.)
 pub(crate) const MOST: usize = 32;
 
 /// One contact of a bundle.
@@ -183,6 +183,11 @@ impl Order {
     }
 }
 
+/// Tells whether a body that no impulse moves stands still: it may move by itself.
+fn stands(vel: Row) -> bool {
+    vel.0 == [0.0; 4]
+}
+
 fn of_bodies(pair: &Pair) -> (u32, u32) {
     (pair.a, pair.b)
 }
@@ -198,8 +203,7 @@ impl Tile {
             let block = of.block as usize;
             let normal = &self.normal[block];
             for lane in set_bits(of.lanes.into()) {
-                // Nothing moves B of such a contact, but it may move by itself.
-                if of.is_fixed && vel(normal.b[lane].row()).0 == [0.0; 4] {
+                if of.is_fixed && stands(vel(normal.b[lane].row())) {
                     found.ground.note(normal.a[lane], of.slow >> lane & 1 == 1);
                 } else if self.is_of_parts((block, lane)) {
                     self.find_bundle((block, lane), &mut found);

@@ -507,8 +507,9 @@ impl Restore<'_> {
     /// Writes the lanes of all pairs.
     fn write_lanes(&self, tile: &mut Tile, lane_of: Vec<u32>) -> Read {
         let mut coefficients = self.build.coefficients();
-        let mut given = vec![0u16; tile.info.len()];
         let info = tile.info.clone();
+        // The lanes in use for which no pair was found yet.
+        let mut free: Vec<u16> = info.iter().map(BlockInfo::used).collect();
         tile.lane_of = lane_of;
         for index in 0..tile.lane_of.len() {
             let Some((block, lane)) = tile.place(index) else { continue };
@@ -517,20 +518,20 @@ impl Restore<'_> {
                 tile.blocks_of(pair.kind).contains(&block),
                 "a pair is in block {block}, of another kind"
             );
-            let free = info[block].used() & !given[block];
+            let free = &mut free[block];
             require!(
-                free >> lane & 1 == 1,
+                *free >> lane & 1 == 1,
                 "a pair is in lane {lane} of block {block}, which is taken or unused"
             );
-            given[block] |= 1 << lane;
+            *free &= !(1 << lane);
             if self.is_whole(&pair) {
                 self.build.write_lane(tile, &mut coefficients, index, (block, lane), Default::default());
             } else {
                 self.name_rows(tile, &pair, (block, lane));
             }
         }
-        for (block, (given, info)) in given.iter().zip(&info).enumerate() {
-            require!(*given == info.used(), "a lane of block {block} has no pair");
+        if let Some(block) = free.iter().position(|&free| free != 0) {
+            return Err(Flaw(format!("a lane of block {block} has no pair")));
         }
         tile.info = info;
         Ok(())

@@ -31,8 +31,7 @@ const SLIP: f32 = 10.0;
 /// A body that is pushed by this many times its weight for one substep does not slide yet.
 const PUSHED: f32 = 4.0;
 
-/// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default. (With 20 mm/s, what slides at 1.03 of
-/// the static angle would be some 6 % slower after 2 s.)
+/// Sliding speed below which a contact has not begun to slide, in slops per second: 2.5 mm/s for the default.
 const CREEP: f32 = 0.5;
 
 /// The overlap, in slops, up to which an impact of several contacts with a wall is no push-out.

@@ -116,14 +116,17 @@ fn grounds(angle: f32, material: Material) -> Vec<(&'static str, BodyDesc)> {
     grounds.into_iter().map(|(name, desc)| (name, BodyDesc { material, ..desc })).collect()
 }
 
-/// The same ground as a chain of pieces shorter and longer than the bodies on it.
+/// The same ground as chains of pieces shorter and longer than the bodies on them.
 fn chains(angle: f32, material: Material) -> Vec<(String, Vec<BodyDesc>)> {
-    let chain = |half: f32| {
-        let to = Some(Vec2::new(3.0 * half, 0.0));
-        let segment = Shape::ChainSegment { half_length: half, before: to.map(|to| -to), after: to };
-        (format!("chain of {} m", 2.0 * half), pieces(segment, 2.0 * half, 0.0, angle, material))
-    };
-    [0.115f32, 0.265, 1.03].map(chain).into()
+    let named = |half: f32| (format!("chain of {} m", 2.0 * half), chain(half, angle, material));
+    [0.115f32, 0.265, 1.03].map(named).into()
+}
+
+/// A chain of pieces of this half length.
+fn chain(half_length: f32, angle: f32, material: Material) -> Vec<BodyDesc> {
+    let to = Some(Vec2::new(3.0 * half_length, 0.0));
+    let segment = Shape::ChainSegment { half_length, before: to.map(|to| -to), after: to };
+    pieces(segment, 2.0 * half_length, 0.0, angle, material)
 }
 
 /// The same ground as boxes side by side. (On boxes of 0.23 m 12 of 576 landings with the projection solver go on, because a corner of the body

@@ -1,14 +1,18 @@
 //! Bundles of bodies that meet several shapes of what stands still.
 
-use super::{Bundle, Bundles, MOST, Member, Struck};
+use super::{Bundle, Bundles, MOST, Member, Struck, stands};
 use crate::base::room::at_least;
 use crate::contacts::{BLOCK, Tile, set_bits};
 use crate::lane::{Lane, Row, RowOffset, lane_entry};
 use crate::narrowphase::PairKind;
 use std::ops::Range;
 
-/// The cosine of the angle up to which contacts with different bodies that stand still are side by side.
+/// The cosine of the angle up to which contacts with different bodies that stand still are side by side: pieces of one floor, and not the
+/// two walls of a corner.
 const SIDE_BY_SIDE: f32 = 0.8;
+
+/// So many bodies are compared with each lane of a block; more are searched, so that the cost does not grow with the square.
+const FEW: usize = 16;
 
 /// The bodies that meet what stands still in this step, with what they meet there.
 #[derive(Default)]
@@ -66,17 +70,23 @@ lane_entry! {
     fn find_lanes[][](tile: &Tile, run: Range<usize>, bodies: &[Meeting], found: &mut Vec<(u32, u16)>) = find_lanes_of;
 }
 
-/// The compiler makes vectors of these loops.
+/// The compiler makes vectors of the loop over few bodies.
 #[inline(always)]
 fn find_lanes_of<L: Lane>(tile: &Tile, run: Range<usize>, bodies: &[Meeting], found: &mut Vec<(u32, u16)>) {
     for block in run {
         if tile.info[block].active == 0 {
             continue;
         }
-        let mut is_of = [0u32; BLOCK];
-        for Meeting { body, .. } in bodies {
-            for (is_of, a) in is_of.iter_mut().zip(&*tile.normal[block].a) {
-                *is_of |= u32::from(a == body);
+        let (a, mut is_of) = (&*tile.normal[block].a, [0u32; BLOCK]);
+        if bodies.len() <= FEW {
+            for Meeting { body, .. } in bodies {
+                for (is_of, a) in is_of.iter_mut().zip(a) {
+                    *is_of |= u32::from(a == body);
+                }
+            }
+        } else {
+            for (is_of, a) in is_of.iter_mut().zip(a) {
+                *is_of = u32::from(bodies.binary_search_by_key(&a.row(), |of| of.body.row()).is_ok());
             }
         }
         let lanes = is_of.iter().enumerate().fold(0, |lanes, (lane, is_of)| lanes | is_of << lane);
@@ -111,7 +121,7 @@ impl Tile {
                 let loaded = self.info[at].active & !self.unloaded(at);
                 for lane in set_bits((lanes & (loaded | struck)).into()) {
                     let [a, b] = [&self.normal[at].a, &self.normal[at].b].map(|of| of[lane].row());
-                    if vel(b).0 == [0.0; 4] {
+                    if stands(vel(b)) {
                         let body = bodies.partition_point(|of| of.body.row() < a) as u32;
                         let is_loaded = loaded >> lane & 1 == 1;
                         contacts.push(Contact {
@@ -133,19 +143,20 @@ impl Tile {
                 let (first, mut is_loaded) = (members.len(), false);
                 for at in leader..contacts.len() {
                     let [of, leader] = [at, leader].map(|at| &contacts[at]);
-                    if of.is_done || members.len() - first == MOST || !self.is_one_ground(leader, of) {
-                        continue;
+                    if !of.is_done && self.is_one_ground(leader, of) {
+                        members.push(Member::new(of.block as usize, of.lane.into(), of.kind));
+                        is_loaded |= of.is_loaded;
+                        contacts[at].is_done = true;
                     }
-                    members.push(Member::new(of.block as usize, of.lane.into(), of.kind));
-                    is_loaded |= of.is_loaded;
-                    contacts[at].is_done = true;
                 }
                 if members.len() < first + 2 || is_loaded && is_slow {
                     members.truncate(first);
                     continue;
                 }
-                let (first, end) = (first as u32, members.len() as u32);
-                bundles.push(Bundle { first, end, ..Bundle::default() });
+                for first in (first..members.len()).step_by(MOST) {
+                    let (first, end) = (first as u32, members.len().min(first + MOST) as u32);
+                    bundles.push(Bundle { first, end, ..Bundle::default() });
+                }
             }
         }
     }

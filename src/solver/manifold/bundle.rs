@@ -15,7 +15,8 @@
 //!
 //! Solved one after the other, once each, as other contacts are, the first part that met the ground took the whole blow and turned
 //! the body about itself: a dumbbell that landed flat was left spinning, and slid on a slope that should have held it. So did boxes on
-//! several pieces of a chain, of which each broke loose when its own share was too large: 35 of 40 at 0.97 of the static angle.
+//! several pieces of a chain, of which each broke loose when its own share was too large: 1,797 of the 2,688
+//! landings of the law `nearly_all_hold_wherever_they_land`, of which 21 slide now.
 
 mod kernel;
 mod system;
@@ -29,7 +30,7 @@ use crate::solver::rows::Rows;
 use std::marker::PhantomData;
 use system::{Impulses, Part, SWEEPS, State, System};
 
-/// So many contacts have most bundles. Room for [`MOST`] takes 0.1 µs to fill.
+/// So many contacts have most bundles. To fill room for [`MOST`] instead took 1.3 % of the instructions of `peers --scenes terrain`.
 const FEW: usize = 4;
 
 /// Binds a kernel over the lane of a member.
@@ -255,7 +256,7 @@ impl Solve<'_> {
             system.floor = pushed;
             system.press(1);
             // Without this, a wall that turns at 400 m/s loses two of 6,400 bodies (`continuous::walls`).
-            system.rub(self.rows.is_soft);
+            system.rub(self.rows.is_soft, self.rows.creep_speed);
             let solved = system.now;
             self.write(&solved, Some(0.0));
         }
@@ -283,7 +284,7 @@ impl Solve<'_> {
             if last && system.impact {
                 system.rebound();
             }
-            system.rub(false);
+            system.rub(false, self.rows.creep_speed);
             let is_last = self.rows.is_last(self.elapsed);
             let landed = self.bundle.landed && (last || self.tile.bounce.is_empty());
             let rebounds = last && self.bundle.impact;
@@ -326,7 +327,6 @@ impl Solve<'_> {
             floor,
             struck: self.bundle.struck,
             impact,
-            creep: self.rows.creep_speed,
         }
     }
 
