@@ -124,7 +124,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
             };
             if P::PASS == Pass::WarmStart {
                 // SAFETY: the caller has these bodies to itself, and each named row exists.
-                let meet = unsafe { kernel.warm_start(rough.as_deref_mut()) };
+                let meet = unsafe { kernel.warm_start(rough.as_deref_mut(), bounce.is_some()) };
                 let [lanes, slow] = meet.map(|lanes| lanes << i & active);
                 if lanes != 0 {
                     tile.bundles.get_or_insert_default().note(index, lanes, slow, FIXED);
@@ -306,7 +306,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
 
     /// Computes accum += J·λ for the carried impulses. Returns the lanes that [`ManifoldKernel::may_meet`] finds.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>) -> [u32; 2] {
+    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>, bounces: bool) -> [u32; 2] {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
         let landed = self.points_landed();
@@ -357,7 +357,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
                 sum.b[3] = zero;
                 L::scatter(rows, at_b, sum.b);
             }
-            if FIXED || self.rows.any_parts { self.may_meet(&vel) } else { [0; 2] }
+            if FIXED || self.rows.any_parts { self.may_meet(&vel, bounces) } else { [0; 2] }
         }
     }
 

@@ -12,13 +12,22 @@ use crate::solver::manifold::{Bounce, ManifoldKernel};
 impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
     /// Returns as bits the contacts without a load that may be of bundles; and those among them that are struck no faster than a body falls in
     /// a substep. Of contacts with what stands still these are those that may be struck in this step. (With the same choice between two
-    /// moving bodies, stacks of planks of eight boxes swayed by 0.21 m: what bears them changes within a step.)
+    /// moving bodies, stacks of planks of eight boxes swayed by 0.21 m: what bears them changes within a step.) Where nothing `bounces`, a
+    /// body of one shape needs no bundle there if its two coefficients of friction are the same: what breaks loose bears as much as before.
     #[inline(always)]
-    pub(in crate::solver::manifold) fn may_meet(&self, vel: &Velocities<L>) -> [u32; 2] {
+    pub(in crate::solver::manifold) fn may_meet(&self, vel: &Velocities<L>, bounces: bool) -> [u32; 2] {
         let normal = self.normal_impulses();
         let unloaded = (normal[0] + normal[1]).le(L::splat(0.0));
         if !FIXED {
             return [unloaded.bits(); 2];
+        }
+        let mut may_meet = unloaded;
+        if !self.rows.any_parts && !bounces {
+            let [dynamic, fixed] = [&self.friction.dynamic_friction, &self.friction.static_friction];
+            may_meet = may_meet.and(L::load(&dynamic[self.i..]).lt(L::load(&fixed[self.i..])));
+            if may_meet.bits() == 0 {
+                return [0; 2];
+            }
         }
         let (time, fall) = (L::splat(self.rows.step_length()), L::splat(self.rows.fall));
         let (mut struck, mut fast) = (no_lanes::<L>(), no_lanes::<L>());
@@ -32,7 +41,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
             // What moves by itself is as other bodies are.
             struck = vel.b[..3].iter().fold(struck, |struck, speed| struck.or(speed.abs().gt(L::splat(0.0))));
         }
-        let struck = struck.and(unloaded).bits();
+        let struck = struck.and(may_meet).bits();
         [struck, struck & !fast.bits()]
     }
 }
