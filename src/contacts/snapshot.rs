@@ -530,9 +530,7 @@ impl Restore<'_> {
                 self.name_rows(tile, &pair, (block, lane));
             }
         }
-        if let Some(block) = free.iter().position(|&free| free != 0) {
-            return Err(Flaw(format!("a lane of block {block} has no pair")));
-        }
+        require!(free.iter().all(|&free| free == 0), "a lane in use has no pair");
         tile.info = info;
         Ok(())
     }
