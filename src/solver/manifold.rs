@@ -465,9 +465,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         });
         let mut done = no_lanes::<L>();
         if POINTS == 2 && rough.is_none() && fresh.bits() != 0 {
-            let static_friction = L::load(&self.friction.static_friction[self.i..]);
             let creep = L::splat(self.rows.creep_speed);
-            done = self.friction_with_normals(&mut vel, fresh, creep, static_friction);
+            done = self.friction_with_normals(&mut vel, fresh, creep, L::splat(f32::MAX));
         }
         let now = self.normal_impulses();
         let (before, now) = (before[0] + before[1], now[0] + now[1]);
@@ -521,7 +520,13 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         if P::PASS == Pass::Meet {
             self.note_landing(had_landed, before, came);
         }
-        self.relax_friction(&mut vel, rough);
+        let loaded = (before[0] + before[1]).gt(zero);
+        let slides_from = self.slides_from(if P::PASS == Pass::Meet {
+            L::select(loaded, L::splat(self.rows.fall_speed), zero)
+        } else {
+            L::splat(self.rows.unsettled_speed)
+        });
+        self.relax_friction(&mut vel, rough, slides_from);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             if part.gt(zero).bits() != 0 {
