@@ -471,7 +471,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let now = self.normal_impulses();
         let (before, now) = (before[0] + before[1], now[0] + now[1]);
         let slides_from = L::select(before.gt(zero), L::splat(self.rows.slide_speed), L::splat(f32::MAX));
-        let load = NormalLoad { most: now.max(before), slides_from, done };
+        let load = NormalLoad { most: now.max(before), slides_from, struck: no_lanes::<L>(), done };
         self.friction(&mut vel, rough, load);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
@@ -504,10 +504,11 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         if P::PASS == Pass::Meet || before_bounce || self.rows.is_last(self.elapsed) {
             retired = no_lanes::<L>();
         }
-        let (mut impacts, one) = (false, L::splat(1.0));
+        let (mut impacts, mut struck, one) = (false, no_lanes::<L>(), L::splat(1.0));
         let mut part = L::select(retired, one, zero);
         if let Some(bounce) = bounce.as_deref_mut() {
             impacts = self.relax_normal(&mut vel, Some(bounce));
+            struck = L::load(&bounce.approach[self.i..]).lt(zero);
             if P::PASS == Pass::Bounce && impacts {
                 part = part.max(self.blow(&vel, bounce));
                 part = L::select(self.rebound(&mut vel, bounce), one, part);
@@ -526,7 +527,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         } else {
             L::splat(self.rows.unsettled_speed)
         });
-        self.relax_friction(&mut vel, rough, slides_from);
+        self.relax_friction(&mut vel, rough, slides_from, struck);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             if part.gt(zero).bits() != 0 {

@@ -23,6 +23,8 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let hold = load.most * L::load(&self.friction.static_friction[i..]);
         let slide = load.most * L::load(&self.friction.dynamic_friction[i..]);
         let slides = sliding.abs().gt(load.slides_from);
+        let kept = load.struck.and((old * candidate).gt(L::splat(0.0)));
+        let slide = L::select(kept, slide.max(old.abs()).min(hold), slide);
         let new = L::select(load.done, old, coulomb_once_sliding(candidate, hold, slide, slides));
         new.store(&mut self.friction.tangent_impulse[i..]);
         self.change_friction(vel, new - old);
@@ -65,6 +67,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         vel: &mut Velocities<L>,
         rough: Option<&mut RoughBlock>,
         slides_from: L,
+        struck: L::Mask,
     ) {
         let mut done = no_lanes::<L>();
         if POINTS == 2 && rough.is_none() {
@@ -74,7 +77,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
         let now = self.normal_impulses();
         let sum = now[0] + now[1];
-        self.friction(vel, rough.as_deref(), NormalLoad { most: sum, slides_from, done });
+        self.friction(vel, rough.as_deref(), NormalLoad { most: sum, slides_from, struck, done });
         if let Some(rough) = rough {
             self.brake_rolling(vel, rough, sum);
         }
@@ -199,6 +202,10 @@ pub(super) struct NormalLoad<L: Lane> {
     /// The speed from which the contact slides. While the soft bias is on, a body that lands or is pushed may still be held
     /// by its other contacts.
     pub slides_from: L,
+    /// The lanes in an impact: what held in it does not slide before it is over. (The law of two coefficients has two solutions there. From one
+    /// iteration to the next a brick held and slid in turn, what it was let go with counted as taken by the impact, and it left with 1.7 times
+    /// its energy.)
+    pub struck: L::Mask,
     /// The lanes whose friction is solved already.
     pub done: L::Mask,
 }

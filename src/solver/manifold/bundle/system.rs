@@ -33,6 +33,9 @@ const PARALLEL: f32 = 0.999;
 /// How the two bodies move against each other.
 pub(super) type Motion = [f32; 4];
 
+/// Whether a contact slides, and what friction it keeps if it does.
+type Slides = Option<f32>;
+
 /// A direction in which a contact acts.
 #[derive(Clone, Copy, Default)]
 struct Row {
@@ -126,9 +129,9 @@ impl Part {
         self.tangent.speed(motion) + self.belt
     }
 
-    fn most_friction(&self, of: &Impulses, slides: bool) -> f32 {
-        let friction = if slides { self.dynamic_friction } else { self.static_friction };
-        friction * of.load()
+    fn most_friction(&self, of: &Impulses, slides: Slides) -> f32 {
+        let hold = self.static_friction * of.load();
+        slides.map_or(hold, |kept| (self.dynamic_friction * of.load()).max(kept).min(hold))
     }
 
     /// Presses the points until none separates at less than its `floor`, as [`ManifoldKernel::apply_normal`](super::ManifoldKernel) does.
@@ -158,7 +161,7 @@ impl Part {
         motion: &mut Motion,
         of: &mut Impulses,
         floor: Option<[f32; 2]>,
-        slides: bool,
+        slides: Slides,
         shared: Option<f32>,
     ) -> [f32; 2] {
         let (old, most, from) = (of.tangent, self.most_friction(of, slides), self.sliding(motion));
@@ -296,13 +299,15 @@ impl<const N: usize> System<'_, N> {
             return;
         }
         let (kept, load) = (self.now, self.load());
-        let mut slides = [false; N];
+        let mut slides = [None; N];
         let mut work = self.rub_until_agreed(slip, &slides, true, true);
         if !before {
-            for (part, slides) in self.parts.iter().zip(&mut slides) {
-                *slides = part.sliding(&self.now.motion).abs() > creep;
+            for ((part, slides), kept) in self.parts.iter().zip(&mut slides).zip(&kept.of) {
+                // What held in an impact does not slide before it is over.
+                let kept = if self.impact { kept.tangent.abs() } else { 0.0 };
+                *slides = (part.sliding(&self.now.motion).abs() > creep).then_some(kept);
             }
-            if slides.contains(&true) {
+            if slides.iter().any(Option::is_some) {
                 work += self.rub_until_agreed(slip, &slides, true, true);
             }
         }
@@ -323,7 +328,7 @@ impl<const N: usize> System<'_, N> {
 
     /// Solves friction in turn, and with `held` the normal impulses too. If it may be `shared`, contacts that slide along one line bear the
     /// same part of their limits. Returns the work that all this does.
-    fn rub_until_agreed(&mut self, slip: f32, slides: &[bool; N], held: bool, shared: bool) -> f32 {
+    fn rub_until_agreed(&mut self, slip: f32, slides: &[Slides; N], held: bool, shared: bool) -> f32 {
         let (mut work, parallel) = (0.0, shared && self.is_parallel());
         for _ in 0..if parallel { RUBS } else { SWEEPS } {
             let mut most = 0.0f32;
@@ -350,7 +355,7 @@ impl<const N: usize> System<'_, N> {
     }
 
     /// The part of its limit that each contact bears if all bear the same part: friction is one for the bundle.
-    fn shared_friction(&self, slides: &[bool; N]) -> Option<f32> {
+    fn shared_friction(&self, slides: &[Slides; N]) -> Option<f32> {
         let (mut most, mut borne, mut speed, mut mass) = (0.0, 0.0, 0.0, 0.0f32);
         for ((part, of), slides) in self.parts.iter().zip(&self.now.of).zip(slides) {
             let limit = part.most_friction(of, *slides);
