@@ -459,10 +459,12 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));
             self.set_closing_speed(p, closing_speed);
         }
-        let bounces = bounce.is_some_and(|bounce| {
+        let (mut bounces, mut struck) = (false, no_lanes::<L>());
+        if let Some(bounce) = bounce {
             let to = self.normal_velocities(&vel);
-            self.note_compression(bounce, before, from, to)
-        });
+            bounces = self.note_compression(bounce, before, from, to);
+            struck = L::load(&bounce.approach[self.i..]).lt(zero);
+        }
         let mut done = no_lanes::<L>();
         if POINTS == 2 && rough.is_none() && fresh.bits() != 0 {
             let creep = L::splat(self.rows.creep_speed);
@@ -471,7 +473,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let now = self.normal_impulses();
         let (before, now) = (before[0] + before[1], now[0] + now[1]);
         let slides_from = L::select(before.gt(zero), L::splat(self.rows.slide_speed), L::splat(f32::MAX));
-        let load = NormalLoad { most: now.max(before), slides_from, struck: no_lanes::<L>(), done };
+        let load = NormalLoad { most: now.max(before), slides_from, struck, unsettled: struck, done };
         self.friction(&mut vel, rough, load);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
@@ -527,7 +529,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         } else {
             L::splat(self.rows.unsettled_speed)
         });
-        self.relax_friction(&mut vel, rough, slides_from, struck);
+        let unsettled = if P::PASS == Pass::Bounce { no_lanes::<L>() } else { struck };
+        self.relax_friction(&mut vel, rough, slides_from, [struck, unsettled]);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             if part.gt(zero).bits() != 0 {

@@ -25,7 +25,10 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let slides = sliding.abs().gt(load.slides_from);
         let kept = load.struck.and((old * candidate).gt(L::splat(0.0)));
         let slide = L::select(kept, slide.max(old.abs()).min(hold), slide);
-        let new = L::select(load.done, old, coulomb_once_sliding(candidate, hold, slide, slides));
+        let new = coulomb_once_sliding(candidate, hold, slide, slides);
+        let gives_way = load.unsettled.and(new.abs().lt(old.abs()));
+        let new = L::select(gives_way, L::splat(0.5) * (old + new), new);
+        let new = L::select(load.done, old, new);
         new.store(&mut self.friction.tangent_impulse[i..]);
         self.change_friction(vel, new - old);
     }
@@ -67,7 +70,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         vel: &mut Velocities<L>,
         rough: Option<&mut RoughBlock>,
         slides_from: L,
-        struck: L::Mask,
+        [struck, unsettled]: [L::Mask; 2],
     ) {
         let mut done = no_lanes::<L>();
         if POINTS == 2 && rough.is_none() {
@@ -77,7 +80,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         }
         let now = self.normal_impulses();
         let sum = now[0] + now[1];
-        self.friction(vel, rough.as_deref(), NormalLoad { most: sum, slides_from, struck, done });
+        self.friction(vel, rough.as_deref(), NormalLoad { most: sum, slides_from, struck, unsettled, done });
         if let Some(rough) = rough {
             self.brake_rolling(vel, rough, sum);
         }
@@ -206,6 +209,9 @@ pub(super) struct NormalLoad<L: Lane> {
     /// iteration to the next a brick held and slid in turn, what it was let go with counted as taken by the impact, and it left with 1.7 times
     /// its energy.)
     pub struck: L::Mask,
+    /// The lanes in an impact that is not over in this pass: friction gives way by half. (Where friction lifts the point on which it acts, the
+    /// two swung from one iteration to the next, and what friction was let go with counted as taken by the impact.)
+    pub unsettled: L::Mask,
     /// The lanes whose friction is solved already.
     pub done: L::Mask,
 }
