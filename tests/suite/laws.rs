@@ -73,6 +73,7 @@ mod impact;
 mod pinched;
 mod rolling;
 mod spin;
+mod throw;
 mod weights;
 
 use crate::common::{state, steps, weightless, world};
