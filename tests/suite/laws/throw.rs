@@ -3,6 +3,7 @@
 use super::*;
 
 each_form! { a_throw_makes_no_energy: circle, cube, brick, plank, capsule, octagon, hexagon, wedge, dumbbell, table, cart, club }
+each_form! { a_meeting_makes_no_energy: circle, cube, brick, plank, capsule, octagon, hexagon, wedge, dumbbell, table, cart, club }
 
 /// What is thrown on a floor without gravity, in any direction, with any spin, static friction up to 1.2 and dynamic friction from nothing up to
 /// the static one, never gains 3 % of its energy, whatever lies there: one shape, pieces of a chain, boxes side by side, or the teeth of a
@@ -43,6 +44,49 @@ fn a_throw_makes_no_energy(form: &Form, settings: Settings) {
                 });
             }
         }
+    }
+    cases.finish();
+}
+
+/// Two bodies that meet in free space, anywhere on each other and with any spin, never gain 1 % of their energy, with any coefficients of friction and
+/// any number of iterations. (Of 2,400 worlds of four bodies in a box 107 gained more than 3 %, the worst 56 %, by what `a_throw_makes_no_energy` tells.)
+fn a_meeting_makes_no_energy(form: &Form, settings: Settings) {
+    let mut cases = Cases::new(form.name, &settings);
+    let mut random = Random(11);
+    let others = [forms::brick(), forms::capsule(), forms::wedge(), forms::dumbbell()];
+    for meeting in 0..400 {
+        let iterations = [settings.iterations, 1, 4][meeting % 3];
+        let settings = Settings { iterations, restitution_threshold: 0.0, ..weightless(settings) };
+        let mu_s = 0.05 + 1.15 * random.uniform();
+        let part = if meeting % 5 == 0 { 1.0 } else { 0.9 * random.uniform() };
+        let material = Material { restitution: 1.0, ..friction(mu_s, part * mu_s) };
+        let forms = [form, &others[meeting % others.len()]];
+        let mut world = world(settings);
+        let bodies = [-1.0f32, 1.0].map(|side| {
+            let desc = BodyDesc {
+                velocity: Vec2::new(-side * (1.0 + 9.0 * random.uniform()), random.within(2.0)),
+                angle: random.within(3.0),
+                angular_velocity: random.within(6.0),
+                material,
+                ..BodyDesc::dynamic(Shape::circle(1.0), Vec2::new(2.5 * side, random.within(0.7)))
+            };
+            forms[usize::from(side > 0.0)].add(&mut world, &desc)
+        });
+        let energy = |world: &World| -> f64 {
+            forms.iter().zip(bodies).map(|(form, body)| form.energy(&state(world, body))).sum()
+        };
+        let start = energy(&world);
+        let (mut least, mut gain) = (start, 0.0f64);
+        for _ in 0..120 {
+            world.step();
+            let now = energy(&world);
+            gain = gain.max(now - least);
+            least = least.min(now);
+        }
+        cases.holds(gain < 0.01 * start, || {
+            let other = forms[1].name;
+            format!("meeting {meeting} with {other}, {iterations} iterations, gains {}", gain / start)
+        });
     }
     cases.finish();
 }
