@@ -1,7 +1,9 @@
 //! Checks of the bodies' columns and handles. They hold after any call.
 
-use super::{Bodies, BodyHandle, BodyType, Filter, Motion, NO_OUTLINE, NO_SLOT, NOT_BEHIND, RUNAWAY_SPEED};
-use super::{MAX_COORDINATE, padded};
+use super::{
+    Bodies, BodyType, Filter, MAX_COORDINATE, MOST_DAMPING, Motion, NO_OUTLINE, NO_SLOT, NOT_BEHIND,
+};
+use super::{RUNAWAY_SPEED, padded};
 use crate::base::ensure;
 use crate::geometry::shape::ShapeKind;
 use crate::material::Material;
@@ -13,8 +15,12 @@ impl Bodies {
         self.validate_handles()?;
         self.validate_compounds()?;
         self.validate_sensors()?;
+        let are_sound = self.numbers_are_sound(checked);
         (0..self.len).try_for_each(|slot| {
-            self.validate_motion(slot, checked)?;
+            if !are_sound {
+                self.validate_numbers(slot, checked)?;
+            }
+            self.validate_motion(slot)?;
             self.validate_shape(slot)?;
             self.validate_flags(slot)
         })?;
@@ -25,18 +31,17 @@ impl Bodies {
     /// Checks that slots lead to handles and back, and that each index is in use, free, or retired.
     fn validate_handles(&self) -> Result<(), String> {
         ensure!(self.slot.len() == self.generation.len(), "handle tables of two lengths");
+        let mut living = 0;
         for slot in 0..self.len {
             let (handle, dead) = (self.handle(slot), self.columns.kind[slot].motion() == Motion::Dead);
             let known = self.slot_of(handle).ok();
             let right = if dead { known != Some(slot) } else { known == Some(slot) };
             ensure!(right, "slot {slot}, dead {dead}: its handle {handle:?} leads to {known:?}");
+            living += usize::from(!dead);
         }
-        for (index, &slot) in self.slot.iter().enumerate().filter(|&(_, &slot)| slot != NO_SLOT) {
-            ensure!((slot as usize) < self.len, "handle index {index} leads to slot {slot} of {}", self.len);
-            let handle = BodyHandle { index: index as u32, generation: self.generation[index] };
-            let there = self.handle(slot as usize);
-            ensure!(there == handle, "handle {handle:?} leads to the slot of {there:?}");
-        }
+        // Living slots have indices of their own by now: no other index may lead to one.
+        let in_use = self.slot.iter().filter(|&&slot| slot != NO_SLOT).count();
+        ensure!(in_use == living, "{in_use} handle indices lead to slots, of which {living} live");
         let mut free = self.free.clone();
         free.sort_unstable();
         ensure!(free.windows(2).all(|two| two[0] < two[1]), "a handle index is free twice");
@@ -53,11 +58,30 @@ impl Bodies {
         Ok(())
     }
 
-    /// Checks that the state is within its limits, and that bodies which do not move have no velocity and no inverse mass.
-    fn validate_motion(&self, slot: usize, checked: bool) -> Result<(), String> {
+    /// Tells whether the numbers of all bodies pass [`Bodies::validate_numbers`], column by column, so that the compiler makes vectors of it. False
+    /// says nothing: some of a half-space's may be below 0. (Body by body, this took 9 % of the instructions of a restore.)
+    fn numbers_are_sound(&self, checked: bool) -> bool {
         let c = &self.columns;
-        let motion = c.kind[slot].motion();
-        let name = |field: &str| format!("{field} of {motion:?} {:?}", self.handle(slot));
+        let within = |column: &[f32], least: f32, most: f32| {
+            column[..self.len].iter().fold(true, |sound, &value| sound & (value >= least) & (value <= most))
+        };
+        let speed = if checked { RUNAWAY_SPEED } else { f32::MAX };
+        let positions = [&c.pos_x, &c.pos_y];
+        let speeds = [&c.vel_x, &c.vel_y, &c.omega];
+        let finite = [&c.angle, &c.force_x, &c.force_y, &c.torque, &c.ext_z, &c.gravity_scale];
+        let positive = [&c.ext_x, &c.ext_y, &c.radius, &c.furthest, &c.inv_mass, &c.inv_inertia];
+        let rates = [&c.linear_damping, &c.angular_damping];
+        positions.iter().all(|column| within(column, -MAX_COORDINATE, MAX_COORDINATE))
+            && speeds.iter().all(|column| within(column, -speed, speed))
+            && finite.iter().all(|column| within(column, f32::MIN, f32::MAX))
+            && positive.iter().all(|column| within(column, 0.0, f32::MAX))
+            && rates.iter().all(|column| within(column, 0.0, MOST_DAMPING))
+    }
+
+    /// Checks that the numbers of a body are within their limits.
+    fn validate_numbers(&self, slot: usize, checked: bool) -> Result<(), String> {
+        let c = &self.columns;
+        let name = |field: &str| format!("{field} of {:?} {:?}", c.kind[slot].motion(), self.handle(slot));
         for (field, value) in [("pos_x", c.pos_x[slot]), ("pos_y", c.pos_y[slot])] {
             ensure!(value.abs() <= MAX_COORDINATE, "{} is {value}", name(field));
         }
@@ -81,8 +105,18 @@ impl Bodies {
         let good = inverses.iter().all(|inverse| inverse.is_finite() && *inverse >= 0.0);
         ensure!(good, "{} are {inverses:?}", name("inverse mass and inertia"));
         let rates = [c.linear_damping[slot], c.angular_damping[slot]];
-        let good = rates.iter().all(|rate| (0.0..=1.0e6).contains(rate)) && c.gravity_scale[slot].is_finite();
+        let good =
+            rates.iter().all(|rate| (0.0..=MOST_DAMPING).contains(rate)) && c.gravity_scale[slot].is_finite();
         ensure!(good, "{} are {rates:?}", name("damping rates"));
+        Ok(())
+    }
+
+    /// Checks that bodies which do not move have no velocity and no inverse mass, and that only what is forced has a force.
+    fn validate_motion(&self, slot: usize) -> Result<(), String> {
+        let c = &self.columns;
+        let motion = c.kind[slot].motion();
+        let name = |field: &str| format!("{field} of {motion:?} {:?}", self.handle(slot));
+        let inverses = [c.inv_mass[slot], c.inv_inertia[slot]];
         ensure!(motion == Motion::Dynamic || inverses == [0.0; 2], "{} are not 0", name("inverses"));
         let velocities = [c.vel_x[slot], c.vel_y[slot], c.omega[slot]];
         let still =

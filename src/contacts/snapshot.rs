@@ -530,7 +530,8 @@ impl Restore<'_> {
                 self.name_rows(tile, &pair, (block, lane));
             }
         }
-        require!(free.iter().all(|&free| free == 0), "a lane in use has no pair");
+        let alone = free.iter().position(|&free| free != 0);
+        require!(alone.is_none(), "a lane of block {alone:?} has no pair");
         tile.info = info;
         Ok(())
     }

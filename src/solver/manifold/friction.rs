@@ -23,11 +23,15 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let hold = load.most * L::load(&self.friction.static_friction[i..]);
         let slide = load.most * L::load(&self.friction.dynamic_friction[i..]);
         let slides = sliding.abs().gt(load.slides_from);
-        let kept = load.struck.and((old * candidate).gt(L::splat(0.0)));
-        let slide = L::select(kept, slide.max(old.abs()).min(hold), slide);
-        let new = coulomb_once_sliding(candidate, hold, slide, slides);
-        let gives_way = load.unsettled.and(new.abs().lt(old.abs()));
-        let new = L::select(gives_way, L::splat(0.5) * (old + new), new);
+        let mut new = coulomb_once_sliding(candidate, hold, slide, slides);
+        if load.struck.bits() != 0 {
+            // What held in an impact does not slide before it is over.
+            let kept = load.struck.and((old * candidate).gt(L::splat(0.0)));
+            let slide = L::select(kept, slide.max(old.abs()).min(hold), slide);
+            new = coulomb_once_sliding(candidate, hold, slide, slides);
+            let gives_way = load.unsettled.and(new.abs().lt(old.abs()));
+            new = L::select(gives_way, L::splat(0.5) * (old + new), new);
+        }
         let new = L::select(load.done, old, new);
         new.store(&mut self.friction.tangent_impulse[i..]);
         self.change_friction(vel, new - old);
