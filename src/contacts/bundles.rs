@@ -127,7 +127,7 @@ impl Bundles {
     }
 
     /// Notes lanes of a block that may be of bundles, and those of them that are struck `slow`ly. Blocks come in the order in which they are solved.
-    pub(crate) fn note(&mut self, block: usize, lanes: u32, slow: u32, is_fixed: bool) {
+    fn note(&mut self, block: usize, lanes: u32, slow: u32, is_fixed: bool) {
         let (block, lanes, slow) = (block as u32, lanes as u16, slow as u16);
         match self.struck.last_mut().filter(|last| last.block == block) {
             Some(last) => (last.lanes, last.slow) = (last.lanes | lanes, last.slow | slow),
@@ -148,6 +148,18 @@ impl Bundles {
         self.order.is_known = false;
         self.begins = true;
     }
+}
+
+/// Notes lanes as [`Bundles::note`] does, out of line: few contacts are struck, and a kernel is no place to allocate.
+#[cold]
+#[inline(never)]
+pub(crate) fn note_struck(
+    bundles: &mut Option<Box<Bundles>>,
+    block: usize,
+    [lanes, slow]: [u32; 2],
+    is_fixed: bool,
+) {
+    bundles.get_or_insert_default().note(block, lanes, slow, is_fixed);
 }
 
 /// The pairs of a list in the order of their bodies: their places, or nothing where the list itself is in that order.

@@ -33,6 +33,7 @@ use super::impulse::{Velocities, push};
 use super::pass::{Pass, SweepPass, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
+use crate::contacts::bundles::note_struck;
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
@@ -125,9 +126,9 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
             if P::PASS == Pass::WarmStart {
                 // SAFETY: the caller has these bodies to itself, and each named row exists.
                 let meet = unsafe { kernel.warm_start(rough.as_deref_mut(), bounce.is_some()) };
-                let [lanes, slow] = meet.map(|lanes| lanes << i & active);
-                if lanes != 0 {
-                    tile.bundles.get_or_insert_default().note(index, lanes, slow, FIXED);
+                let meet = meet.map(|lanes| lanes << i & active);
+                if meet[0] != 0 {
+                    note_struck(&mut tile.bundles, index, meet, FIXED);
                 }
                 continue;
             }
