@@ -29,7 +29,7 @@ use columns::NOT_BEHIND;
 pub(crate) use columns::{ColumnSet, Kind, Motion};
 pub use desc::{BodyDesc, BodyHandle, BodyState, BodyType, Filter};
 pub(crate) use desc::{
-    MAX_BODIES, MAX_COORDINATE, MAX_SPEED, MOST_DAMPING, RUNAWAY_SPEED, check_inertia, check_mass,
+    MAX_BODIES, MAX_COORDINATE, MAX_DAMPING, MAX_SPEED, RUNAWAY_SPEED, check_inertia, check_mass,
 };
 
 use crate::error::Error;

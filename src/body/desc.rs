@@ -226,8 +226,8 @@ impl BodyDesc {
         check_vec("velocity", self.velocity, MAX_SPEED)?;
         check_range("angular_velocity", self.angular_velocity, -MAX_SPEED, MAX_SPEED)?;
         check_range("gravity_scale", self.gravity_scale, -1.0e3, 1.0e3)?;
-        check_range("linear_damping", self.linear_damping, 0.0, MOST_DAMPING)?;
-        check_range("angular_damping", self.angular_damping, 0.0, MOST_DAMPING)?;
+        check_range("linear_damping", self.linear_damping, 0.0, MAX_DAMPING)?;
+        check_range("angular_damping", self.angular_damping, 0.0, MAX_DAMPING)?;
         if let Some(mass) = self.mass {
             check_mass(mass)?;
         }
@@ -306,8 +306,7 @@ pub(crate) const MAX_COORDINATE: f32 = 1.0e7;
 pub(crate) const MAX_SPEED: f32 = 1.0e6;
 /// Speed beyond which a body has gone bad, m/s.
 pub(crate) const RUNAWAY_SPEED: f32 = 1.0e8;
-
-/// The largest rate of damping, 1/s.
-pub(crate) const MOST_DAMPING: f32 = 1.0e6;
+/// Largest accepted rate of damping, 1/s.
+pub(crate) const MAX_DAMPING: f32 = 1.0e6;
 /// The largest number of bodies. Slots are counted in 32 bits, with room for the padding rows of the solver's mirror.
 pub(crate) const MAX_BODIES: usize = 1 << 27;

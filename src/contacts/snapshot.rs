@@ -530,8 +530,8 @@ impl Restore<'_> {
                 self.name_rows(tile, &pair, (block, lane));
             }
         }
-        let alone = free.iter().position(|&free| free != 0);
-        require!(alone.is_none(), "a lane of block {alone:?} has no pair");
+        let alone = free.iter().position(|&free| free != 0).unwrap_or(free.len());
+        require!(alone == free.len(), "a lane of block {alone} has no pair");
         tile.info = info;
         Ok(())
     }

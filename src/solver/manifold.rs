@@ -525,13 +525,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             self.note_landing(had_landed, before, came);
         }
         let loaded = (before[0] + before[1]).gt(zero);
-        let slides_from = self.slides_from(if P::PASS == Pass::Meet {
-            L::select(loaded, L::splat(self.rows.fall_speed), zero)
-        } else {
-            L::splat(self.rows.unsettled_speed)
-        });
-        let unsettled = if P::PASS == Pass::Bounce { no_lanes::<L>() } else { struck };
-        self.relax_friction(&mut vel, rough, slides_from, [struck, unsettled]);
+        self.relax_friction::<P>(&mut vel, rough, loaded, struck);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             if part.gt(zero).bits() != 0 {

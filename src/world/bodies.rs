@@ -8,7 +8,7 @@ use crate::body::compound::Part;
 use crate::body::mass::mass_of_parts;
 use crate::body::own::ByHand;
 use crate::body::{
-    BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_SPEED, MOST_DAMPING,
+    BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_DAMPING, MAX_SPEED,
     Motion,
 };
 use crate::error::{Error, check_range, check_vec};
@@ -404,8 +404,8 @@ impl World {
     pub fn set_damping(&mut self, body: BodyHandle, linear: f32, angular: f32) -> Result<(), Error> {
         self.record_of(body, || Call::SetDamping(body, linear, angular));
         let slot = self.bodies.slot_of(body)?;
-        check_range("linear_damping", linear, 0.0, MOST_DAMPING)?;
-        check_range("angular_damping", angular, 0.0, MOST_DAMPING)?;
+        check_range("linear_damping", linear, 0.0, MAX_DAMPING)?;
+        check_range("angular_damping", angular, 0.0, MAX_DAMPING)?;
         self.wake(slot);
         let c = &mut self.bodies.columns;
         (c.linear_damping[slot], c.angular_damping[slot]) = (linear + 0.0, angular + 0.0);

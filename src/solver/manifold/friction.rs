@@ -5,6 +5,7 @@ use crate::contacts::RoughBlock;
 use crate::formula::{SOUND, coulomb_once_sliding};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
+use crate::solver::pass::{Pass, SweepPass};
 
 impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXED, POINTS> {
     /// Solves friction of the whole contact. Inside μ_s·λ_n the contact holds. Beyond that it slides at μ_d·λ_n. A contact
@@ -56,26 +57,32 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         push::<L, FIXED>(vel, impulse, pair!(body => arms[body] * change));
     }
 
-    /// Returns the speed from which a contact slides, if impulses along the normal of `speed` times the mass may not be shared out among the
-    /// contacts of a body yet.
+    /// Returns the speed from which a contact slides. `fall` is the part of what gravity gives a body in a substep, m/s, whose friction the
+    /// body's contacts may not have shared out yet.
     ///
     /// What a body at rest is pushed with is borne by its contacts one after the other, up to the limit of each. When one slid as soon as
-    /// its own share was too large, boxes on several pieces of a chain slid from half the static limit on (projection: 560 of 1,152
-    /// pushed at 0.95 of it; soft: 74).
+    /// its own share was too large, boxes on several pieces of a chain slid from half the static limit on: 60
+    /// of the 96 of `hold_against_a_sudden_push_on_pieces` with the projection solver, and 18 with the soft one.
     #[inline(always)]
-    pub(super) fn slides_from(&self, speed: L) -> L {
-        L::splat(self.rows.creep_speed) + L::load(&self.friction.static_friction[self.i..]) * speed
+    fn slides_from(&self, fall: L) -> L {
+        L::splat(self.rows.creep_speed) + L::load(&self.friction.static_friction[self.i..]) * fall
     }
 
-    /// Solves friction and rolling resistance under the present normal impulses.
+    /// Solves friction and rolling resistance under the present normal impulses. `loaded` lanes bore a load before this pass, and `struck` ones are in an
+    /// impact.
     #[inline(always)]
-    pub(super) fn relax_friction(
+    pub(super) fn relax_friction<P: SweepPass>(
         &mut self,
         vel: &mut Velocities<L>,
         rough: Option<&mut RoughBlock>,
-        slides_from: L,
-        [struck, unsettled]: [L::Mask; 2],
+        loaded: L::Mask,
+        struck: L::Mask,
     ) {
+        let unsettled = if P::PASS == Pass::Bounce { no_lanes::<L>() } else { struck };
+        let slides_from = self.slides_from(match P::PASS {
+            Pass::Meet => L::select(loaded, L::splat(self.rows.fall_speed), L::splat(0.0)),
+            _ => L::splat(self.rows.unsettled_speed),
+        });
         let mut done = no_lanes::<L>();
         if POINTS == 2 && rough.is_none() {
             let fresh = self.mark().lt(L::splat(0.0));

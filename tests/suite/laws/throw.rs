@@ -8,7 +8,7 @@ each_form! { a_meeting_makes_no_energy: circle, cube, brick, plank, capsule, oct
 /// What is thrown on a floor without gravity, in any direction, with any spin, static friction up to 1.2 and dynamic friction from nothing up to
 /// the static one, never gains 3 % of its energy, whatever lies there: one shape, pieces of a chain, boxes side by side, or the teeth of a
 /// saw. (With μd < μs a contact held and slid in turn, from one iteration to the next. What friction was let go with counted as taken by the
-/// impact: 18 of 600 bricks left with up to 1.7 times their energy, and compounds, with one coefficient, with twice theirs.)
+/// impact: 114 of these 28,800 throws gained more.)
 fn a_throw_makes_no_energy(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let mut random = Random(7);
@@ -49,7 +49,7 @@ fn a_throw_makes_no_energy(form: &Form, settings: Settings) {
 }
 
 /// Two bodies that meet in free space, anywhere on each other and with any spin, never gain 1 % of their energy, with any coefficients of friction and
-/// any number of iterations. (Of 2,400 worlds of four bodies in a box 107 gained more than 3 %, the worst 56 %, by what `a_throw_makes_no_energy` tells.)
+/// any number of iterations. (By what `a_throw_makes_no_energy` tells, 27 of these 9,600 meetings did.)
 fn a_meeting_makes_no_energy(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let mut random = Random(11);
