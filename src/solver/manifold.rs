@@ -483,7 +483,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
 
     /// Solves normal impulses without bias, then friction, then rolling resistance. In the pass `Bounce`, contacts in an impact rebound.
     #[inline(always)]
-    unsafe fn relax<P: SweepPass>(&mut self, rough: Option<&mut RoughBlock>, bounce: Bounce<'_>) -> bool {
+    unsafe fn relax<P: SweepPass>(&mut self, mut rough: Option<&mut RoughBlock>, bounce: Bounce<'_>) -> bool {
         // SAFETY: this task alone has these bodies, and each named row exists.
         let mut vel = unsafe { self.velocities() };
         let zero = L::splat(0.0);
@@ -525,11 +525,11 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             self.note_landing(had_landed, before, came);
         }
         let loaded = (before[0] + before[1]).gt(zero);
-        self.relax_friction::<P>(&mut vel, rough, loaded, struck);
+        self.relax_friction::<P>(&mut vel, rough.as_deref_mut(), loaded, struck);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             if part.gt(zero).bits() != 0 {
-                self.retire(&vel, part, bounce);
+                self.retire(&vel, part, bounce, rough);
             }
             self.store(vel);
         }

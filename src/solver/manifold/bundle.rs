@@ -402,7 +402,7 @@ impl Solve<'_> {
                     (bounce.approach[i], bounce.absorbed[i]) = (0.0, 0.0);
                 }
                 // SAFETY: the caller has these bodies to itself.
-                unsafe { kernel.retire(&kernel.velocities(), 1.0, bounce) };
+                unsafe { kernel.retire(&kernel.velocities(), 1.0, bounce, rough) };
             });
         }
     }

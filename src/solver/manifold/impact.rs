@@ -4,7 +4,7 @@
 
 use super::friction::Coupling;
 use super::{Bounce, ManifoldKernel, push};
-use crate::contacts::{BounceBlock, LANDED};
+use crate::contacts::{BounceBlock, LANDED, RoughBlock};
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
@@ -279,10 +279,19 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     /// is not the load that the contact bears from then on. (When it was repeated, and taken back by one point after the
     /// other, it left a box that landed flat on a slope spinning and sliding.)
     #[inline(always)]
-    pub(super) unsafe fn retire(&mut self, vel: &Velocities<L>, part: L, bounce: Bounce<'_>) {
+    pub(super) unsafe fn retire(
+        &mut self,
+        vel: &Velocities<L>,
+        part: L,
+        bounce: Bounce<'_>,
+        rough: Option<&mut RoughBlock>,
+    ) {
         let (i, zero) = (self.i, L::splat(0.0));
         let (mut turn, retired) = ([zero; 2], part.gt(zero));
         let tangent = take(&mut self.friction.tangent_impulse[i..], part);
+        // Rolling resistance has no share in what others read. (When the warm start repeated it, two compounds that bounced on each other
+        // were spun by it, restitution gave that back, and three bodies left with a million times their energy.)
+        let rolling = rough.map_or(zero, |rough| take(&mut rough.rolling_impulse[i..], part));
         let normal = [
             take(&mut self.normal.normal_impulse[i..], part),
             if POINTS == 2 { take(&mut self.manifold.second.normal_impulse[i..], part) } else { zero },
@@ -297,9 +306,9 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         } else if let Some(aside) = &mut self.aside {
             (L::load(&aside[i..]) + (normal[0] + normal[1])).store(&mut aside[i..]);
         }
-        let tangent_arms = self.tangent_arms();
+        let (tangent_arms, inv_spins) = (self.tangent_arms(), self.inv_spins());
         for (body, turn) in turn.iter_mut().enumerate() {
-            *turn = tangent * tangent_arms[body];
+            *turn = tangent * tangent_arms[body] + rolling * inv_spins[body];
             for (p, &normal) in normal.iter().enumerate().take(POINTS) {
                 *turn = *turn + normal * self.normal_arms(p)[body];
             }
