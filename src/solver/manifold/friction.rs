@@ -28,7 +28,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         if load.struck.bits() != 0 {
             // What held in an impact does not slide before it is over.
             let kept = load.struck.and((old * candidate).gt(L::splat(0.0)));
-            let slide = L::select(kept, slide.max(old.abs()).min(hold), slide);
+            let slide = L::select(kept, slide.max(old.abs().min(hold)), slide);
             new = coulomb_once_sliding(candidate, hold, slide, slides);
             let gives_way = load.unsettled.and(new.abs().lt(old.abs()));
             new = L::select(gives_way, L::splat(0.5) * (old + new), new);

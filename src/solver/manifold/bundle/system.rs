@@ -131,7 +131,7 @@ impl Part {
 
     fn most_friction(&self, of: &Impulses, slides: Slides) -> f32 {
         let hold = self.static_friction * of.load();
-        slides.map_or(hold, |kept| (self.dynamic_friction * of.load()).max(kept).min(hold))
+        slides.map_or(hold, |kept| (self.dynamic_friction * of.load()).max(kept.min(hold)))
     }
 
     /// Presses the points until none separates at less than its `floor`, as [`ManifoldKernel::apply_normal`](super::ManifoldKernel) does.
