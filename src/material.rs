@@ -15,7 +15,8 @@ pub struct Material {
     pub static_friction: f32,
     /// Friction coefficient of a sliding contact (μd, usually ≤ μs), in 0..=1e6. Default 0.4. A contact of a shape that turns which slides more slowly
     /// than half a slop a second, and with [`Solver::Soft`](crate::Solver::Soft) a third of μs·g times the substep more (11 mm/s for the
-    /// defaults), counts as resting: its contacts may not have shared out their load yet.
+    /// defaults), counts as resting: its contacts may not have shared out their load yet. What a load presses and μs·g can stop within one
+    /// substep stops: below 25 mm/s for the defaults, below 0.1 m/s with [`Solver::Projection`](crate::Solver::Projection).
     pub dynamic_friction: f32,
     /// Ratio of the separation speed to the approach speed, in 0..=1. Default 0.
     pub restitution: f32,
