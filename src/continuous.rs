@@ -45,10 +45,11 @@ use crate::lane::{MAX_WIDTH, Row, with_lanes};
 use fast::{FastBodies, FastSearch};
 use glam::Vec2;
 use group::Group;
+pub(crate) use shape::ShapeAt;
 use shape::Sweep;
 use std::sync::Mutex;
 use tree::BoxTree;
-use walls::Walls;
+pub(crate) use walls::Walls;
 
 /// The bodies of a task.
 const GROUP: usize = 32;

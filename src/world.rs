@@ -28,6 +28,7 @@ mod quality;
 mod quarantine;
 mod query;
 mod record;
+mod seams;
 mod sensors;
 mod settings;
 mod sleep;
@@ -386,6 +387,7 @@ impl World {
     /// Reads the contacts. Asks the hooks about them. Writes the begin and end events, and notes what other events need to know of the
     /// start of the step.
     fn find_events(&mut self, crew: &Crew<'_>) {
+        self.pass_seams(crew);
         self.ask_hooks(crew);
         self.contacts.find_events(&self.bodies);
         self.watch_step(crew);

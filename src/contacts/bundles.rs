@@ -230,11 +230,15 @@ impl Tile {
         self.bundles = Some(found);
     }
 
-    /// The active lanes of a block with manifolds that bear no load, as bits.
-    fn unloaded(&self, block: usize) -> u16 {
+    /// The active lanes of a block that bear no load, as bits.
+    pub(crate) fn unloaded(&self, block: usize) -> u16 {
         let active = self.info[block].active;
-        let Some(manifold) = self.manifold_of(block).filter(|_| active != 0) else { return 0 };
-        let impulses = self.normal[block].normal_impulse.iter().zip(&manifold.second.normal_impulse);
+        if active == 0 {
+            return 0;
+        }
+        let second =
+            self.manifold_of(block).map_or(&[0.0; super::BLOCK], |manifold| &manifold.second.normal_impulse);
+        let impulses = self.normal[block].normal_impulse.iter().zip(second);
         let bits = |bits, (lane, (first, second)): (usize, (&f32, &f32))| {
             bits | u16::from(first + second <= 0.0) << lane
         };

@@ -100,7 +100,7 @@ impl Tile {
     }
 
     /// Takes a contact out of the step: it is as one whose shapes are not near.
-    fn switch_off(&mut self, block: usize, lane: usize) {
+    pub(crate) fn switch_off(&mut self, block: usize, lane: usize) {
         let info = &mut self.info[block];
         info.active &= !(1 << lane);
         info.touching &= !(1 << lane);

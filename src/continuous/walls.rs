@@ -115,14 +115,30 @@ impl Walls {
         }
     }
 
-    /// Brings the walls up to date. `moved` are the rows of all movements.
-    pub(super) fn update(&mut self, bodies: &Bodies, moved: &[Row]) {
+    /// Brings the static walls up to date.
+    pub(crate) fn update_fixed(&mut self, bodies: &Bodies) {
         if self.stale {
             self.list(bodies);
         } else if self.changed {
             self.take_in_edits(bodies);
         }
         (self.stale, self.changed) = (false, false);
+    }
+
+    /// Whether there is more than one static wall, but for half-spaces.
+    pub(crate) fn has_several_fixed(&self) -> bool {
+        self.fixed.walls.len() + self.recent.walls.len() > 1
+    }
+
+    /// Visits the static walls whose boxes overlap this one, but for half-spaces.
+    pub(crate) fn visit_fixed(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
+        self.fixed.visit(of, &mut visit);
+        self.recent.visit(of, &mut visit);
+    }
+
+    /// Brings the walls up to date. `moved` are the rows of all movements.
+    pub(super) fn update(&mut self, bodies: &Bodies, moved: &[Row]) {
+        self.update_fixed(bodies);
         self.moving.clear();
         if self.movers.is_empty() {
             return;
@@ -138,8 +154,7 @@ impl Walls {
     /// Visits the walls whose boxes overlap this one, and all half-spaces.
     pub(super) fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
         self.planes.iter().for_each(|plane| visit(plane.wall));
-        self.fixed.visit(of, &mut visit);
-        self.recent.visit(of, &mut visit);
+        self.visit_fixed(of, &mut visit);
         self.moving.visit(of, &mut visit);
     }
 

@@ -96,6 +96,17 @@ impl Convex {
         Convex { vertices, count: outline.count, radius, slack: [0.0; 2], reach }
     }
 
+    /// The edges with their outward normals. A segment has two edges, and two of no length at its ends.
+    pub(crate) fn faces(&self) -> impl Iterator<Item = ([DVec2; 2], DVec2)> + '_ {
+        let vertices = &self.vertices[..self.count];
+        let edges = (0..self.count).map(|i| [vertices[i], vertices[(i + 1) % self.count]]);
+        let sides =
+            edges.clone().map(|[start, end]| ([start, end], -(end - start).normalize_or_zero().perp()));
+        let is_segment = self.count == 2;
+        let ends = edges.filter(move |_| is_segment);
+        sides.chain(ends.map(|[start, end]| ([end; 2], (end - start).normalize_or_zero())))
+    }
+
     /// Lets a ray that passes so far beyond an end of a segment of a chain meet it, too. Two segments of a chain do not end in exactly the
     /// same point: each has its place in single precision.
     pub(crate) fn join(&mut self, slack: [f32; 2]) {

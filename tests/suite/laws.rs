@@ -65,6 +65,7 @@ macro_rules! each_solver {
 }
 
 mod drift;
+mod flush;
 mod forms;
 mod friction;
 mod gas;

@@ -56,7 +56,7 @@ fn check_throw(
     let velocity = Vec2::from_angle(-0.35 - 2.45 * random.uniform()) * 10.0f32.powf(random.uniform());
     let desc = BodyDesc {
         velocity,
-        angle: if throw % 2 == 0 { random.within(0.03) } else { random.within(3.0) },
+        angle: if throw.is_multiple_of(2) { random.within(0.03) } else { random.within(3.0) },
         angular_velocity: random.within(8.0),
         material,
         ..form.body(Vec2::new(random.within(2.0), 2.5))
