@@ -21,8 +21,8 @@ fn tiles(half: f32) -> [(&'static str, Shape, f32); 4] {
 }
 
 /// A body that slides without friction, or rolls, over flush tiles goes as far as on one floor, and does not leave the ground: aabbs, boxes, polygons,
-/// segments, or the parts of one body. (Before the tiles knew each other, COUNT of these 2,376 bodies lost more than 3 % of their way, most of
-/// them all of it.)
+/// segments, or the parts of one body. (Before they were one floor, 1,401 of these
+/// 1,848 bodies lost more than 3 % of their way, many of them all of it, or were lifted by more than 1 cm.)
 fn flush_shapes_do_not_trip(form: &Form, settings: Settings) {
     let mut cases = Cases::new(form.name, &settings);
     let rolls = form.name == "circle";
