@@ -70,12 +70,19 @@ impl BoxTree {
         BoxSearch { order: &self.order, walk: Walk::new::<L>(&self.tree, columns(of)) }
     }
 
-    /// Visits the numbers of all boxes that overlap this one, in an order that depends on the boxes alone.
-    pub(super) fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(usize)) {
+    /// Whether the test holds of the number of any box that overlaps this one. It is asked until it does, in an order that depends on the
+    /// boxes alone.
+    pub(super) fn any(&self, of: [Vec2; 2], test: impl FnMut(usize) -> bool) -> bool {
         let mut search = self.search::<f32>(of);
-        while let Some(number) = search.next::<f32>() {
+        std::iter::from_fn(|| search.next::<f32>()).any(test)
+    }
+
+    /// Visits the numbers of all boxes that overlap this one.
+    pub(super) fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(usize)) {
+        self.any(of, |number| {
             visit(number);
-        }
+            false
+        });
     }
 }
 

@@ -67,11 +67,14 @@ impl WallIndex {
     }
 
     fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
-        self.boxes.visit(of, |number| {
-            if self.walls[number].holds {
-                visit(self.walls[number].wall);
-            }
+        self.any(of, |wall| {
+            visit(wall);
+            false
         });
+    }
+
+    fn any(&self, of: [Vec2; 2], mut test: impl FnMut(Wall) -> bool) -> bool {
+        self.boxes.any(of, |number| self.walls[number].holds && test(self.walls[number].wall))
     }
 
     /// Strikes a body out. The walls are in the order of their bodies.
@@ -130,10 +133,9 @@ impl Walls {
         self.fixed.walls.len() + self.recent.walls.len() > 1
     }
 
-    /// Visits the static walls whose boxes overlap this one, but for half-spaces.
-    pub(crate) fn visit_fixed(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
-        self.fixed.visit(of, &mut visit);
-        self.recent.visit(of, &mut visit);
+    /// Whether the test holds of any static wall whose box overlaps this one, but for half-spaces. It ends at the first.
+    pub(crate) fn any_fixed(&self, of: [Vec2; 2], mut test: impl FnMut(Wall) -> bool) -> bool {
+        [&self.fixed, &self.recent].into_iter().any(|index| index.any(of, &mut test))
     }
 
     /// Brings the walls up to date. `moved` are the rows of all movements.
@@ -154,7 +156,8 @@ impl Walls {
     /// Visits the walls whose boxes overlap this one, and all half-spaces.
     pub(super) fn visit(&self, of: [Vec2; 2], mut visit: impl FnMut(Wall)) {
         self.planes.iter().for_each(|plane| visit(plane.wall));
-        self.visit_fixed(of, &mut visit);
+        self.fixed.visit(of, &mut visit);
+        self.recent.visit(of, &mut visit);
         self.moving.visit(of, &mut visit);
     }
 

@@ -166,17 +166,16 @@ impl Seams<'_> {
     fn is_within(&self, [(body, part_of_body), (wall, part)]: [(usize, u8); 2], point: DVec2) -> bool {
         let apart = APART * self.slop;
         let near = Vec2::splat(apart as f32 + 4.0 * f32::EPSILON * point.abs().max_element() as f32);
-        let mut found = false;
-        self.walls.visit_fixed([point.as_vec2() - near, point.as_vec2() + near], |other| {
-            let Some(slot) = self.bodies.slot_at(other.body) else { return };
+        self.walls.any_fixed([point.as_vec2() - near, point.as_vec2() + near], |other| {
+            let Some(slot) = self.bodies.slot_at(other.body) else { return false };
             let is_other = (slot, other.part) != (wall, part);
-            if found || !is_other || !self.bodies.may_touch(body, part_of_body, slot, other.part) {
-                return;
+            if !is_other || !self.bodies.may_touch(body, part_of_body, slot, other.part) {
+                return false;
             }
-            if let Solid::Convex(shape) = Solid::of(self.bodies, slot, other.part) {
-                found = shape.distance_to_disc(point, 0.0) <= apart;
+            match Solid::of(self.bodies, slot, other.part) {
+                Solid::Convex(shape) => shape.distance_to_disc(point, 0.0) <= apart,
+                Solid::Plane { .. } => false,
             }
-        });
-        found
+        })
     }
 }
