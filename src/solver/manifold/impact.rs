@@ -291,7 +291,11 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let tangent = take(&mut self.friction.tangent_impulse[i..], part);
         // Rolling resistance has no share in what others read. (When the warm start repeated it, two compounds that bounced on each other
         // were spun by it, restitution gave that back, and three bodies left with a million times their energy.)
-        let rolling = rough.map_or(zero, |rough| take(&mut rough.rolling_impulse[i..], part));
+        // Not `map_or`: that is a function of its own, without the instructions of the kernel's level.
+        let rolling = match rough {
+            Some(rough) => take(&mut rough.rolling_impulse[i..], part),
+            None => zero,
+        };
         let normal = [
             take(&mut self.normal.normal_impulse[i..], part),
             if POINTS == 2 { take(&mut self.manifold.second.normal_impulse[i..], part) } else { zero },
