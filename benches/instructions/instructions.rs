@@ -49,7 +49,7 @@ const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u6
 const CASES: [Case; 22] = [
     case("packed", 2000, 120, 18_269_023),
     Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 91_101_488) },
-    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 79_329_629) },
+    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 81_610_449) },
     Case { scene: Some("packed"), work: Work::Restore, ..case("restore", 10_000, 120, 297_060_775) },
     Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 11_635_479) },
     Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 37_058_267) },
