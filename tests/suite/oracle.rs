@@ -178,7 +178,7 @@ fn may_be_covered(before: &[oracle::Body], contact: &oracle::Contact, settings: 
         oracle::Form::Box(other) => {
             let [one, two] = [(wall, half), (body, other)]
                 .map(|(at, half)| (before[at].position - half, before[at].position + half));
-            0.5 * (one.0.max(two.0) + one.1.min(two.1))
+            0.5 * (one.0.max(two.0) + one.1.min(two.1)) - 0.5 * contact.separation * away
         }
         oracle::Form::HalfSpace { .. } => return false,
     };
