@@ -11,7 +11,7 @@
 
 mod ground;
 
-use super::{Tile, set_bits};
+use super::{BLOCK, Tile, set_bits};
 use crate::base::room::at_least;
 use crate::broadphase::sweep::Pair;
 use crate::lane::{Lane, Row};
@@ -237,7 +237,7 @@ impl Tile {
             return 0;
         }
         let second =
-            self.manifold_of(block).map_or(&[0.0; super::BLOCK], |manifold| &manifold.second.normal_impulse);
+            self.manifold_of(block).map_or(&[0.0; BLOCK], |manifold| &manifold.second.normal_impulse);
         let impulses = self.normal[block].normal_impulse.iter().zip(second);
         let bits = |bits, (lane, (first, second)): (usize, (&f32, &f32))| {
             bits | u16::from(first + second <= 0.0) << lane

@@ -1,7 +1,7 @@
 //! What a contact is to the host: its bodies, parts and points; and the hooks' look at the contacts of a step.
 
 use super::build::Coefficients;
-use super::{BLOCK, BounceBlock, Contacts, Places, Tile};
+use super::{BLOCK, BounceBlock, Contacts, Places, Tile, set_bits};
 use crate::body::Bodies;
 use crate::body::hooks::{HookContact, HookPoint, Hooks};
 use crate::geometry::shape::ShapeKind;
@@ -127,15 +127,12 @@ impl Look<'_> {
     pub(crate) fn ask(&self, hooks: &dyn Hooks, tile: &mut Tile) {
         let mut coefficients = Coefficients::new(self.bodies, self.mixing);
         for block in 0..tile.info.len() {
-            let mut lanes = tile.info[block].active;
+            let lanes = tile.info[block].active;
             if lanes == 0 {
                 continue;
             }
             let speeds = with_lanes!(self.level, L => tile.approach_speeds::<L>(self.vel, block));
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                debug_assert!(lane < BLOCK);
+            for lane in set_bits(lanes.into()) {
                 let materials = self.materials(tile, block, lane);
                 let mut contact = self.contact(tile, (block, lane), &speeds);
                 contact.coefficients = coefficients.of(materials[0], materials[1]);

@@ -8,7 +8,7 @@
 use super::World;
 use super::query::solid::Solid;
 use crate::body::{Bodies, Motion};
-use crate::contacts::{BLOCK, Tile};
+use crate::contacts::{Tile, set_bits};
 use crate::continuous::{ShapeAt, Walls};
 use crate::crew::Crew;
 use crate::isa::Level;
@@ -31,13 +31,16 @@ const LEAN: f64 = 0.01;
 const AHEAD: f64 = 1.0;
 const APART: f64 = 0.5;
 /// How far along the face it has to be covered to both sides of a point, how near to an end of the face the point has to be, and how thick the
-/// body, in slops. What is covered to one side alone is the foot of a wall. (Of 51,500 bodies
-/// thrown about in mazes of tiles, one in 50 left when points far from the ends counted, and 28, all thin, when thin bodies did. One leaves now, and
-/// one does without any of this.)
+/// body, in slops. What is covered to one side alone is the foot of a wall. Bodies that are deeper, and thin ones, left mazes of tiles without
+/// this: see `no_one_leaves_a_maze_of_tiles`.
 const ASIDE: f64 = 3.0;
-/// The body moves against the face, and along the floor: at most by this part of that it sinks or rises. (With 0.25, corners of
-/// boxes that fell into a seam found no hold on either side of it.)
+/// The body moves against the face, and along the floor: by at most this part of that it sinks or rises. What falls into a seam is to find hold
+/// on both of its sides.
 const ALONG: f64 = 0.1;
+
+/// Where the boxes of more shapes than these hold a point, none of them covers it, so that the cost of a heap of walls does not grow with the
+/// square of their number. Not the first so many: a restored world finds them in another order.
+const CROWD: u32 = 32;
 
 /// The data by which contacts are looked at.
 struct Seams<'a> {
@@ -82,14 +85,13 @@ impl Seams<'_> {
     fn pass(&self, tile: &mut Tile) {
         for kind in FACED {
             for block in tile.blocks_of(kind) {
-                let (unloaded, mut lanes) = (tile.unloaded(block), tile.info[block].active);
+                let lanes = tile.info[block].active;
                 if lanes == 0 {
                     continue;
                 }
+                let unloaded = tile.unloaded(block);
                 let speeds = with_lanes!(self.level, L => tile.approach_speeds::<L>(self.vel, block));
-                while lanes != 0 {
-                    let lane = lanes.trailing_zeros() as usize;
-                    lanes &= lanes - 1;
+                for lane in set_bits(lanes.into()) {
                     // What bears a load rests on the face, unless it comes faster than bodies fall in a step.
                     let least = if unloaded >> lane & 1 == 1 { f32::MIN } else { self.fall_speed };
                     let struck = (0..2).any(|point| {
@@ -107,7 +109,6 @@ impl Seams<'_> {
 
     /// Whether the normal of a contact comes from a face of a static shape that others cover.
     fn is_inside(&self, tile: &Tile, (block, lane): (usize, usize)) -> bool {
-        debug_assert!(lane < BLOCK);
         let normal = &tile.normal[block];
         let [body, wall] = [normal.a[lane].row(), normal.b[lane].row()];
         if self.bodies.columns.kind[wall].motion() != Motion::Static {
@@ -166,16 +167,23 @@ impl Seams<'_> {
     fn is_within(&self, [(body, part_of_body), (wall, part)]: [(usize, u8); 2], point: DVec2) -> bool {
         let apart = APART * self.slop;
         let near = Vec2::splat(apart as f32 + 4.0 * f32::EPSILON * point.abs().max_element() as f32);
-        self.walls.any_fixed([point.as_vec2() - near, point.as_vec2() + near], |other| {
-            let Some(slot) = self.bodies.slot_at(other.body) else { return false };
-            let is_other = (slot, other.part) != (wall, part);
-            if !is_other || !self.bodies.may_touch(body, part_of_body, slot, other.part) {
-                return false;
-            }
-            match Solid::of(self.bodies, slot, other.part) {
-                Solid::Convex(shape) => shape.distance_to_disc(point, 0.0) <= apart,
-                Solid::Plane { .. } => false,
-            }
-        })
+        let around = [point.as_vec2() - near, point.as_vec2() + near];
+        let mut crowd = 0;
+        let is_crowded = self.walls.any_fixed(around, |_| {
+            crowd += 1;
+            crowd > CROWD
+        });
+        !is_crowded
+            && self.walls.any_fixed(around, |other| {
+                let Some(slot) = self.bodies.slot_at(other.body) else { return false };
+                let is_other = (slot, other.part) != (wall, part);
+                if !is_other || !self.bodies.may_touch(body, part_of_body, slot, other.part) {
+                    return false;
+                }
+                match Solid::of(self.bodies, slot, other.part) {
+                    Solid::Convex(shape) => shape.distance_to_disc(point, 0.0) <= apart,
+                    Solid::Plane { .. } => false,
+                }
+            })
     }
 }

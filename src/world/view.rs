@@ -114,7 +114,8 @@ impl World {
     }
 
     /// All contact points of the last step: those of pairs that overlap or are closer than the speculative distance. Those of sleeping
-    /// bodies are as they were when these fell asleep.
+    /// bodies are as they were when these fell asleep. Those with a face of a static shape that another static shape covers, as in a floor of
+    /// tiles, are left out.
     ///
     /// Contact points of hulls ([`World::add_hull`]) come last, as of the last substep. On the side of a hull they name
     /// the particle that bears most.

@@ -290,7 +290,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let (mut turn, retired) = ([zero; 2], part.gt(zero));
         let tangent = take(&mut self.friction.tangent_impulse[i..], part);
         // Rolling resistance has no share in what others read. (When the warm start repeated it, two compounds that bounced on each other
-        // were spun by it, restitution gave that back, and three bodies left with a million times their energy.)
+        // were spun by it, and restitution gave that back: see `rolling_resistance_makes_no_energy`.)
         // Not `map_or`: that is a function of its own, without the instructions of the kernel's level.
         let rolling = match rough {
             Some(rough) => take(&mut rough.rolling_impulse[i..], part),

@@ -1,10 +1,11 @@
 //! Bodies that move over floors, and against walls, of static shapes that lie flush.
 
 use super::*;
-use granule::Part;
+use granule::{Part, Polygon};
 
 each_form! { flush_shapes_do_not_trip: circle, cube, brick, plank, capsule, octagon, hexagon, wedge, dumbbell, table, cart }
 each_form! { walls_of_flush_shapes_stop: circle, cube, brick, capsule, octagon, wedge, dumbbell, table, cart }
+each_solver! { no_one_leaves_a_maze_of_tiles }
 
 /// Half a tile of a floor, m.
 const HALVES: [f32; 4] = [0.125, 0.25, 0.5, 1.0];
@@ -134,4 +135,72 @@ fn walls_of_flush_shapes_stop(form: &Form, settings: Settings) {
         }
     }
     cases.finish();
+}
+
+/// The tiles in a row of a maze, and the rows.
+const MAZE: [usize; 2] = [24, 14];
+
+/// Bodies of all shapes, thin ones too, that are thrown about for 400 steps in mazes of tiles stay between the two outer rows of these.
+fn no_one_leaves_a_maze_of_tiles(settings: Settings) {
+    let mut cases = Cases::new("maze", &settings);
+    let mut random = Random(23);
+    for maze in 0..40 {
+        let half = 0.15 * 6.0f32.powf(random.uniform());
+        let (kind, shape, _) = tiles(half)[maze % 3];
+        let material = Material {
+            restitution: if maze % 2 == 0 { 0.0 } else { 0.9 * random.uniform() },
+            ..friction(if maze % 4 < 2 { 0.0 } else { random.uniform() }, 0.0)
+        };
+        let mut world = world(Settings { sleep: false, ..settings });
+        let (size, full) = (2.0 * half * (0.08 + 0.3 * random.uniform()), 0.05 + 0.3 * random.uniform());
+        let mut bodies = Vec::new();
+        for cell in 0..MAZE[0] * MAZE[1] {
+            let [x, y] = [cell % MAZE[0], cell / MAZE[0]];
+            let is_edge = x.min(MAZE[0] - 1 - x) < 2 || y.min(MAZE[1] - 1 - y) < 2;
+            let place = 2.0 * half * Vec2::new(x as f32 + 0.5, y as f32 + 0.5);
+            if is_edge || random.uniform() < full {
+                world.add_body(&BodyDesc { material, ..BodyDesc::fixed(shape, place) }).unwrap();
+            } else if random.uniform() < 0.5 {
+                let size = size * (0.5 + 0.5 * random.uniform());
+                let desc = BodyDesc {
+                    material,
+                    angle: random.within(3.0),
+                    velocity: Vec2::from_angle(random.within(3.0)) * 12.0 * random.uniform(),
+                    ..BodyDesc::dynamic(anything(size, &mut random), place)
+                };
+                bodies.push(world.add_body(&desc).unwrap());
+            }
+        }
+        for step in 0..400 {
+            for body in bodies.iter().filter(|_| step % 40 == 39) {
+                let push = Vec2::new(random.within(6.0), 0.0);
+                world.set_velocity(*body, state(&world, *body).velocity + push).unwrap();
+            }
+            world.step();
+        }
+        let inner = 2.0 * half * Vec2::new(MAZE[0] as f32, MAZE[1] as f32);
+        for (number, body) in bodies.iter().enumerate() {
+            let at = state(&world, *body).position;
+            cases.holds(at.cmpgt(Vec2::ZERO).all() && at.cmplt(inner).all(), || {
+                format!(
+                    "body {number} of maze {maze}, {kind} of {} m, {:?}: at {at}",
+                    2.0 * half,
+                    world.shape(*body)
+                )
+            });
+        }
+    }
+    cases.finish();
+}
+
+/// A shape of about this half length.
+fn anything(size: f32, random: &mut Random) -> Shape {
+    match (6.0 * random.uniform()) as u32 {
+        0 => Shape::circle(0.6 * size),
+        1 => Shape::oriented_box(size, 0.07 * size),
+        2 => Shape::oriented_box(size, (0.3 + 0.7 * random.uniform()) * size),
+        3 => Shape::capsule(size, 0.1 * size),
+        4 => Shape::aabb(0.8 * size, 0.8 * size),
+        _ => Shape::Polygon(Polygon::regular(3 + (6.0 * random.uniform()) as usize, size).unwrap()),
+    }
 }
