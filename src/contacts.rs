@@ -292,19 +292,20 @@ impl Contacts {
     }
 
     /// Makes room in the tiles for the pairs that were found ahead, of so many tiles. (Otherwise both the step that finds more pairs than ever
-    /// before and the one that takes them over would allocate.)
+    /// before and the one that takes them over would allocate.) What the tiles have room for by right stays as it is until the pairs are taken:
+    /// a snapshot has it, and must not tell who looked ahead.
     pub(crate) fn make_room_ahead(&mut self, wanted: usize, bodies: &Bodies) {
-        self.room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
+        let mut room = self.room;
+        room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
         let swap = |tile: &mut Tile| std::mem::swap(&mut tile.found, &mut tile.ahead);
         self.tiles[..wanted].iter_mut().for_each(swap);
-        self.room.fit(&self.tiles[..wanted], false, bodies.len);
-        self.give_room(bodies);
+        room.fit(&self.tiles[..wanted], false, bodies.len);
+        self.give_room(room, bodies);
         self.tiles[..wanted].iter_mut().for_each(swap);
     }
 
-    /// Gives room to some of the tiles that lack it.
-    fn give_room(&mut self, bodies: &Bodies) {
-        let room = self.room;
+    /// Gives this room to some of the tiles that lack it.
+    fn give_room(&mut self, room: Room, bodies: &Bodies) {
         let most = self.tiles.len();
         let lacking = self.tiles.iter_mut().filter(|tile| !tile.has(&room, bodies));
         lacking.take(room::share(most)).for_each(|tile| tile.reserve(&room, bodies));
@@ -315,7 +316,7 @@ impl Contacts {
         let bodies = list.bodies;
         self.room.fit(&self.tiles[..self.active_tiles], false, bodies.len);
         let room = self.room;
-        self.give_room(bodies);
+        self.give_room(room, bodies);
         self.make_far_room(list);
         // One for each thread; in a small world as soon as the first was needed.
         let spare = self.spare.get_mut().expect("no worker panicked");

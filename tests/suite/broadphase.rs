@@ -291,9 +291,10 @@ fn edits_need_no_new_list() {
 #[test]
 fn tumbling_bodies_are_paired_anew() {
     const STEPS: usize = 60;
-    // When such pairs were kept in the far tile alone, which limited such bodies to a few, the counts were 48 and 30 lists.
+    // When such pairs were kept in the far tile alone, which limited such bodies to a few, the counts were 48 and 30 lists. (In the tumbler lists
+    // of one and two steps are as cheap in the mean, and the slowest steps are faster with them.)
     for (name, sizes, most) in [
-        ("tumbler", [800, 900, 1_000, 1_100, 1_200], 40),
+        ("tumbler", [800, 900, 1_000, 1_100, 1_200], 43),
         ("junkyard", [1_300, 1_400, 1_500, 1_600, 1_700], 27),
     ] {
         let mut lists = [0; 5];

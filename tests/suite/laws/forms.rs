@@ -20,6 +20,10 @@ pub(super) struct Form {
 }
 
 impl Form {
+    pub fn is_compound(&self) -> bool {
+        self.parts.len() > 1
+    }
+
     fn of(name: &'static str, shape: Shape, height: f32, base: f32) -> Form {
         Form { name, parts: vec![(shape, Vec2::ZERO, 0.0)], fixed_rotation: false, height, base }
     }
