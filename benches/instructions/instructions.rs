@@ -49,28 +49,28 @@ const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u6
 const CASES: [Case; 22] = [
     case("packed", 2000, 120, 18_269_023),
     Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 91_101_488) },
-    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 81_610_449) },
+    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 71_030_179) },
     Case { scene: Some("packed"), work: Work::Restore, ..case("restore", 10_000, 120, 297_060_775) },
-    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 11_635_479) },
+    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 12_112_459) },
     Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 37_058_267) },
     // With the pairs that the last step finds ahead (`world/ahead.rs`).
-    case("collapsing", 2000, 30, 13_150_645),
+    case("collapsing", 2000, 30, 10_801_819),
     case("pyramid", 2000, 120, 18_337_175),
-    case("gas", 2000, 30, 6_242_313),
+    case("gas", 2000, 30, 8_382_540),
     case("large_pyramid", 1275, 60, 27_684_953),
-    case("mixed_shapes", 500, 120, 14_452_153),
+    case("mixed_shapes", 500, 120, 14_950_799),
     case("cloth", 2500, 60, 80_162_323),
     case("soft_boxes", 400, 120, 42_624_175),
     case("joint_grid", 900, 60, 9_407_658),
     // All bodies are in motion, with a new list in most steps.
     case("tumbler", 500, 60, 13_845_099),
-    Case { scene: Some("packed"), replaced: 5, ..case("churn", 1000, 60, 16_864_798) },
+    Case { scene: Some("packed"), replaced: 5, ..case("churn", 1000, 60, 19_418_426) },
     // One of 1,500 pegs is replaced in each step.
     Case {
         scene: Some("galton"),
         replaced: 1,
         of_type: BodyType::Static,
-        ..case("pegs", 4000, 60, 72_761_688)
+        ..case("pegs", 4000, 60, 67_021_944)
     },
     Case { scene: Some("large_pyramid"), ..case("small", 10, 60, 561_095) },
     // What a step costs at least. So little is done that the C library's clock and `memmove` count, which differ from machine to
