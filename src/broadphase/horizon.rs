@@ -64,17 +64,27 @@ impl LastList {
 /// knows beforehand how soon a body is hit and leaves its margin. So now and then a list tries a horizon beside the present one,
 /// which is taken if the list cost less per step.
 ///
-/// Over horizons of two to four steps the mean step hardly differs (0.88 to 1.02 of this search's, with a fixed horizon of 2, 3 or 4 steps in
-/// the pit, junkyard, compounds, mixed shapes, spinner and collapse of `benches/peers`), but the slowest steps do, by up to a half. Lists of
-/// one step are slower by a third where bodies rest on each other, and a fixed horizon of eight makes four pairs of each contact.
+/// Mean speed with a fixed horizon, as a part of that of the search that turned back (below), and the 99th percentile in ms; the least of two
+/// rounds of two:
+///
+/// | steps | pit, 5,000 | junkyard | compounds | mixed, 20,000 | collapse, 50,000 | spinner |
+/// |---|---|---|---|---|---|---|
+/// | 0 | 0.61, 2.5 | 0.86, 7.3 | 0.98, 3.6 | 0.86, 15.7 | 0.65, 15.5 | 0.87, 5.0 |
+/// | 2 | 0.92, 1.7 | 0.88, 9.8 | 0.88, 4.6 | 0.95, 17.1 | 0.82, 19.7 | 0.89, 4.9 |
+/// | 3 | 1.01, 2.0 | 0.98, 11.4 | 0.95, 5.6 | 1.04, 18.0 | 0.93, 21.4 | 0.96, 5.3 |
+/// | 4 | 1.05, 2.2 | 0.97, 12.0 | 0.95, 6.4 | 1.02, 19.8 | 1.01, 20.4 | 1.00, 5.7 |
+/// | that search | 1, 2.5 | 1, 10.4 | 1, 4.1 | 1, 18.6 | 1, 19.0 | 1, 5.8 |
+///
+/// So from three steps on the horizon hardly changes the mean, but the slowest steps. (`STEPS` with one entry, `FIRST` 0, then `cd benches/peers && cargo run
+/// --release -- --engines granule --threads 1 --repeat 2 --scenes rubble-5k,junkyard,compounds,mixed-shapes-20k,collapsing-50k,spinner`. The comparisons
+/// below were made in the same way, in turns, with other constants.)
 ///
 /// Tried and dropped:
 /// - to change the horizon with each list, and to turn back when the cost rose. It went from one end to the other and back: the same means, and a
-///   99th percentile 13 % higher (the geometric mean of 14 scenes; 20 to 31 % higher in the washer, tumbler, spinner, junkyard, compounds and pit).
-///   With factors of 1.25 and 1.5 it got stuck at one step;
-/// - a weight of 0.1 of the step that makes a list: a 99th percentile 15 % higher (seven scenes), and no better mean; of 0.5, with six steps as the
-///   longest horizon: no better than 0.3;
-/// - horizons of three and six steps as well, or six as the longest: within the noise;
+///   99th percentile 13 % higher (the geometric mean of 14 scenes; 21 to 31 % higher in the washer, tumbler, spinner, junkyard, compounds and pit,
+///   4 % lower in `terrain` and `churn-1-in-20k`). With factors of 1.25 and 1.5 it got stuck at one step;
+/// - a weight of 0.1 of the step that makes a list: a 99th percentile 15 % higher (seven scenes), and no better mean;
+/// - horizons of three and six steps as well, or six as the longest, with that weight and with 0.5: within the noise;
 /// - a shorter horizon when a list lived less than 0.4, 0.5 or 0.7 of its own: better in some scenes, worse in others;
 /// - at most 12 steps: means were 5 % lower, but the slowest step of a collapsing pile was 40 % slower than with 8.
 #[derive(Clone, Copy)]
@@ -105,9 +115,15 @@ impl Default for Horizon {
 }
 
 impl Horizon {
+    /// Whether a horizon that was read is one that can be: for snapshots.
+    pub(super) fn is_known(&self) -> bool {
+        let Horizon { best, present, cost, .. } = *self;
+        [best, present].iter().all(|&place| (place as usize) < STEPS.len()) && cost >= 0.0
+    }
+
     /// The present horizon, in steps.
     fn steps(&self) -> f32 {
-        STEPS[(self.present as usize).min(STEPS.len() - 1)]
+        STEPS[self.present as usize]
     }
 
     /// Returns the next horizon, after a list that cost `cost` ns and lived `lived` steps. `calm` is true if hardly

@@ -357,6 +357,7 @@ impl Broadphase {
         from.mark()?;
         self.margins.read(from)?;
         self.horizon.read(from)?;
+        require!(self.horizon.is_known(), "an unknown horizon of the pair list");
         self.fleeting.read(from)?;
         self.edited_statics.read(from)?;
         self.still_height.read(from)?;

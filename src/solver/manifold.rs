@@ -31,8 +31,8 @@
 //! | solve: 2 approaches 13, 2 separations 15, softness 6, 2 impulses 16, friction 17, velocities 28 | 95 | 72 | 54, 19 |
 //! | relax: the same without softness and with closing speeds for separations | 80 | 48 | 38, 19 |
 //!
-//! With half of the rows' reads folded into their shuffles these are 560 instructions for the three passes of a substep. The engine takes 1,050 with AVX2
-//! (3,725 contacts of `large_pyramid`, empty lanes included): 1.9 floors. The rest is the joint solution of both points with its two
+//! With half of the 64 reads of rows folded into their shuffles these are 530 instructions for the three passes of a substep. The engine takes 1,050
+//! with AVX2 (3,725 contacts of `large_pyramid`, empty lanes included): twice the floor. The rest is the joint solution of both points with its two
 //! cases of one point alone, what tells an impact from a rest (closing speeds and their marks), the check whether friction holds, and the walk
 //! over blocks.
 //!

@@ -43,6 +43,10 @@ fn assert_goes_on(name: &str, world: &mut World, player: &mut Player, restored: 
         assert_eq!(restored.begin_events(), world.begin_events(), "{name}: step {step} after");
         assert_eq!(restored.end_events(), world.end_events(), "{name}: step {step} after");
         assert_eq!(restored.sleep_events(), world.sleep_events(), "{name}: step {step} after");
+        // The restored world has found no pairs ahead for its first step. Later both have.
+        if step == 1 && restored.isa() == world.isa() {
+            assert_same(&saved(restored), &saved(world), &format!("{name}: a step after"));
+        }
     }
     if restored.isa() == world.isa() {
         assert_same(&saved(restored), &saved(world), &format!("{name}: {steps} steps after"));

@@ -104,12 +104,12 @@ impl System {
 fn lattice(
     world: &mut World,
     forms: &[Form],
-    (side, spacing): (usize, f32),
+    (side, spacing, seed): (usize, f32, u32),
     material: Material,
     mut motion: impl FnMut(Vec2, &mut Random) -> Vec2,
 ) -> System {
     let mut system = System { masses: Vec::new() };
-    let mut random = Random(0x9e37_79b9);
+    let mut random = Random(0x9e37_79b9 + seed);
     for i in 0..side * side {
         let at = Vec2::new((i % side) as f32, (i / side) as f32) - 0.5 * (side - 1) as f32;
         let position = spacing * at;
@@ -137,7 +137,13 @@ struct Run {
 
 /// 196 bodies at 5 m/s in a box of 20 m of half-spaces or of axis-aligned boxes, without gravity and friction. If the
 /// energy rises to three times its start or falls to a hundredth of it, the run ends.
-fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool, steps: u32) -> Run {
+fn run(
+    forms: &[Form],
+    settings: Settings,
+    (restitution, seed): (f32, u32),
+    half_spaces: bool,
+    steps: u32,
+) -> Run {
     let material = Material::new(1.0, 0.0, restitution);
     let mut world = world(weightless(settings));
     for (x, y) in [(1.0f32, 0.0f32), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)] {
@@ -149,7 +155,7 @@ fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool, 
         };
         world.add_body(&BodyDesc { material, ..wall }).unwrap();
     }
-    let system = lattice(&mut world, forms, (14, 1.4), material, |_, random| 5.0 * random.direction());
+    let system = lattice(&mut world, forms, (14, 1.4, seed), material, |_, random| 5.0 * random.direction());
     let start = system.sums(&world).energy;
     let mut run = Run { most: 1.0, most_at: 0, last: 1.0, contacts: 0 };
     for step in 1..=steps {
@@ -168,14 +174,28 @@ fn run(forms: &[Form], settings: Settings, restitution: f32, half_spaces: bool, 
 }
 
 /// A gas in a box without loss keeps its energy: the energy never exceeds 1.005 of the start, and at the end it is at
-/// least 0.98 of the start, or [`least_kept`].
+/// least 0.98 of the start.
 fn energy_is_kept_without_loss(forms: &[Form], settings: Settings) {
     check_energy(forms, settings, false, STEPS);
 }
 
-/// A gas in a box without loss keeps its energy without the restitution threshold, too.
+/// A gas in a box without loss keeps its energy without the restitution threshold, too. Of compounds with the projection solver, three in four
+/// lattices that differ in angles and velocities do, and all keep 0.95. (Of 121, 6 kept less than 0.98, and 0.963 at least; with other lists of
+/// pairs, and so another order of solving, 11, and 0.955 at least. One contact in 3,000 takes up to 1.4 % of all energy.)
 fn energy_is_kept_at_any_speed(forms: &[Form], settings: Settings) {
-    check_energy(forms, Settings { restitution_threshold: 0.0, ..settings }, true, STEPS);
+    const LATTICES: u32 = 8;
+    let settings = Settings { restitution_threshold: 0.0, ..settings };
+    if settings.solver == granule::Solver::Soft || !forms.iter().any(Form::is_compound) {
+        return check_energy(forms, settings, true, STEPS);
+    }
+    let mut cases = Cases::new("energy of compounds at restitution 1", &settings);
+    let runs = (0..LATTICES).map(|seed| run(forms, settings, (1.0, seed), true, STEPS));
+    let kept: Vec<[f64; 2]> = runs.map(|run| [run.last, run.most]).collect();
+    println!("the last and the most: {kept:?}");
+    cases.holds(kept.iter().all(|&[last, most]| last >= 0.95 && most <= 1.005), || format!("{kept:?}"));
+    let well = kept.iter().filter(|&&[last, _]| last >= 0.98).count() as u32;
+    cases.holds(well >= LATTICES * 3 / 4, || format!("{well} of {LATTICES} keep 0.98: {kept:?}"));
+    cases.finish();
 }
 
 /// A gas in a box without loss keeps its energy with any number of iterations, too. (What lands was once relieved of its impulse before the
@@ -186,19 +206,12 @@ fn energy_is_kept_with_several_iterations(forms: &[Form], settings: Settings) {
     }
 }
 
-/// The share of its energy that a gas keeps at least. Compounds keep less than 0.98 with the projection solver in some lattices: of 121 that differ in
-/// angles and velocities, at restitution threshold 0, in 6 (0.963 at least); with other lists of pairs in 11 (0.955 at least).
-fn least_kept(forms: &[Form], settings: &Settings) -> f64 {
-    let are_compounds = forms.iter().any(Form::is_compound);
-    if are_compounds && settings.solver == granule::Solver::Projection { 0.95 } else { 0.98 }
-}
-
 fn check_energy(forms: &[Form], settings: Settings, half_spaces: bool, steps: u32) {
     let mut cases = Cases::new("energy at restitution 1", &settings);
-    let Run { most, most_at, last, contacts } = run(forms, settings, 1.0, half_spaces, steps);
+    let Run { most, most_at, last, contacts } = run(forms, settings, (1.0, 0), half_spaces, steps);
     println!("most {most} at {most_at}, last {last}, {contacts} contacts");
     cases.holds(most <= 1.005, || format!("{most} of the start at step {most_at}"));
-    cases.holds(last >= least_kept(forms, &settings), || format!("{last} of the start at the end"));
+    cases.holds(last >= 0.98, || format!("{last} of the start at the end"));
     cases.holds(contacts > 2 * steps as usize || most > 1.01, || {
         format!("{contacts} contacts: the scene shows nothing")
     });
@@ -209,7 +222,7 @@ fn check_energy(forms: &[Form], settings: Settings, half_spaces: bool, steps: u3
 fn energy_never_grows(forms: &[Form], settings: Settings) {
     let mut cases = Cases::new("energy below restitution 1", &settings);
     for (restitution, half_spaces) in [(0.99, true), (0.9, false)] {
-        let Run { most, most_at, last, .. } = run(forms, settings, restitution, half_spaces, STEPS);
+        let Run { most, most_at, last, .. } = run(forms, settings, (restitution, 0), half_spaces, STEPS);
         println!("e {restitution}: most {most} at {most_at}, last {last}");
         cases.holds(most <= 1.01, || format!("e {restitution}: {most} of the start at step {most_at}"));
     }
@@ -258,7 +271,7 @@ fn angular_momentum_in_a_free_ring(forms: &[Form], settings: Settings) {
     for (restitution, mu) in SURFACES {
         let material = Material::new(1.0, mu, restitution);
         let mut world = world(weightless(settings));
-        let mut system = lattice(&mut world, forms, (7, 1.5), material, |at, random| {
+        let mut system = lattice(&mut world, forms, (7, 1.5, 0), material, |at, random| {
             0.6 * at.perp() + 2.0 * random.direction()
         });
         let ring = forms::arena();
@@ -277,7 +290,7 @@ fn angular_momentum_of_a_free_cloud(forms: &[Form], settings: Settings) {
     for (restitution, mu) in SURFACES {
         let material = Material::new(1.0, mu, restitution);
         let mut world = world(weightless(settings));
-        let system = lattice(&mut world, forms, (10, 1.4), material, |at, random| {
+        let system = lattice(&mut world, forms, (10, 1.4, 0), material, |at, random| {
             0.3 * at.perp() - 0.6 * at + 2.0 * random.direction()
         });
         let case = format!("e {restitution}, μ {mu}");
