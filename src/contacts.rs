@@ -22,14 +22,15 @@
 //! bodies are in the tile or the next one. So all even tiles can be solved at the same time, then all odd ones: two
 //! phases a pass, whatever the number of colours, without a separate treatment of seams. Some contacts fit in no tile:
 //! those with a large moving body, which may reach anywhere, and some of those of a body that was put elsewhere by
-//! hand. They are few. They form the *overflow tile*, which is solved alone, one contact after the other. The pairs of
-//! bodies that have left their margins join the tiles that they are in (`insert.rs`).
+//! hand. They form the *overflow tile*, which is solved alone, by colours and lanes like the others. The pairs of bodies
+//! that have left their margins join the tiles that they are in (`insert.rs`).
 
 mod blocks;
 mod build;
 pub(crate) mod bundles;
 mod candidates;
 mod carry;
+mod colour;
 mod drop;
 mod events;
 mod insert;
@@ -57,10 +58,11 @@ pub(crate) use blocks::{
     Arms, BlockInfo, BounceBlock, FrictionBlock, ManifoldBlock, NO_MANIFOLD, NormalBlock, RoughBlock, Run,
     Runs, SecondPoint,
 };
-pub(crate) use build::SERIAL;
 pub(crate) use candidates::{CandidateBlock, CandidateRuns};
 use carry::Carry;
 pub(crate) use carry::Parked;
+use colour::Reach;
+pub(crate) use colour::SERIAL;
 pub(crate) use look::Look;
 use places::{Limits, Places};
 use room::Room;
@@ -339,6 +341,7 @@ impl Contacts {
         let loose = Room::of_loose(loose_pairs, loose_pairs / 4, bodies.any_manifold);
         let room = self.overflow_room.max(loose);
         self.overflow.reserve(&room, bodies);
+        self.overflow.scratch.reserve_for_any(if room.pairs > 0 { bodies.len } else { 0 });
         at_least(&mut self.overflow_keys, room.pairs);
         self.carry.reserve_overflow(room.pairs);
     }
@@ -346,8 +349,8 @@ impl Contacts {
     /// Colours the pairs found and lays out their blocks, with the impulses carried over.
     pub(crate) fn build(&mut self, list: &List<'_>, crew: &Crew<'_>) {
         let build = list.build(&self.carry, &self.spare);
-        crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, true));
-        build.tile(&mut self.overflow, false);
+        crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.tile(tile, Reach::Near));
+        build.tile(&mut self.overflow, Reach::Anywhere);
         self.make_room(list, crew.threads());
     }
 

@@ -31,11 +31,11 @@
 
 use super::candidates::CANDIDATE_KINDS;
 use super::carry::{Carried, Carry, Kept, ManifoldCarried};
+use super::colour::{COLOURS, Reach, SERIAL};
 use super::{
     Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, Limits, ManifoldBlock, NO_LANE, NO_MANIFOLD,
     NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
 };
-use crate::base::colours::pick;
 use crate::base::room::at_least;
 use crate::base::room::resize;
 use crate::base::room::{make_room, refill};
@@ -54,24 +54,20 @@ use std::sync::Mutex;
 /// new list: 4 ms with 8,000 bodies that tumble.)
 const RESERVE: u32 = 4;
 
-/// The number of colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
-/// `SERIAL`; a body needs more than 30 neighbours for that.
-const COLOURS: usize = 31;
-pub(crate) const SERIAL: usize = COLOURS;
 /// The number of classes: each kind has one for near pairs and one for the others.
-const CLASSES: usize = 2 * KINDS;
+pub(super) const CLASSES: usize = 2 * KINDS;
 
 /// Vectors that keep their memory from one build to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Colours that each body of the tile and the next one has, as bits.
-    taken: Vec<u32>,
+    /// Colours that each body has, as bits: of the tile and the next one, or of all (then all are 0 between builds).
+    pub(super) taken: Vec<u64>,
     /// The pairs with lanes, in order, from the front; the others from the back.
     split: Vec<u32>,
     /// Pairs with lanes by class; or where each pair went when some were dropped or added.
     pub(super) sorted: Vec<u32>,
     /// Colour of each pair in `sorted`.
-    colour: Vec<u8>,
+    pub(super) colour: Vec<u8>,
     /// Candidates that have come near, or the places of pairs that were added to the list.
     pub(super) born: Vec<u32>,
     /// Pairs that are to be added to the list.
@@ -86,6 +82,11 @@ impl Scratch {
             && self.colour.capacity() >= lanes
             && self.born.capacity() >= lanes / 4
             && self.added.capacity() >= lanes / 4
+    }
+
+    /// Makes room for the colours of so many bodies, of any tile.
+    pub(super) fn reserve_for_any(&mut self, bodies: usize) {
+        at_least(&mut self.taken, bodies);
     }
 
     pub(super) fn reserve(&mut self, bodies: usize, lanes: usize, pairs: usize) {
@@ -115,53 +116,35 @@ pub(super) struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Builds a tile's blocks and candidates. If `coloured` is false, all lanes are serial, and there are no
-    /// candidates.
-    pub(super) fn tile(&self, tile: &mut Tile, coloured: bool) {
+    /// Builds a tile's blocks and candidates.
+    pub(super) fn tile(&self, tile: &mut Tile, reach: Reach) {
         resize(&mut tile.lane_of, tile.found.pairs.len());
-        self.lay_out_pairs(tile, coloured, |pair, _| !coloured || !self.is_candidate(pair));
+        self.lay_out_pairs(tile, reach, |pair, _| reach == Reach::Anywhere || !self.is_candidate(pair));
     }
 
     /// Lays a tile's blocks out anew. Pairs keep their values. Those in `born` get lanes: candidates that have come
     /// near, or pairs that were added to the list.
-    pub(super) fn again(&self, tile: &mut Tile, born: &[u32], coloured: bool) {
+    pub(super) fn again(&self, tile: &mut Tile, born: &[u32], reach: Reach) {
         let mut kept = self.spare.lock().expect("no worker panicked").pop().unwrap_or_default();
         kept.take(tile);
         resize(&mut tile.lane_of, tile.found.pairs.len());
         for &pair in born {
             tile.lane_of[pair as usize] = 0;
         }
-        self.lay_out_pairs(tile, coloured, |_, lane| lane != NO_LANE);
+        self.lay_out_pairs(tile, reach, |_, lane| lane != NO_LANE);
         kept.give_back(tile);
         self.spare.lock().expect("no worker panicked").push(kept);
     }
 
     /// Gives a new lane to each pair that is to have one, by what it is and the lane that it had.
-    fn lay_out_pairs(&self, tile: &mut Tile, coloured: bool, has_lane: impl Fn(&Pair, u32) -> bool) {
+    fn lay_out_pairs(&self, tile: &mut Tile, reach: Reach, has_lane: impl Fn(&Pair, u32) -> bool) {
         let mut scratch = std::mem::take(&mut tile.scratch);
         let mut candidates = [0; CANDIDATE_KINDS];
         let near = split(tile, &mut scratch, &mut candidates, has_lane);
-        let buckets = self.sort_by_class(tile, &mut scratch, near, coloured);
+        let buckets = self.sort_by_class(tile, &mut scratch, near, reach);
         let mut counts = [[0u32; COLOURS + 1]; CLASSES];
-        scratch.taken.clear();
-        if coloured {
-            resize(&mut scratch.taken, tile.next_end - tile.slots.start);
-        }
-        resize(&mut scratch.colour, scratch.sorted.len());
-        for class in 0..CLASSES {
-            let range = buckets[class] as usize..buckets[class + 1] as usize;
-            if coloured && !range.is_empty() {
-                scratch.taken.fill(0);
-            }
-            for i in range {
-                let pair = tile.found.pairs[scratch.sorted[i] as usize];
-                let colour =
-                    if coloured { pick_colour(&mut scratch.taken, tile.slots.start, &pair) } else { SERIAL };
-                scratch.colour[i] = colour as u8;
-                counts[class][colour] += 1;
-            }
-        }
-        self.lay_out(tile, &buckets, &mut counts, &candidates, coloured);
+        self.colour(tile, &mut scratch, &buckets, &mut counts, reach);
+        self.lay_out(tile, &buckets, &mut counts, &candidates, reach);
         self.fill(tile, &scratch, &buckets, &mut counts);
         let far = sort_by_kind(tile, &mut scratch, near, &candidates);
         self.lay_out_candidates(tile, &candidates, far);
@@ -174,14 +157,15 @@ impl Build<'_> {
         tile: &Tile,
         scratch: &mut Scratch,
         near: usize,
-        coloured: bool,
+        reach: Reach,
     ) -> [u32; CLASSES + 1] {
         let pairs = &tile.found.pairs;
         let Scratch { split, sorted, .. } = scratch;
         let class = |index: u32| {
             let pair = &pairs[index as usize];
-            // A pair of two moving bodies that has a lane is near.
-            let far = (!coloured || pair.kind.is_fixed()) && pair.separation >= self.speculative;
+            // In other tiles, a pair of two moving bodies that has a lane is near.
+            let may_be_far = reach == Reach::Anywhere || pair.kind.is_fixed();
+            let far = may_be_far && pair.separation >= self.speculative;
             2 * pair.kind as usize + usize::from(far)
         };
         let mut start = [0u32; CLASSES + 1];
@@ -208,9 +192,9 @@ impl Build<'_> {
         buckets: &[u32; CLASSES + 1],
         counts: &mut [[u32; COLOURS + 1]; CLASSES],
         candidates: &[u32; CANDIDATE_KINDS],
-        coloured: bool,
+        reach: Reach,
     ) {
-        let roomy = coloured && tile.is_roomy();
+        let roomy = reach == Reach::Near && tile.is_roomy();
         let reserves = reserves(buckets, candidates, roomy);
         let used = counts.iter().zip(buckets.windows(2)).filter(|(_, range)| range[0] < range[1]);
         let blocks_of = |lanes: &u32| lanes.div_ceil(BLOCK as u32) as usize;
@@ -221,7 +205,7 @@ impl Build<'_> {
             let start = blocks.len();
             *run = Run { start, serial: start, end: start };
             let reserve = if class % 2 == 1 { reserves[class / 2] } else { 0 };
-            // Most of the 52 classes are empty, and each has 32 colours to go through.
+            // Most of the 52 classes are empty, and each has 64 colours to go through.
             if buckets[class] == buckets[class + 1] && reserve == 0 {
                 continue;
             }
@@ -514,17 +498,6 @@ fn reserves(buckets: &[u32; CLASSES + 1], candidates: &[u32; CANDIDATE_KINDS], r
         let least = u32::from(candidates > 0 || roomy && lanes > 0);
         least + lanes.min(candidates) / (RESERVE * BLOCK as u32)
     })
-}
-
-/// Picks the lowest colour that is free at both bodies; at A alone if B is fixed.
-#[inline]
-fn pick_colour(taken: &mut [u32], first: usize, pair: &Pair) -> usize {
-    let (low, high) = (pair.a as usize - first, (pair.b as usize).wrapping_sub(first));
-    if pair.kind.is_fixed() {
-        let moving = if pair.swap { high } else { low };
-        return pick(taken, std::iter::once(moving), COLOURS);
-    }
-    pick(taken, [low, high].into_iter(), COLOURS)
 }
 
 /// The mixed coefficients of a pair of materials, remembered for the next pair of the same materials.

@@ -7,6 +7,7 @@
 //! made. If the reserve is used up, the tile's blocks are laid out anew.
 
 use super::build::Build;
+use super::colour::Reach;
 use super::places::RowLimit;
 use super::{BLOCK, Places, Tile};
 use crate::base::codec::{Read, Reader, require};
@@ -229,7 +230,7 @@ impl Build<'_> {
                 place.is_none()
             });
             if !born.is_empty() {
-                self.again(tile, &born, true);
+                self.again(tile, &born, Reach::Near);
             }
         }
         tile.scratch.born = born;

@@ -13,6 +13,7 @@
 //! commit 6041299 and the two after it, an Intel Xeon of 2 cores).
 
 use super::build::Build;
+use super::colour::Reach;
 use super::{Contacts, List, NO_LANE, Tile, key};
 use crate::broadphase::sweep::Pair;
 use crate::crew::Crew;
@@ -56,7 +57,7 @@ impl Contacts {
         let build = list.build(&self.carry, &self.spare);
         crew.for_each(&mut self.tiles[..self.active_tiles], |_, tile| build.insert(tile));
         if self.overflow.found.pairs.len() > far {
-            build.again(&mut self.overflow, &[], false);
+            build.again(&mut self.overflow, &[], Reach::Anywhere);
             self.make_far_room(list);
         }
     }
@@ -85,7 +86,7 @@ impl Build<'_> {
             false
         });
         if !complete || !places.is_empty() {
-            self.again(tile, &places, true);
+            self.again(tile, &places, Reach::Near);
         }
         added.clear();
         (tile.scratch.added, tile.scratch.born) = (added, places);

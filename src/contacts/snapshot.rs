@@ -9,7 +9,8 @@
 use super::build::Build;
 use super::carry::Carried;
 use super::{
-    BLOCK, BlockInfo, CandidateBlock, ContactEvent, Contacts, Key, Limits, List, NO_LANE, Run, Tile, key,
+    BLOCK, BlockInfo, CandidateBlock, ContactEvent, Contacts, Key, Limits, List, NO_LANE, Reach, Run, Tile,
+    key,
 };
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
 use crate::body::Motion;
@@ -90,11 +91,11 @@ impl Contacts {
                 tile.slots = of[index].slots.clone();
                 tile.next_end = of.get(index + 1).map_or(tile.slots.end, |next| next.slots.end);
                 tile.padding = (built + index) as u32;
-                restore.tile(tile, true, from)?;
+                restore.tile(tile, Reach::Near, from)?;
             }
             (overflow.slots, overflow.next_end) = (0..0, 0);
             overflow.padding = (built + count) as u32;
-            restore.tile(overflow, false, from)?;
+            restore.tile(overflow, Reach::Anywhere, from)?;
         }
         self.overflow_keys.clear();
         self.overflow_keys.extend(self.overflow.found.pairs.iter().map(key).zip(0..));
@@ -427,7 +428,7 @@ fn read_pairs(pairs: &mut Vec<Pair>, memory: &mut Vec<u32>, from: &mut Reader<'_
 
 impl Restore<'_> {
     /// Reads a tile whose place in space is set.
-    fn tile(&self, tile: &mut Tile, coloured: bool, from: &mut Reader<'_>) -> Read {
+    fn tile(&self, tile: &mut Tile, reach: Reach, from: &mut Reader<'_>) -> Read {
         from.mark()?;
         tile.found.clear();
         tile.strikes.clear();
@@ -436,7 +437,7 @@ impl Restore<'_> {
         let (mut lane_of, mut column) = (Vec::<u32>::new(), Vec::new());
         from.column(&mut lane_of, tile.found.pairs.len())?;
         lane_of.iter_mut().for_each(|lane| *lane = lane.wrapping_sub(1));
-        self.check_pairs(tile, coloured)?;
+        self.check_pairs(tile, reach)?;
         from.mark()?;
         let blocks = from.length()?;
         let (has_bounce, has_rough, occupied): (bool, bool, u64) = from.value()?;
@@ -444,9 +445,8 @@ impl Restore<'_> {
         tile.read_blocks(blocks, from)?;
         let manifolds = tile.info.iter().filter(|info| info.manifold != super::NO_MANIFOLD).count();
         self.build.clear_blocks(tile, manifolds);
-        let bodies = self.build.bodies;
-        require!(bodies.any_restitution || !has_bounce, "blocks bounce, and nothing does");
-        require!(bodies.any_rough || !has_rough, "blocks are rough, and nothing is");
+        require!(self.build.bodies.any_restitution || !has_bounce, "blocks bounce, and nothing does");
+        require!(self.build.bodies.any_rough || !has_rough, "blocks are rough, and nothing is");
         if !has_bounce {
             tile.bounce.clear();
         }
@@ -465,14 +465,14 @@ impl Restore<'_> {
     }
 
     /// Checks that bodies and parts of all pairs exist, and that no pair moves a body of a tile that is not near.
-    fn check_pairs(&self, tile: &Tile, coloured: bool) -> Read {
+    fn check_pairs(&self, tile: &Tile, reach: Reach) -> Read {
         let bodies = self.build.bodies;
         let c = &bodies.columns;
         let mut last: Option<Key> = None;
         for pair in &tile.found.pairs {
             let (a, b) = (pair.a as usize, pair.b as usize);
             require!(a < b && b < self.built, "a pair of the slots {a} and {b} of {}", self.built);
-            if coloured {
+            if reach == Reach::Near {
                 let own = tile.slots.contains(&a) && last < Some(key(pair));
                 require!(own, "a pair of slot {a} is not in order in its tile");
                 last = Some(key(pair));
@@ -480,7 +480,7 @@ impl Restore<'_> {
             if !self.lives {
                 continue;
             }
-            let near = !coloured
+            let near = reach == Reach::Anywhere
                 || b < tile.next_end
                 || (pair.kind.is_fixed() && !pair.swap && c.inv_mass[b] == 0.0);
             let boxed = !pair.kind.needs_manifold() || self.build.rounding.len() >= self.built;

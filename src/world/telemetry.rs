@@ -34,8 +34,8 @@ pub struct Telemetry {
     pub blocks: usize,
     /// The part of the lanes of these blocks that were solved, in 0..=1; 0 without blocks.
     pub lane_fill: f32,
-    /// The number of contacts that were solved one after the other, because their bodies have too many neighbours or because they fit in
-    /// no tile.
+    /// The number of contacts that were solved one after the other, because their bodies have too many neighbours, or because they fit in
+    /// no tile and are few.
     pub serial_contacts: usize,
     /// The largest number of colours of contacts of one kind in a tile.
     pub colours: usize,
