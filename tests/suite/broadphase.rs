@@ -190,6 +190,36 @@ fn boulders_among_pebbles_collide() {
     }
 }
 
+/// The contacts of boulders with the gravel that they lie in are solved by lanes: boulders are in no tile, and each has more contacts than
+/// a small body can have.
+#[test]
+fn boulders_in_gravel_are_solved_by_lanes() {
+    let mut bodies = vec![BodyDesc::fixed(Shape::aabb(20.0, 0.5), Vec2::new(0.0, -0.5))];
+    bodies.extend([-20.5, 20.5].map(|x| BodyDesc::fixed(Shape::aabb(0.5, 20.0), Vec2::new(x, 20.0))));
+    bodies.extend((0..8).map(|i| ball(2.2, -17.5 + 5.0 * i as f32, 4.0)));
+    let boulders = bodies.len() - 8..bodies.len();
+    // Under them, and above them.
+    bodies.extend(
+        (0..1_200).map(|i| ball(0.12, -19.8 + 0.33 * (i % 120) as f32, 0.15 + 0.15 * (i / 120) as f32)),
+    );
+    bodies.extend(
+        (0..1_800).map(|i| ball(0.12, -19.8 + 0.33 * (i % 120) as f32, 6.5 + 0.3 * (i / 120) as f32)),
+    );
+    let mut world = world(Isa::Auto, &bodies);
+    let handles: Vec<_> = world.handles().collect();
+    (0..180).for_each(|_| world.step());
+    world.validate().unwrap();
+    let figures = world.telemetry();
+    let of_boulders: usize =
+        handles[boulders].iter().map(|&boulder| world.contacts_of(boulder).unwrap().count()).sum();
+    assert!(of_boulders > 240, "{of_boulders} contacts of boulders");
+    assert!(
+        10 * figures.serial_contacts < of_boulders,
+        "{} of {of_boulders} serial",
+        figures.serial_contacts
+    );
+}
+
 /// Bodies that were candidates when the list was made, and come near while the list lives, collide. Two crowds that
 /// meet do not pass through each other, whatever their shapes, and the world is valid after each step. So many bodies
 /// come near in one step that the reserve lanes are not enough.
