@@ -359,30 +359,44 @@ impl Build<'_> {
         }
         let info = &mut tile.info[block];
         info.touched |= u16::from(carried.touching) << lane;
-        let Some(shapes) = shapes else { return };
-        let table = &self.bodies.outlines;
+        if let Some(shapes) = shapes {
+            let radii = [c.radius[slot_a], c.radius[slot_b]];
+            self.write_manifold(tile, (block, lane), (&shapes, radii), manifold_carried);
+        }
+    }
+
+    /// Writes the part of a lane that only contacts with a manifold have: of these shapes, of bodies with these radii.
+    #[inline(always)]
+    fn write_manifold(
+        &self,
+        tile: &mut Tile,
+        (block, lane): (usize, usize),
+        (shapes, radii): (&[ShapeRef; 2], [f32; 2]),
+        carried: ManifoldCarried,
+    ) {
+        let (info, table) = (&mut tile.info[block], &self.bodies.outlines);
         info.capacity |= needs(&shapes[0], table) | needs(&shapes[1], table);
         let place = info.manifold as usize;
         let manifold = &mut tile.manifold[place];
         let inverse = |length: f32| if length > 0.0 { 1.0 / length } else { 0.0 };
-        manifold.inv_spin_a[lane] = inverse(c.radius[slot_a]);
-        manifold.inv_spin_b[lane] = inverse(c.radius[slot_b]);
+        manifold.inv_spin_a[lane] = inverse(radii[0]);
+        manifold.inv_spin_b[lane] = inverse(radii[1]);
         manifold.reach_sum[lane] = shapes[0].reach + shapes[1].reach;
         let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
         manifold.shape_a.set(lane, shapes[0].row, rows);
         manifold.shape_b.set(lane, shapes[1].row, rows);
         manifold.outline_a.set(lane, shapes[0].outline_row(), outlines);
         manifold.outline_b.set(lane, shapes[1].outline_row(), outlines);
-        manifold.feature[0][lane] = manifold_carried.feature[0];
-        manifold.feature[1][lane] = manifold_carried.feature[1];
-        manifold.second.normal_impulse[lane] = manifold_carried.normal_impulse;
+        manifold.feature[0][lane] = carried.feature[0];
+        manifold.feature[1][lane] = carried.feature[1];
+        manifold.second.normal_impulse[lane] = carried.normal_impulse;
         if let Some(rough) = tile.rough.get_mut(place) {
             let [a, b] = shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
             // Not −0: see `Mixed::unsigned`.
             let resistance = Mix::Max.mix(a.rolling_resistance, b.rolling_resistance) + 0.0;
-            rough.rolling[lane] = resistance * rolling_radius(&shapes);
+            rough.rolling[lane] = resistance * rolling_radius(shapes);
             rough.tangent_speed[lane] = a.tangent_speed + b.tangent_speed;
-            rough.rolling_impulse[lane] = manifold_carried.rolling_impulse;
+            rough.rolling_impulse[lane] = carried.rolling_impulse;
         }
     }
 }

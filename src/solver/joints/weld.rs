@@ -145,7 +145,7 @@ impl WeldBlock {
     ) -> Demand<L> {
         let Masses { inv_masses, parts, turns: [a, b], per_turning, mixed, .. } = *masses;
         let [spin_a, spin_b]: [L; 2] = load2(&self.ends.inv_spin, i);
-        let speed = pair!(axis => (vel.b[axis] - vel.a[axis]) + (vel.b[2] * b[axis] - vel.a[2] * a[axis]));
+        let speed = Held::speed([a, b], vel);
         let turning = vel.b[2] * spin_b - vel.a[2] * spin_a;
         let springs = features & feature::GIVES != 0;
         if RELAX && !springs {
