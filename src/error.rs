@@ -39,7 +39,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A handle whose body, link or hull was removed, or that was never a handle of this world.
+    /// A handle whose body, joint, link or hull was removed, or that was never a handle of this world.
     #[error("stale {kind} handle (index {index}, generation {generation})")]
     StaleHandle {
         /// The kind of thing that the handle names: `body`, `link` or `hull`.
@@ -67,8 +67,10 @@ pub enum Error {
         available: String,
     },
     /// Bytes that are no sound snapshot, difference or recording.
-    #[error("snapshot, byte {at}: {reason}")]
+    #[error("{what}, byte {at}: {reason}")]
     Snapshot {
+        /// What it should be: a snapshot, a difference or a recording.
+        what: &'static str,
         /// Where the fault was found.
         at: usize,
         /// What is wrong.
@@ -82,7 +84,7 @@ pub enum Error {
         /// The sets that it has, separated by commas.
         available: String,
     },
-    /// The world cannot hold more bodies, links or hulls, because its indices cannot count more.
+    /// The world cannot hold more bodies, joints, links or hulls, because its indices cannot count more.
     #[error("a world holds at most {max} {kind}")]
     TooMany {
         /// The kind of thing: `bodies`, `links` or `hulls`.

@@ -18,10 +18,11 @@ pub enum Stage {
     Broadphase,
     /// Tests which candidates come near, then computes normals, separations and points of the contacts.
     Narrowphase,
-    /// Makes the blocks of a new pair list: impulses carried over, colours, layout. In each step, asks the hooks and finds the begin and
-    /// end events.
+    /// Makes the blocks of a new pair list: impulses carried over, colours, layout. In each step, finds seams, asks the hooks, notes what
+    /// is struck, and finds the begin and end events.
     Contacts,
-    /// Makes the passes over blocks and links, with the integration. Then writes velocities and positions back.
+    /// Makes the passes over contacts, joints, links and hulls, with the integration, and breaks what bore too much. Then writes velocities
+    /// and positions back. Continuous collision counts here.
     Solver,
     /// Wakes what is touched, counts for how long bodies have been at rest, finds islands and puts them to sleep, and finds what is in
     /// sensors. (A list that is made

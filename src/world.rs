@@ -300,7 +300,8 @@ impl World {
     /// The threads of the rayon pool in which you call it share the work (`pool.install(|| world.step())`), at most one
     /// per core. The result does not depend on the number of threads.
     ///
-    /// Once warm, a step allocates nothing, at rest and in motion, at any time step, number of threads and instruction set.
+    /// Once warm, a step allocates nothing while the number of contacts stays near what it has been, at any time step, number of threads and
+    /// instruction set. Memory grows by large steps: in scenes in motion 2 or 3 steps of 1,000 still allocate.
     /// It may allocate:
     ///
     /// - when the whole world has more than ever before: more bodies, or more pairs of neighbours, whose number grows

@@ -50,6 +50,34 @@ fn world() -> (World, [Vec2; 2]) {
     (world, [Vec2::new(left, low), Vec2::new(right, high)])
 }
 
+/// Replaces so many bodies, those at every `stride`-th place of the columns, by circles within the area.
+fn replace(world: &mut World, area: [Vec2; 2], count: usize, random: &mut Random) {
+    let handles: Vec<_> = world.handles().collect();
+    let stride = handles.len() / count;
+    for &body in handles.iter().rev().step_by(stride).take(count) {
+        world.remove_body(body).unwrap();
+        world.add_body(&BodyDesc::dynamic(Shape::circle(0.2), random.within(area))).unwrap();
+    }
+}
+
+/// The same world after edits that no step has taken in, and in the middle of churn: a query is to cost what it costs after a step.
+fn edited(world: &World, area: [Vec2; 2]) -> [(&'static str, World); 3] {
+    let mut random = Random(2);
+    let (mut once, mut often, mut churned) = (world.clone(), world.clone(), world.clone());
+    replace(&mut once, area, 1, &mut random);
+    replace(&mut often, area, 100, &mut random);
+    for _ in 0..20 {
+        replace(&mut churned, area, 100, &mut random);
+        churned.step();
+    }
+    replace(&mut churned, area, 100, &mut random);
+    [
+        ("after one is replaced", once),
+        ("after 100 are replaced", often),
+        ("100 replaced in each step", churned),
+    ]
+}
+
 fn cast_rays(group: &mut BenchmarkGroup<'_, WallTime>, world: &World, rays: &[Ray]) {
     let open = &QueryFilter::default();
     group.bench_function("rays/single", |bencher| {
@@ -78,6 +106,11 @@ fn queries(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("queries");
     group.throughput(Throughput::Elements(QUERIES as u64));
     cast_rays(&mut group, &world, &rays);
+    for (name, world) in edited(&world, area) {
+        group.bench_function(format!("rays/{name}"), |bencher| {
+            bencher.iter(|| rays.iter().filter(|ray| world.cast_ray(ray, open).unwrap().is_some()).count());
+        });
+    }
     group.bench_function("casts/single", |bencher| {
         bencher.iter(|| casts.iter().filter(|cast| world.cast_shape(cast, open).unwrap().is_some()).count());
     });

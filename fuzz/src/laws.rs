@@ -19,7 +19,7 @@ pub struct Before {
     /// Nothing is there whose mass is infinite.
     is_closed: bool,
     motion: Motion,
-    /// Of all pairs, m; `None` where bodies came or moved by hand, and the pair list is not yet theirs.
+    /// The depth of all pairs, m; `None` where bodies came or moved by hand, and the pair list is not yet theirs.
     depth: Option<f64>,
     /// What is left of the warm start, as a speed times the root of a mass: see `warm_start_left`.
     warm_start: f64,

@@ -93,7 +93,7 @@ impl Assembly {
             2.0 * bone.radius * (high - low) + PI * bone.radius * bone.radius
         };
         let whole: f32 = BONES.iter().map(area).sum();
-        // Of each bone: the centre, in Box2D's units from the point below the figure's middle, and the angle from the vertical.
+        // The centre of each bone, in Box2D's units from the point below the figure's middle, and its angle from the vertical.
         let mut poses: Vec<(Vec2, f32)> = Vec::with_capacity(BONES.len());
         let mut figure = Assembly::default();
         for bone in &BONES {

@@ -178,6 +178,10 @@ impl Hooked {
         self.hooks.is_some()
     }
 
+    pub(crate) fn get(&self) -> Option<&Arc<dyn Hooks>> {
+        self.hooks.as_ref()
+    }
+
     pub(crate) fn uses(&self) -> HookUse {
         self.uses
     }

@@ -221,7 +221,7 @@ fn drop_furthest(
         return;
     }
     let (nearer, &mut last, _) = separations.select_nth_unstable_by(MOST_PARTNERS - 1, f32::total_cmp);
-    // Of those that are as far away as the last one, the first ones.
+    // The first ones of those that are as far away as the last one.
     let mut room = MOST_PARTNERS - nearer.iter().filter(|&&separation| separation < last).count();
     for pair in pairs.iter_mut().filter(|pair| pair.separation >= last && counts(pair)) {
         if pair.separation == last && room > 0 {
@@ -504,7 +504,7 @@ impl Broadphase {
         let own = kinds[slot];
         let is_circle = own.shape() == ShapeKind::Circle;
         let kind = if is_circle { PairKind::CircleCircle } else { PairKind::ParticleParticle };
-        // Of one that is no round body that moves, the separation is not finite.
+        // The separation is not finite where one body is not round, or does not move.
         let is_like_own =
             |(&partner, &separation): (&u32, &f32)| kinds[partner as usize] == own && separation > f32::MIN;
         let near = partners.iter().zip(&*separations);

@@ -31,7 +31,7 @@
 
 use super::candidates::CANDIDATE_KINDS;
 use super::carry::{Carried, Carry, Kept, ManifoldCarried};
-use super::colour::{COLOURS, Reach, SERIAL};
+use super::colour::{COLOURS, Counts, Reach, SERIAL};
 use super::{
     Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, Limits, ManifoldBlock, NO_LANE, NO_MANIFOLD,
     NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
@@ -142,7 +142,7 @@ impl Build<'_> {
         let mut candidates = [0; CANDIDATE_KINDS];
         let near = split(tile, &mut scratch, &mut candidates, has_lane);
         let buckets = self.sort_by_class(tile, &mut scratch, near, reach);
-        let mut counts = [[0u32; COLOURS + 1]; CLASSES];
+        let mut counts = [Counts::NONE; CLASSES];
         self.colour(tile, &mut scratch, &buckets, &mut counts, reach);
         self.lay_out(tile, &buckets, &mut counts, &candidates, reach);
         self.fill(tile, &scratch, &buckets, &mut counts);
@@ -190,27 +190,30 @@ impl Build<'_> {
         &self,
         tile: &mut Tile,
         buckets: &[u32; CLASSES + 1],
-        counts: &mut [[u32; COLOURS + 1]; CLASSES],
+        counts: &mut [Counts; CLASSES],
         candidates: &[u32; CANDIDATE_KINDS],
         reach: Reach,
     ) {
         let roomy = reach == Reach::Near && tile.is_roomy();
         let reserves = reserves(buckets, candidates, roomy);
         let used = counts.iter().zip(buckets.windows(2)).filter(|(_, range)| range[0] < range[1]);
-        let blocks_of = |lanes: &u32| lanes.div_ceil(BLOCK as u32) as usize;
-        let total: usize = used.flat_map(|(counts, _)| counts).map(blocks_of).sum();
+        let blocks_of = |lanes: u32| lanes.div_ceil(BLOCK as u32) as usize;
+        let lanes = |(counts, _): (&Counts, _)| {
+            counts.in_use().map(|colour| blocks_of(counts.lanes[colour])).sum::<usize>()
+        };
+        let total: usize = used.map(lanes).sum();
         make_room(&mut tile.info, total + reserves.iter().sum::<u32>() as usize);
         let mut blocks = Blocks { info: &mut tile.info, manifolds: 0 };
         for (class, (run, counts)) in tile.runs.iter_mut().zip(counts).enumerate() {
             let start = blocks.len();
             *run = Run { start, serial: start, end: start };
             let reserve = if class % 2 == 1 { reserves[class / 2] } else { 0 };
-            // Most of the 52 classes are empty, and each has 64 colours to go through.
             if buckets[class] == buckets[class + 1] && reserve == 0 {
                 continue;
             }
             let needs_manifold = PairKind::ALL[class / 2].needs_manifold();
-            for (colour, count) in counts.iter_mut().enumerate() {
+            for colour in counts.in_use() {
+                let count = &mut counts.lanes[colour];
                 if colour == SERIAL {
                     for i in 0..reserve {
                         blocks.push(0, 1, i.min(COLOURS as u32 - 1), needs_manifold);
@@ -288,12 +291,12 @@ impl Build<'_> {
         tile: &mut Tile,
         scratch: &Scratch,
         buckets: &[u32; CLASSES + 1],
-        next_lane: &mut [[u32; COLOURS + 1]; CLASSES],
+        next_lane: &mut [Counts; CLASSES],
     ) {
         let mut coefficients = self.coefficients();
         for class in 0..CLASSES {
             let range = buckets[class] as usize..buckets[class + 1] as usize;
-            let next_lane = &mut next_lane[class];
+            let next_lane = &mut next_lane[class].lanes;
             for (&index, &colour) in scratch.sorted[range.clone()].iter().zip(&scratch.colour[range]) {
                 let pair = &tile.found.pairs[index as usize];
                 let place = &mut next_lane[colour as usize];

@@ -28,6 +28,35 @@ pub(super) enum Reach {
     Anywhere,
 }
 
+/// How many pairs of a class have each colour.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    /// By colour, the serial pairs last. When the blocks are laid out, the first lane of each.
+    pub lanes: [u32; COLOURS + 1],
+    /// No colour from this one on has a pair. (Most classes have some ten colours of 63.)
+    colours: u32,
+}
+
+impl Counts {
+    pub(super) const NONE: Counts = Counts { lanes: [0; COLOURS + 1], colours: 0 };
+
+    /// The colours that may have pairs, and the serial one.
+    pub(super) fn in_use(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.colours as usize).chain([SERIAL])
+    }
+
+    /// Finds the colours. Each pair has the lowest free one, so that there are no gaps between them, but for those that thin ones leave.
+    fn find_colours(&mut self, reach: Reach) {
+        let coloured = &self.lanes[..SERIAL];
+        self.colours = match reach {
+            Reach::Near => coloured.iter().position(|&count| count == 0).unwrap_or(SERIAL) as u32,
+            Reach::Anywhere => {
+                coloured.iter().rposition(|&count| count > 0).map_or(0, |last| last as u32 + 1)
+            }
+        };
+    }
+}
+
 impl Build<'_> {
     /// Colours the pairs that have lanes, and counts those of each class and colour.
     pub(super) fn colour(
@@ -35,23 +64,19 @@ impl Build<'_> {
         tile: &Tile,
         scratch: &mut Scratch,
         buckets: &[u32; CLASSES + 1],
-        counts: &mut [[u32; COLOURS + 1]; CLASSES],
+        counts: &mut [Counts; CLASSES],
         reach: Reach,
     ) {
         let Scratch { taken, sorted, colour, .. } = scratch;
         let pairs = &tile.found.pairs;
         resize(colour, sorted.len());
-        let first = match reach {
-            Reach::Near => {
-                taken.clear();
-                resize(taken, tile.next_end - tile.slots.start);
-                tile.slots.start
-            }
-            Reach::Anywhere => {
-                resize(taken, if pairs.is_empty() { 0 } else { self.bodies.len });
-                0
-            }
+        let (first, bodies) = match reach {
+            Reach::Near => (tile.slots.start, tile.next_end - tile.slots.start),
+            Reach::Anywhere => (0, if pairs.is_empty() { 0 } else { self.bodies.len }),
         };
+        if reach == Reach::Anywhere {
+            resize(taken, bodies);
+        }
         for (buckets, counts) in buckets.windows(2).zip(counts) {
             let range = buckets[0] as usize..buckets[1] as usize;
             if range.is_empty() {
@@ -59,19 +84,21 @@ impl Build<'_> {
             }
             let (sorted, colour) = (&sorted[range.clone()], &mut colour[range]);
             if reach == Reach::Near {
-                taken.fill(0);
+                taken.clear();
+                resize(taken, bodies);
             }
             for (&index, colour) in sorted.iter().zip(&mut *colour) {
                 *colour = pick_colour(taken, first, &pairs[index as usize]) as u8;
-                counts[usize::from(*colour)] += 1;
+                counts.lanes[usize::from(*colour)] += 1;
             }
             if reach == Reach::Anywhere {
                 for &index in sorted {
                     let pair = &pairs[index as usize];
                     (taken[pair.a as usize], taken[pair.b as usize]) = (0, 0);
                 }
-                join_thin(colour, counts);
+                join_thin(colour, &mut counts.lanes);
             }
+            counts.find_colours(reach);
         }
     }
 }

@@ -124,6 +124,17 @@ impl World {
         self.replace_parts(slot, &parts, centre, Some(by_hand))
     }
 
+    /// Tells whether [`World::set_centre`] has set a body's centre of mass. Where it is, seen from the shapes, [`World::parts`] tells: their
+    /// positions are from the centre.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn has_set_centre(&self, body: BodyHandle) -> Result<bool, Error> {
+        let slot = self.bodies.slot_of(body)?;
+        Ok(self.bodies.by_hand(slot).centre)
+    }
+
     fn set_by_hand(&mut self, slot: usize, by_hand: ByHand) {
         let index = self.bodies.handle(slot).index;
         self.edit_mass(slot, Vec2::ZERO, |bodies| {

@@ -109,7 +109,7 @@ fn patched(base: &[u8], diff: &[u8]) -> Result<Vec<u8>, Error> {
         Ok(())
     };
     let result = read();
-    result.map_err(|flaw| refuse(HEADER + from.at(), flaw))?;
+    result.map_err(|flaw| refuse("difference", HEADER + from.at(), flaw))?;
     Ok(snapshot)
 }
 

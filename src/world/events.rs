@@ -161,6 +161,11 @@ impl World {
         Ok(())
     }
 
+    /// The approach speed from which on [`World::hit_events`] reports hits of all bodies, m/s: see [`World::set_hit_events`].
+    pub fn hit_threshold(&self) -> Option<f32> {
+        self.watch.hits.all
+    }
+
     /// Asks for [`World::hit_events`] of one body, with whatever it hits: from this approach speed on, m/s, in 0..=1e6. The least of the
     /// thresholds of the two bodies and of the world counts.
     ///
@@ -172,6 +177,17 @@ impl World {
         check_range("threshold", threshold.unwrap_or(0.0), 0.0, 1.0e6)?;
         self.watch.hits.set(body, threshold);
         Ok(())
+    }
+
+    /// The approach speed from which on [`World::hit_events`] reports hits of this body, m/s, if it has one of its own: see
+    /// [`World::set_body_hit_events`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn body_hit_threshold(&self, body: BodyHandle) -> Result<Option<f32>, Error> {
+        self.bodies.slot_of(body)?;
+        Ok(self.watch.hits.of(body))
     }
 
     /// The contacts that were struck in the last step, as far as you asked for them ([`World::set_hit_events`],
@@ -207,6 +223,11 @@ impl World {
         self.watch.move_all = on;
     }
 
+    /// Tells whether [`World::move_events`] reports all bodies: see [`World::set_move_events`].
+    pub fn reports_moves(&self) -> bool {
+        self.watch.move_all
+    }
+
     /// Asks for [`World::move_events`] of one body, or no longer.
     ///
     /// # Errors
@@ -220,6 +241,16 @@ impl World {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Tells whether you asked for [`World::move_events`] of this body: see [`World::set_body_move_events`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn reports_moves_of(&self, body: BodyHandle) -> Result<bool, Error> {
+        self.bodies.slot_of(body)?;
+        Ok(self.watch.movers.binary_search(&body).is_ok())
     }
 
     /// The bodies whose position or angle differs from that at the start of the last step, as far as you asked for them
@@ -242,6 +273,11 @@ impl World {
         Ok(())
     }
 
+    /// The force from which on [`World::joint_force_events`] reports any joint, N: see [`World::set_joint_force_events`].
+    pub fn common_joint_force_threshold(&self) -> Option<f32> {
+        self.watch.forces.all
+    }
+
     /// Asks for [`World::joint_force_events`] of one joint: from this force on, N, in 0..=1e30, whatever holds for all joints.
     ///
     /// # Errors
@@ -256,6 +292,17 @@ impl World {
         check_range("threshold", threshold.unwrap_or(0.0), 0.0, Self::MAX_FORCE)?;
         self.watch.forces.set(joint, threshold);
         Ok(())
+    }
+
+    /// The force from which on [`World::joint_force_events`] reports this joint, N, if it has a threshold of its own: see
+    /// [`World::set_joint_force_threshold`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn joint_force_threshold(&self, joint: JointHandle) -> Result<Option<f32>, Error> {
+        self.joints.get(joint)?;
+        Ok(self.watch.forces.of(joint))
     }
 
     /// The joints that bore their threshold or more in the last step, as far as you asked for them ([`World::set_joint_force_events`],

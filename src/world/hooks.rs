@@ -21,6 +21,11 @@ impl World {
         self.hooks_changed();
     }
 
+    /// The hooks that [`World::set_hooks`] has set.
+    pub fn hooks(&self) -> Option<&Arc<dyn Hooks>> {
+        self.bodies.hooked.get()
+    }
+
     /// Notes that hooks may decide otherwise from now on.
     pub(super) fn hooks_changed(&mut self) {
         self.bodies.any_restitution |= self.bodies.hooked.uses().restitution;

@@ -9,8 +9,8 @@
 use super::World;
 use super::bulk::Order;
 use super::fields::{Explosion, Field};
-use super::snapshot::{HEADER, checked, seal};
-use crate::base::codec::{Flaw, Reader, Stored, Writer};
+use super::snapshot::{HEADER, checked, refuse, seal};
+use crate::base::codec::{Reader, Stored, Writer};
 use crate::body::compound::Part;
 use crate::body::hooks::{Hooked, Hooks};
 use crate::body::own::Locks;
@@ -277,7 +277,8 @@ impl Recording {
             recording.start.read(&mut from)?;
             recording.calls.read(&mut from)
         };
-        read().map_err(|Flaw(reason)| Error::Snapshot { at: HEADER, reason })?;
+        let read = read();
+        read.map_err(|flaw| refuse("recording", HEADER + from.at(), flaw))?;
         Ok(recording)
     }
 
@@ -323,7 +324,7 @@ impl Recording {
         let mut from = Reader::plain(&self.calls);
         while !from.is_at_end() {
             let at = from.at();
-            let call: Call = from.value().map_err(|Flaw(reason)| Error::Snapshot { at, reason })?;
+            let call: Call = from.value().map_err(|flaw| refuse("recording", at, flaw))?;
             if let Call::SetHooks(there) = call {
                 replay.world.bodies.hooked = hooked(there);
             }

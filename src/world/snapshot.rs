@@ -105,7 +105,7 @@ impl World {
         };
         // The coefficients of contacts are made again, with the hooks of this world.
         spare.bodies.hooked = self.bodies.hooked.clone();
-        let mut from = Reader::new(state).map_err(|flaw| refuse(0, flaw))?;
+        let mut from = Reader::new(state).map_err(|flaw| refuse("snapshot", 0, flaw))?;
         let read = spare.read_state(&mut from);
         let at = HEADER + from.at();
         if read.is_ok() {
@@ -114,7 +114,7 @@ impl World {
             self.apply_hooks();
         }
         self.memory.spare = Some(spare);
-        read.map_err(|flaw| refuse(at, flaw))
+        read.map_err(|flaw| refuse("snapshot", at, flaw))
     }
 
     /// The world of a snapshot that [`World::save`] wrote, with the best instruction set that the processor has.
@@ -392,9 +392,9 @@ pub(super) fn checked<'a>(
     snapshot: &'a [u8],
     name: [u8; 8],
     version: u32,
-    kind: &str,
+    kind: &'static str,
 ) -> Result<&'a [u8], Error> {
-    let flaw = |at: usize, reason: String| Err(refuse(at, Flaw(reason)));
+    let flaw = |at: usize, reason: String| Err(refuse(kind, at, Flaw(reason)));
     if snapshot.len() < HEADER {
         return flaw(snapshot.len(), format!("the first {HEADER} bytes are not all there"));
     }
@@ -415,6 +415,6 @@ pub(super) fn checked<'a>(
     Ok(state)
 }
 
-pub(super) fn refuse(at: usize, Flaw(reason): Flaw) -> Error {
-    Error::Snapshot { at, reason }
+pub(super) fn refuse(what: &'static str, at: usize, Flaw(reason): Flaw) -> Error {
+    Error::Snapshot { what, at, reason }
 }

@@ -84,6 +84,11 @@ impl World {
         }
     }
 
+    /// Tells whether [`World::set_tracing`] is on.
+    pub fn is_tracing(&self) -> bool {
+        self.trace.is_some()
+    }
+
     /// The spans of the last step: which worker was busy with what, worker by worker, in order of time. Empty unless
     /// [`World::set_tracing`] was on.
     pub fn spans(&self) -> &[Span] {

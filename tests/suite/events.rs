@@ -7,7 +7,8 @@ mod moves;
 mod one_body;
 
 use granule::{
-    BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Isa, Part, Settings, Shape, Vec2, World,
+    BodyDesc, BodyHandle, BodyState, ContactEvent, Filter, Isa, JointDesc, JointKind, Part, Settings, Shape,
+    Vec2, World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -287,4 +288,47 @@ fn a_part_is_no_new_contact() {
             assert_eq!((world.begin_events().len(), world.end_events().len()), (0, 0));
         }
     }
+}
+
+/// What a host has asked for can be read, for all and for one, and a stale handle is an error.
+#[test]
+fn what_was_asked_for_can_be_read() {
+    let mut world = World::new(Settings::default()).unwrap();
+    let ball = BodyDesc::dynamic(Shape::circle(0.5), Vec2::ZERO);
+    let [one, other] =
+        [0.0, 2.0].map(|x| world.add_body(&BodyDesc { position: Vec2::new(x, 0.0), ..ball }).unwrap());
+    let joint = world.add_joint(&JointDesc::new(one, other, JointKind::Filter)).unwrap();
+    let unasked = (world.hit_threshold(), world.reports_moves(), world.common_joint_force_threshold());
+    assert_eq!(unasked, (None, false, None));
+    assert_eq!(world.body_hit_threshold(one), Ok(None));
+    assert_eq!(world.reports_moves_of(one), Ok(false));
+    assert_eq!(world.joint_force_threshold(joint), Ok(None));
+    assert!(!world.is_tracing() && world.hooks().is_none());
+    assert_eq!(world.has_set_centre(one), Ok(false));
+
+    world.set_hit_events(Some(2.0)).unwrap();
+    world.set_body_hit_events(one, Some(1.0)).unwrap();
+    world.set_move_events(true);
+    world.set_body_move_events(one, true).unwrap();
+    world.set_joint_force_events(Some(5.0)).unwrap();
+    world.set_joint_force_threshold(joint, Some(3.0)).unwrap();
+    world.set_tracing(true);
+    world.set_centre(one, Some(Vec2::new(0.1, 0.0))).unwrap();
+    let asked = (world.hit_threshold(), world.reports_moves(), world.common_joint_force_threshold());
+    assert_eq!(asked, (Some(2.0), true, Some(5.0)));
+    assert_eq!([one, other].map(|body| world.body_hit_threshold(body)), [Ok(Some(1.0)), Ok(None)]);
+    assert_eq!([one, other].map(|body| world.reports_moves_of(body)), [Ok(true), Ok(false)]);
+    assert_eq!(world.joint_force_threshold(joint), Ok(Some(3.0)));
+    assert!(world.is_tracing());
+    assert_eq!([one, other].map(|body| world.has_set_centre(body)), [Ok(true), Ok(false)]);
+
+    world.set_body_hit_events(one, None).unwrap();
+    world.set_body_move_events(one, false).unwrap();
+    world.set_centre(one, None).unwrap();
+    assert_eq!(world.body_hit_threshold(one), Ok(None));
+    assert_eq!(world.reports_moves_of(one), Ok(false));
+    assert_eq!(world.has_set_centre(one), Ok(false));
+    world.remove_body(one).unwrap();
+    assert!(world.body_hit_threshold(one).is_err() && world.reports_moves_of(one).is_err());
+    assert!(world.joint_force_threshold(joint).is_err() && world.has_set_centre(one).is_err());
 }

@@ -12,11 +12,11 @@ use std::time::Instant;
 /// Where a body is and its velocity, as an engine reports them.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// Of the centre of the body's own shape, in metres.
+    /// The centre of the body's own shape, in metres.
     pub position: [f32; 2],
     /// Counter-clockwise, in radians.
     pub angle: f32,
-    /// Of the body's centre, in m/s.
+    /// The velocity of the body's centre, in m/s.
     pub velocity: [f32; 2],
 }
 

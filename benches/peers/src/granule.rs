@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub struct GranuleWorld {
     world: ::granule::World,
     handles: Vec<BodyHandle>,
-    /// Of a body of several shapes, where its own one is from the centre of mass.
+    /// Where the own shape of a body of several shapes is, from the centre of mass.
     own_shapes: HashMap<BodyHandle, Vec2>,
     schedule: Schedule,
     pool: Pool,

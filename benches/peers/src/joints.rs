@@ -36,7 +36,7 @@ const CASES: [Case; 4] = [
     },
 ];
 const SEED: u64 = 1;
-/// Of both engines.
+/// Substeps of both engines.
 const SUBSTEPS: u32 = 4;
 
 /// How the scenes are run.

@@ -41,6 +41,7 @@
 
 mod box2d;
 mod cases;
+mod dearest;
 mod engine;
 mod granule;
 mod hosting;
@@ -117,6 +118,9 @@ struct Cli {
     /// Adding many bodies, reading all poses, snapshots
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many", "joints", "queries"])]
     hosting: bool,
+    /// The dearest step of every built-in scene, next to the median one
+    #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many", "joints", "queries", "hosting"])]
+    dearest: bool,
     /// Sleep and continuous collision on in every engine; without --scenes or --joints, the cases that come to rest
     #[arg(long, conflicts_with_all = ["quality", "convergence", "flatness", "weights", "many", "queries", "hosting"])]
     defaults: bool,
@@ -158,9 +162,11 @@ fn run(cli: &Cli) -> Result<(), String> {
     let default_out = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../perf-reports"));
     let out = cli.out.clone().or_else(|| (!cli.quick).then(default_out));
     let failed = |out: &PathBuf| format!("cannot write to {}", out.display());
-    if cli.weights || cli.many || cli.joints || cli.queries || cli.hosting {
+    if cli.weights || cli.many || cli.joints || cli.queries || cli.hosting || cli.dearest {
         let (name, text) = if cli.many {
             ("peers-many.md", many::report(&origin, cli.repeat as usize)?)
+        } else if cli.dearest {
+            ("peers-dearest.md", dearest::report(&origin, cli.repeat as usize, cli.quick)?)
         } else if cli.hosting {
             ("peers-hosting.md", hosting::report(&origin, cli.repeat as usize, cli.quick)?)
         } else if cli.queries {

@@ -3,7 +3,7 @@
 mod comparison;
 mod origin;
 mod studies;
-mod table;
+pub mod table;
 
 pub use origin::Origin;
 
@@ -57,12 +57,12 @@ pub struct Run {
     /// Whether continuous collision was on.
     #[serde(default)]
     pub continuous: bool,
-    /// Of its steps.
+    /// The times of its steps.
     #[serde(flatten)]
     pub times: Times,
     /// `p50_ms` over the moving bodies, in nanoseconds.
     pub ns_per_body_step: f64,
-    /// Of the final state.
+    /// The quality of the final state.
     pub quality: Quality,
     /// Root of the mean squared speed over the ends of all turns, m/s: a pile swings, and its speed at the end
     /// is that of one moment.
@@ -72,7 +72,7 @@ pub struct Run {
     /// What the RMS speed would be if nothing were lost or gained, where nothing may be, m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conserved_rms_speed: Option<f64>,
-    /// Of the process that ran this alone, before the quality was measured.
+    /// The memory of the process that ran this alone, before the quality was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
 }

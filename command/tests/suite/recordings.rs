@@ -24,11 +24,11 @@ fn recordings_replay() {
 
     let whole = fs::read(path.join("run.rec")).expect("it was written");
     fs::write(path.join("short.rec"), &whole[..whole.len() - 1]).expect("a file");
-    refused(path, &["replay", "short.rec"], "short.rec: snapshot, byte 24");
+    refused(path, &["replay", "short.rec"], "short.rec: recording, byte 24");
     let mut altered = whole.clone();
     altered[100] ^= 1;
     fs::write(path.join("altered.rec"), &altered).expect("a file");
-    refused(path, &["replay", "altered.rec"], "altered.rec: snapshot, byte 16");
+    refused(path, &["replay", "altered.rec"], "altered.rec: recording, byte 16");
     refused(path, &["replay", "none.rec"], "none.rec: ");
     refused(path, &["record", "pile", "--out", "none/run.rec"], "--out none/run.rec: there is no directory");
     assert_eq!(granule(path, &["record", "pile"]).code, 2);

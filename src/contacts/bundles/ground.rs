@@ -107,7 +107,7 @@ impl Tile {
         vel: impl Fn(usize) -> Row,
     ) {
         let Bundles { bundles, members, ground: Ground { bodies, contacts, blocks }, .. } = found;
-        // Of each body, that it is fast comes first.
+        // Fast before slow for each body, so that the first of equals says whether it is fast.
         bodies.sort_unstable_by_key(|of| (of.body.row(), of.is_slow));
         bodies.dedup_by_key(|of| of.body);
         let mut struck = struck.iter().filter(|of| of.is_fixed).peekable();

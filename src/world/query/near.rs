@@ -119,7 +119,7 @@ pub(super) struct Near<'a> {
     broadphase: &'a Broadphase,
     world: &'a World,
     pub level: Level,
-    /// Of the bodies in bands, for a batch.
+    /// A tree of the bodies in bands, for a batch.
     discs: Option<&'a DiscTree>,
     /// What of these is where the queries look first.
     place: Option<&'a Place>,

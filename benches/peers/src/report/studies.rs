@@ -162,6 +162,7 @@ pub fn settings(runs: &[Run]) -> String {
 
 /// Cost per body and peak memory.
 pub fn sizes(runs: &[Run]) -> String {
+    let mean_of = |run: &Run| run.times.mean_ms / run.bodies as f64;
     let row = |run: &Run| {
         let smallest = runs.iter().find(|other| other.engine == run.engine && other.threads == run.threads);
         vec![
@@ -169,9 +170,12 @@ pub fn sizes(runs: &[Run]) -> String {
             run.threads.to_string(),
             run.bodies.to_string(),
             ms(run.times.p50_ms),
+            ms(run.times.mean_ms),
             ms(run.times.p99_ms),
+            ms(run.times.max_ms),
             format!("{:.1}", run.ns_per_body_step),
-            cell(smallest.map(|small| times(run.ns_per_body_step / small.ns_per_body_step))),
+            cell(smallest.map(|small| times(mean_of(run) / mean_of(small)))),
+            times(run.times.max_ms / run.times.p50_ms),
             cell(run.peak_rss_bytes.map(|bytes| format!("{:.1}", bytes as f64 / (1 << 20) as f64))),
             cell(run.peak_rss_bytes.map(|bytes| format!("{:.0}", bytes as f64 / run.bodies as f64))),
             run.quality.contacts.to_string(),
@@ -184,9 +188,12 @@ pub fn sizes(runs: &[Run]) -> String {
         "threads",
         "bodies",
         "p50 ms",
+        "mean ms",
         "p99 ms",
+        "max ms",
         "ns/body/step",
-        "to the smallest",
+        "mean a body, to the smallest",
+        "max to median",
         "peak RSS MiB",
         "bytes/body",
         "contacts",
