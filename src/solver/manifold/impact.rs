@@ -179,7 +179,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
 
     /// Returns the part of their impulses that struck contacts which bear a load do not keep.
     ///
-    /// Of those that are jammed it is all. They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that
+    /// Jammed contacts keep none of it. They do not bounce (see `ImpulseKernel::note_compression` of `impulse.rs`), but the impulse that
     /// stopped the blow is no load either: warm starts repeated it from substep to substep, and other contacts of the same bodies took that for an
     /// impact and gave it back. (Two angles that had hooked 0.2 m into each other took the energy of twenty bodies of their gas.) What rests
     /// keeps its load, and as much as has the energy of the blow: what lands on a box on the floor is thrown back by the floor's next warm start.

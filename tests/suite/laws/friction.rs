@@ -124,8 +124,8 @@ fn holds_on_pieces(form: &Form, settings: Settings) {
     cases.finish();
 }
 
-/// Of bodies of all proportions that are put down or land at 0.97 of the static angle, anywhere on chains of pieces of 0.25 to 2 m, at most
-/// one in a hundred slides, where the dynamic coefficient is half of the static one.
+/// At most one in a hundred bodies of all proportions slides that are put down or land at 0.97 of the static angle, anywhere on chains of pieces of
+/// 0.25 to 2 m, where the dynamic coefficient is half of the static one.
 fn nearly_all_hold_wherever_they_land(settings: Settings) {
     let hexagon: Vec<_> = (0..6).map(|i| 0.5 * Vec2::from_angle(i as f32 * TAU / 6.0)).collect();
     let shapes = [
