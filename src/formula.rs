@@ -184,7 +184,55 @@ mod tests {
         }
     }
 
+    /// Contract: a gap may close in the substep and no further, whatever the spring; an overlap is pushed apart no faster than the limit.
+    #[test]
+    fn gaps_are_rigid_and_overlaps_are_pushed_gently() {
+        let soft = Softness::new(30.0, 10.0, 1.0 / 240.0);
+        let gap = soft_bias(0.01f32, 2.4, &soft, 3.0);
+        assert_eq!((gap.bias, gap.mass_scale, gap.impulse_scale), (2.4, 1.0, 0.0));
+        let deep = soft_bias(-100.0f32, -24_000.0, &soft, 3.0);
+        assert_eq!(
+            (deep.bias, deep.mass_scale, deep.impulse_scale),
+            (-3.0, soft.mass_scale, soft.impulse_scale)
+        );
+        let shallow = soft_bias(-1.0e-3f32, -0.24, &soft, 3.0);
+        assert_eq!(shallow.bias, -1.0e-3 * soft.rate);
+    }
+
+    /// Contract: a spring of 0 Hz has no force and keeps none.
+    #[test]
+    fn a_spring_of_no_frequency_has_no_force() {
+        let Softness { rate, mass_scale, impulse_scale } = Softness::new(0.0, 1.0, 1.0 / 240.0);
+        assert_eq!(soft_change(5.0f32, 2.0, 3.0, 4.0, [rate, mass_scale, impulse_scale]), -5.0);
+    }
+
     proptest! {
+        /// Contract: a rigid constraint stops its speed at once, and corrects no error.
+        #[test]
+        fn a_rigid_constraint_stops(impulse in -10.0f32..10.0, mass in 0.01f32..100.0, speed in -10.0f32..10.0, error in -1.0f32..1.0) {
+            let change = soft_change(impulse, mass, speed, error, [0.0, 1.0, 0.0]);
+            prop_assert!((speed + change / mass).abs() < 1e-5 * (1.0 + speed.abs()));
+        }
+
+        /// Contract: what is limited is within the limit on its own side, or itself; with a limit of 0 it is +0.
+        #[test]
+        fn limits_hold_on_both_sides(wanted in -10.0f32..10.0, most in 0.0f32..10.0) {
+            let found = limited(wanted, most);
+            prop_assert!(found.abs() <= most && found * wanted >= 0.0);
+            prop_assert!(wanted.abs() > most || found == wanted);
+            prop_assert_eq!(limited(wanted, 0.0).to_bits(), 0);
+        }
+
+        /// Contract: a unit impulse at a distance r from the centre of a body of mass m and moment of inertia I, along the normal, changes the speed of
+        /// its point by 1/m + r²/I. An arm is r in units of √(2·I/m).
+        #[test]
+        fn a_point_has_an_effective_mass(mass in 0.01f32..100.0, radius in 0.1f32..10.0, r in -10.0f32..10.0) {
+            let inertia = 0.5 * mass * radius * radius;
+            let arm = r / (2.0 * inertia / mass).sqrt();
+            let expected = 1.0 / mass + r * r / inertia;
+            prop_assert!((point_inv_mass(1.0 / mass, arm) - expected).abs() < 1e-4 * expected);
+        }
+
         /// Contract: two points are left at the speeds wanted where both stay pressed, and never pull; otherwise the second point is, or separates
         /// faster with an impulse of 0.
         #[test]

@@ -149,6 +149,7 @@ impl Build<'_> {
         let far = sort_by_kind(tile, &mut scratch, near, &candidates);
         self.lay_out_candidates(tile, &candidates, far);
         tile.scratch = scratch;
+        debug_assert!(tile.has_sound_colours());
     }
 
     /// Fills `sorted` with the pairs that have lanes, the first `near` of `split`, and returns where each class starts in it.

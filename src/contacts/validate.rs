@@ -178,16 +178,43 @@ impl Tile {
 
     /// Checks that no body that contacts move is in two lanes of a coloured block.
     fn validate_colour(&self, block: usize, kind: PairKind) -> Result<(), String> {
-        let (normal, used) = (&self.normal[block], self.info[block].used());
-        let rows = |lane: usize| {
-            let second = (!kind.is_fixed()).then(|| normal.b[lane].row());
-            [Some(normal.a[lane].row()), second].into_iter().flatten()
-        };
-        let mut moved: Vec<usize> = (0..BLOCK).filter(|lane| used >> lane & 1 == 1).flat_map(rows).collect();
-        moved.sort_unstable();
-        let shared = moved.windows(2).find(|two| two[0] == two[1]);
+        let shared = self.shared_row(block, kind);
         ensure!(shared.is_none(), "slot {shared:?} is in two lanes of colour {}", self.info[block].colour);
         Ok(())
+    }
+
+    /// Returns a body that two lanes of a block move.
+    fn shared_row(&self, block: usize, kind: PairKind) -> Option<usize> {
+        let (normal, used) = (&self.normal[block], self.info[block].used());
+        let (mut moved, mut count) = ([0; 2 * BLOCK], 0);
+        for lane in (0..BLOCK).filter(|lane| used >> lane & 1 == 1) {
+            let second = (!kind.is_fixed()).then(|| normal.b[lane].row());
+            for row in [Some(normal.a[lane].row()), second].into_iter().flatten() {
+                moved[count] = row;
+                count += 1;
+            }
+        }
+        let moved = &mut moved[..count];
+        moved.sort_unstable();
+        moved.windows(2).find(|two| two[0] == two[1]).map(|two| two[0])
+    }
+
+    /// Returns true if no two lanes of a coloured block move one body, and lanes that are not in use name the padding row: what the kernels rely
+    /// on. Allocates nothing. For assertions of debug builds, where blocks are laid out.
+    pub(super) fn has_sound_colours(&self) -> bool {
+        self.kinds().all(|(kind, run)| {
+            run.coloured().all(|block| self.shared_row(block, kind).is_none())
+                && (run.start as usize..run.end as usize).all(|block| self.has_inert_padding(block))
+        })
+    }
+
+    fn has_inert_padding(&self, block: usize) -> bool {
+        let (normal, used, padding) = (&self.normal[block], self.info[block].used(), self.padding as usize);
+        (0..BLOCK).filter(|lane| used >> lane & 1 == 0).all(|lane| {
+            normal.a[lane].row() == padding
+                && normal.b[lane].row() == padding
+                && normal.normal_mass[lane] == 0.0
+        })
     }
 
     fn validate_manifold(&self, block: usize, rows: &RowCounts) -> Result<(), String> {
