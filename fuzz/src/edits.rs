@@ -50,7 +50,11 @@ impl Machine {
             }
             6 => {
                 let centre = (bytes.byte() > 80).then(|| bytes.vector());
-                self.both(|world| world.set_centre(body, centre));
+                self.both(|world| {
+                    world.set_centre(body, centre)?;
+                    assert_eq!(world.has_set_centre(body), Ok(centre.is_some()));
+                    Ok(())
+                });
             }
             7 => {
                 let flags = bytes.byte();

@@ -50,18 +50,43 @@ impl Machine {
         let threshold = (asked & 1 == 0).then_some(number);
         let joint = self.joints.get(usize::from(asked) % self.joints.len().max(1)).copied();
         match how % 8 {
-            0 => _ = self.both(|world| world.set_hit_events(threshold)),
-            1 => _ = self.both(|world| world.set_body_hit_events(body, threshold)),
+            0 => {
+                self.both(|world| {
+                    world.set_hit_events(threshold)?;
+                    assert_eq!(world.hit_threshold(), threshold);
+                    Ok(())
+                });
+            }
+            1 => {
+                self.both(|world| {
+                    world.set_body_hit_events(body, threshold)?;
+                    assert_eq!(world.body_hit_threshold(body), Ok(threshold));
+                    Ok(())
+                });
+            }
             2 => {
                 self.both(|world| {
                     world.set_move_events(asked & 2 == 0);
-                    world.set_body_move_events(body, asked & 1 == 0)
+                    world.set_body_move_events(body, asked & 1 == 0)?;
+                    assert_eq!(world.reports_moves(), asked & 2 == 0);
+                    assert_eq!(world.reports_moves_of(body), Ok(asked & 1 == 0));
+                    Ok(())
                 });
             }
-            3 => _ = self.both(|world| world.set_joint_force_events(threshold)),
+            3 => {
+                self.both(|world| {
+                    world.set_joint_force_events(threshold)?;
+                    assert_eq!(world.common_joint_force_threshold(), threshold);
+                    Ok(())
+                });
+            }
             4 => {
                 if let Some(joint) = joint {
-                    self.both(|world| world.set_joint_force_threshold(joint, threshold));
+                    self.both(|world| {
+                        world.set_joint_force_threshold(joint, threshold)?;
+                        assert_eq!(world.joint_force_threshold(joint), Ok(threshold));
+                        Ok(())
+                    });
                 }
             }
             5 => {
@@ -74,6 +99,7 @@ impl Machine {
                 (self.is_hooked, self.had_hooks) = (true, true);
                 self.both(|world| {
                     world.set_hooks((asked & 1 == 0).then(|| Arc::new(Decisions(asked)) as Arc<dyn Hooks>));
+                    assert_eq!(world.hooks().is_some(), asked & 1 == 0);
                     Ok(())
                 });
             }

@@ -279,6 +279,7 @@ impl Machine {
                     return super::snapshots::restore_itself(&mut self.worlds[1], usize::from(what / 8));
                 }
                 self.worlds[0].set_tracing(what & 1 == 0);
+                assert_eq!(self.worlds[0].is_tracing(), what & 1 == 0);
             }
             _ => self.read(),
         }
