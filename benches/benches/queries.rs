@@ -50,7 +50,7 @@ fn world() -> (World, [Vec2; 2]) {
     (world, [Vec2::new(left, low), Vec2::new(right, high)])
 }
 
-/// Replaces so many bodies, those at every `stride`-th place of the columns, by circles within the area.
+/// Replaces so many bodies, spread over all, by circles within the area.
 fn replace(world: &mut World, area: [Vec2; 2], count: usize, random: &mut Random) {
     let handles: Vec<_> = world.handles().collect();
     let stride = handles.len() / count;

@@ -6,7 +6,7 @@
 
 use super::events::Changed;
 use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NO_MANIFOLD, Tile};
-use crate::base::room::{refill, resize, room_for};
+use crate::base::room::{resize, room_for};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::shapes::NO_PART;
 use crate::broadphase::sweep::Pair;
@@ -115,9 +115,6 @@ pub(crate) struct Carry {
     /// As long as `entries` where there are contacts with a manifold, else empty.
     manifold: Vec<ManifoldCarried>,
     overflow: Vec<(u32, Entry, ManifoldCarried)>,
-    /// The lower slots of `overflow`, as bits. (Most pairs that are sought are new. Without these bits each was sought in `overflow` as
-    /// well: among 20,000 circles of three sizes a third of the time of `Build::fill`.)
-    far: Vec<u64>,
     /// First entry of each tile.
     tile_start: Vec<u32>,
     /// Handles by old slot, for the events.
@@ -285,7 +282,6 @@ impl Carry {
     pub(super) fn reserve(&mut self, pairs: usize, bodies: &Bodies) {
         room_for(&mut self.start, bodies.len + 1);
         room_for(&mut self.handle, bodies.len);
-        room_for(&mut self.far, bodies.len / 64 + 1);
         room_for(&mut self.entries, pairs);
         room_for(&mut self.high, pairs);
         room_for(&mut self.manifold, if bodies.any_manifold { pairs } else { 0 });
@@ -386,10 +382,6 @@ impl Carry {
             !known
         });
         self.overflow.sort_unstable_by_key(|(high, entry, manifold)| (entry.low, *high, manifold.parts));
-        refill(&mut self.far, if self.overflow.is_empty() { 0 } else { built / 64 + 1 }, 0);
-        for (_, entry, _) in &self.overflow {
-            self.far[entry.low as usize / 64] |= 1 << (entry.low % 64);
-        }
     }
 
     /// Claims what the old list knew of a pair of old slots, and of these parts of their bodies. If it knew nothing,
@@ -422,7 +414,7 @@ impl Carry {
                 }
             }
         }
-        if self.far.get(low as usize / 64).is_none_or(|bits| bits >> (low % 64) & 1 == 0) {
+        if self.overflow.is_empty() {
             return None;
         }
         let key = (low, high, parts);

@@ -12,7 +12,7 @@ use crate::base::room::resize;
 use crate::broadphase::sweep::Pair;
 
 /// The number of colours of a tile. A pair for which all are taken goes to the kind's serial blocks, as colour
-/// `SERIAL`; a body needs more than 62 neighbours for that. (A boulder in gravel of a twentieth of its size has 70.)
+/// `SERIAL`; a body needs more than 62 neighbours for that. (A circle among circles of a twentieth of its size has room for 65.)
 pub(super) const COLOURS: usize = 63;
 pub(crate) const SERIAL: usize = COLOURS;
 /// A colour of the overflow tile with fewer pairs is solved serially: a block with one lane or two in use takes the
@@ -33,7 +33,7 @@ pub(super) enum Reach {
 pub(super) struct Counts {
     /// By colour, the serial pairs last. When the blocks are laid out, the first lane of each.
     pub lanes: [u32; COLOURS + 1],
-    /// No colour from this one on has a pair. (Most classes have some ten colours of 63.)
+    /// No colour from this one on has a pair. (Most classes use few of the 63.)
     colours: u32,
 }
 

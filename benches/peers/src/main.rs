@@ -25,6 +25,7 @@
 //! - `--joints`: joined bodies, next to Box2D;
 //! - `--queries`: rays, circle casts and boxes, single and in batches;
 //! - `--hosting`: adding many bodies, reading all poses, snapshots;
+//! - `--dearest`: the dearest step of each built-in scene, next to the median one;
 //! - `--flatness`: the cost per body from 10,000 to 1,000,000 `packed` circles, and the peak memory;
 //! - `--quick`: small scenes and few steps, to see that everything runs.
 //!
@@ -36,7 +37,8 @@
 //!
 //! The parts: [`cases`] the rows of the table and their bars, [`scenes`] what is run, [`engine`] what an engine has to
 //! do, [`granule`], [`box2d`] and [`rapier`] the engines, [`rounds`] the measurement, [`times`] the figures of
-//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`queries`] rays, casts and boxes, [`hosting`] what a host does around the step, [`modes`] what the
+//! steps, [`measure`] the quality of a state, [`joints`] joined bodies, [`many`] many worlds side by side, [`queries`] rays, casts and boxes, [`hosting`] what a host does around the step,
+//! [`dearest`] the slowest steps, [`modes`] what the
 //! program can be asked for, [`report`] the tables.
 
 mod box2d;

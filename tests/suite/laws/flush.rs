@@ -75,8 +75,7 @@ fn flush_shapes_do_not_trip(form: &Form, settings: Settings) {
 }
 
 /// A polygon on a flat side, whose flanks lean over the tiles ahead, slides over them as over one floor at any speed. (Its contacts with the tile
-/// ahead come before it is there, far below the corner of the tile. With them counted, up to three quarters were tripped at a speed, from 3 m/s
-/// on, and thrown up to 27 m high.) With the projection solver, continuous collision stops a sledge at 20 m/s and more: the solver leaves it two
+/// ahead come before it is there, far below the corner of the tile. With them counted, polygons were tripped from 3 m/s on, and thrown up.) With the projection solver, continuous collision stops a sledge at 20 m/s and more: the solver leaves it two
 /// slops deep, and deeper by rounding, which counts as a hit. So that has its limit.
 fn slanted_flanks_do_not_trip(settings: Settings) {
     let mut cases = Cases::new("polygons", &settings);
