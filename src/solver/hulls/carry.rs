@@ -27,7 +27,6 @@ impl HullSolver {
                 }
             }
             contact.impulses = contact.impulses.map(|impulse| impulse * impulse_ratio);
-            contact.blow = [0.0; 2];
             contact.noted = false;
             true
         });
@@ -65,6 +64,7 @@ impl HullSolver {
                     new.impulses = old.impulses;
                     new.slipping = old.slipping;
                     new.noted = old.noted && new.slots() == old.slots();
+                    new.blow = old.blow;
                     if new.is_loaded(rows) {
                         new.approach = 0.0;
                     }

@@ -31,20 +31,25 @@ impl HullSolver {
     }
 
     /// Resolves the blows: all pairs in which a point approaches faster than by the gravity of one substep, even if
-    /// the point does not bounce. The part of the impulse that is a load shows in the next substep. A pair that comes to
-    /// rest more slowly is solved once in the same way, and the impulses become its load, so that it holds from the
-    /// start.
+    /// the point does not bounce. A pair that comes to rest more slowly is solved once in the same way, and the impulses
+    /// become its load, so that it holds from the start.
+    ///
+    /// A pair that was struck in the last substep and approaches again bears a load, however fast it approaches: the
+    /// weight of all that lies on it acts in each substep. (While this was a blow again, the pair never got a load,
+    /// since a blow leaves nothing for the sweeps. In a pile of 5,000 soft boxes that had lain for ten seconds, 1,500
+    /// pairs had a blow of 2 m/s in each substep; in one of 500 ragdolls 950 of 4,250, which took half of the step.)
     pub(super) fn strike(&mut self, state: &mut State<'_>, bodies: &Bodies, rows: &Rows<'_>) {
         let HullSolver { contacts, clusters, impact, .. } = self;
         for pair in contacts.chunk_by_mut(|a, b| pair_of(a.key) == pair_of(b.key)) {
             let approach = pair.iter().fold(0.0, |most: f32, contact| most.max(contact.approach));
-            let unloaded = || !pair.iter().any(|contact| contact.is_loaded(rows));
-            if approach > rows.landing_speed {
+            let was_struck = pair.iter().any(|contact| contact.blow[0] > 0.0);
+            pair.iter_mut().for_each(|contact| contact.blow = [0.0; 2]);
+            if approach > rows.landing_speed && !was_struck {
                 let restitution =
                     if approach > rows.restitution_threshold { pair[0].surface.restitution } else { 0.0 };
                 impact.resolve(pair, restitution, clusters, state, bodies);
                 impact.note_blow(pair, state);
-            } else if approach > 0.0 && unloaded() {
+            } else if approach > 0.0 && !pair.iter().any(|contact| contact.is_loaded(rows)) {
                 impact.resolve(pair, 0.0, clusters, state, bodies);
                 impact.note_load(pair, state);
             } else {
