@@ -25,6 +25,11 @@ impl LoopTouch {
     pub(crate) const NONE: LoopTouch =
         LoopTouch { normal: Vec2::X, places: [Vec2::ZERO; 2], separations: [NO_CONTACT; 2] };
 
+    /// Tells whether there is no point.
+    pub(crate) fn is_none(&self) -> bool {
+        self.separations.iter().all(|&separation| separation >= NO_CONTACT)
+    }
+
     fn of(manifold: &Manifold<f32>) -> LoopTouch {
         let [first, second] = &manifold.points;
         LoopTouch {
@@ -111,6 +116,9 @@ pub(crate) fn write_loop(corners: &[Vec2], around: &Around, radius: f32, rows: &
     rows[0] = Row([0.0, 0.0, radius, n.max(1) as f32]);
     rows[1] = Row::default();
     let outward = |i: usize| -edge(i).perp().normalize_or_zero();
+    // Padding repeats the first edge.
+    let first = outward(0);
+    let outward = |i: usize| if i < n { outward(i) } else { first };
     for i in (0..MAX_VERTICES).step_by(2) {
         let (a, b) = (vertex(i), vertex(i + 1));
         rows[VERTEX_ROWS + i / 2] = Row([a.x, a.y, b.x, b.y]);

@@ -48,7 +48,7 @@ use crate::broadphase::levels::Levels;
 use crate::crew::{Crew, SharedSlice};
 use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
 use crate::isa::Level;
-use crate::lane::{Row, with_lanes};
+use crate::lane::{Row, pair, with_lanes};
 use crate::narrowphase::hulls::{Around, LoopPair, LoopTouch, touch_loops, write_loop};
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
@@ -538,14 +538,22 @@ impl HullSolver {
             if places.iter().any(|&hull| around[hull].corners().is_empty()) {
                 continue;
             }
+            if touch.is_none() {
+                continue;
+            }
             let [a, b] = places.map(|hull| &hulls[hull]);
             let key = (0, indices[places[0]], indices[places[1]], 0);
+            let of = |end: usize| (&around[places[end]], &outlines[places[end] * OUTLINE_ROWS..]);
+            let edges = pair!(end => {
+                let (around, rows) = of(end);
+                Hull::facing(around, rows, if end == 0 { touch.normal } else { -touch.normal })
+            });
             maker.add(&mut contacts, key, touch, a.origin, pair.surface, |end, place| {
                 let (hull, index) = ([a, b][end], places[end]);
-                let outward = if end == 0 { touch.normal } else { -touch.normal };
+                let (around, rows) = of(end);
                 let place = place + (a.origin - hull.origin);
                 let shift = rigid[index].shift(maker.row(index), place, touch.normal);
-                hull.side(&around[index], &outlines[index * OUTLINE_ROWS..], place, outward, shift)
+                hull.side(around, rows, edges[end], place, shift)
             });
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
@@ -554,11 +562,13 @@ impl HullSolver {
             let key = (1, indices[index], pair.body, 2 * u16::from(pair.part));
             if pair.is_plane(bodies) {
                 maker.add_corners(&mut contacts, key, (hull, &rigid[index]), pair);
-            } else if !around.corners().is_empty() {
+            } else if !around.corners().is_empty() && !touch.is_none() {
+                let rows = &outlines[index * OUTLINE_ROWS..];
+                let edge = Hull::facing(around, rows, touch.normal);
                 maker.add(&mut contacts, key, touch, hull.origin, pair.surface, |end, place| {
                     if end == 0 {
                         let shift = rigid[index].shift(maker.row(index), place, touch.normal);
-                        hull.side(around, &outlines[index * OUTLINE_ROWS..], place, touch.normal, shift)
+                        hull.side(around, rows, edge, place, shift)
                     } else {
                         (pair.side(hull, place, touch.normal, maker.state, bodies), 0.0)
                     }

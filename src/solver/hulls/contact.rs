@@ -32,17 +32,16 @@ impl Side {
         self.shares[0] * at(first) + self.shares[1] * at(second) + arm * first[2]
     }
 
-    /// Returns the point's inverse mass.
+    /// Returns the point's inverse mass for an arm, from those of the two ends.
     #[inline(always)]
-    pub(super) fn weight(&self, vel: &[Row], arm: f32) -> f32 {
-        let [first, second] = pair!(end => vel[self.slots[end] as usize].0[3]);
+    fn weight(&self, [first, second]: [f32; 2], arm: f32) -> f32 {
         let [by_first, by_second] = pair!(end => self.shares[end] * self.shares[end]);
         first * (by_first + 2.0 * arm * arm) + second * by_second
     }
 
     /// Returns the lower limit of the point's inverse mass, see [`HUNG`].
-    fn least_weight(&self, vel: &[Row]) -> f32 {
-        let [first, second] = pair!(end => vel[self.slots[end] as usize].0[3]);
+    #[inline(always)]
+    fn least_weight(&self, [first, second]: [f32; 2]) -> f32 {
         match (first > 0.0, second > 0.0) {
             (true, false) => HUNG * self.shares[0] * first,
             (false, true) => HUNG * self.shares[1] * second,
@@ -78,8 +77,9 @@ impl Side {
     }
 
     /// Returns the speed of the point along the tangent from a unit impulse along the normal.
-    fn coupling(&self, vel: &[Row]) -> f32 {
-        2.0 * self.arms[0] * self.arms[1] * vel[self.slots[0] as usize].0[3]
+    #[inline(always)]
+    fn coupling(&self, inv_mass: f32) -> f32 {
+        2.0 * self.arms[0] * self.arms[1] * inv_mass
     }
 }
 
@@ -131,14 +131,16 @@ impl Contact {
         if gap > settings.speculative_distance() && !touches {
             return None;
         }
-        let least = sides[0].least_weight(state.vel).max(sides[1].least_weight(state.vel));
+        let [a, b] = &sides;
+        let inv_masses = |side: &Side| pair!(end => state.vel[side.slots[end] as usize].0[3]);
+        let (of_a, of_b) = (inv_masses(a), inv_masses(b));
+        let least = a.least_weight(of_a).max(b.least_weight(of_b));
         contact.masses = pair!(axis => {
-            let weight: f32 = sides.iter().map(|side| side.weight(state.vel, side.arms[axis])).sum();
-            let weight = weight.max(least);
+            let weight = (a.weight(of_a, a.arms[axis]) + b.weight(of_b, b.arms[axis])).max(least);
             if weight > 0.0 { 1.0 / weight } else { 0.0 }
         });
-        contact.coupling = sides.iter().map(|side| side.coupling(state.vel)).sum();
-        let weight: f32 = sides.iter().map(|side| side.shift.inv_mass()).sum();
+        contact.coupling = a.coupling(of_a[0]) + b.coupling(of_b[0]);
+        let weight = a.shift.inv_mass() + b.shift.inv_mass();
         contact.move_mass = if weight > 0.0 { 1.0 / weight } else { 0.0 };
         contact.approach = if touches { -speed } else { 0.0 };
         Some(contact)

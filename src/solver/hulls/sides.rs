@@ -6,7 +6,7 @@ use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surf
 use crate::body::compound::Compound;
 use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::shapes::{NO_PART, ShapeRef};
-use crate::geometry::outline::{MAX_VERTICES, OUTLINE_ROWS};
+use crate::geometry::outline::{MAX_VERTICES, NORMAL_ROWS, OUTLINE_ROWS, VERTEX_ROWS};
 use crate::geometry::shape::ShapeKind;
 use crate::geometry::trig::sin_cos;
 use crate::lane::Row;
@@ -184,30 +184,34 @@ impl Hull {
         corners
     }
 
-    /// Returns the edge that faces a direction, the shares of its ends in a point, and how far the hull's surface lies
-    /// outside the outline there.
-    pub(super) fn side(
-        &self,
-        around: &Around,
-        outline: &[Row],
-        place: Vec2,
-        outward: Vec2,
-        shift: Shift,
-    ) -> (Side, f32) {
-        let around = around.corners();
-        let vertex = |i: usize| corner(outline, crate::geometry::outline::VERTEX_ROWS, i);
-        let normal = |i: usize| corner(outline, crate::geometry::outline::NORMAL_ROWS, i);
+    /// Returns the edge of the outline that faces a direction.
+    pub(super) fn facing(around: &Around, outline: &[Row], outward: Vec2) -> usize {
         let mut edge = 0;
         let mut best = f32::NEG_INFINITY;
-        for i in 0..around.len() {
-            let along = normal(i).dot(outward);
+        for i in 0..around.corners().len() {
+            let along = corner(outline, NORMAL_ROWS, i).dot(outward);
             if along > best {
                 (edge, best) = (i, along);
             }
         }
-        let next = (edge + 1) % around.len();
-        let way = vertex(next) - vertex(edge);
-        let t = ((place - vertex(edge)).dot(way) / way.length_squared()).clamp(0.0, 1.0);
+        edge
+    }
+
+    /// Returns the side of a contact at a place on an edge of the outline, and how far the hull's surface lies outside the outline
+    /// there.
+    pub(super) fn side(
+        &self,
+        around: &Around,
+        outline: &[Row],
+        edge: usize,
+        place: Vec2,
+        shift: Shift,
+    ) -> (Side, f32) {
+        let around = around.corners();
+        let next = if edge + 1 < around.len() { edge + 1 } else { 0 };
+        let (from, to) = (corner(outline, VERTEX_ROWS, edge), corner(outline, VERTEX_ROWS, next));
+        let way = to - from;
+        let t = ((place - from).dot(way) / way.length_squared()).clamp(0.0, 1.0);
         let (ends, shares) = ([around[edge], around[next]], [1.0 - t, t]);
         let more = ends.map(|end| self.more[usize::from(end)]);
         let slots = ends.map(|end| self.slots[usize::from(end)]);
@@ -250,6 +254,7 @@ impl Rigid {
     }
 }
 
+#[inline(always)]
 fn corner(outline: &[Row], first: usize, i: usize) -> Vec2 {
     let [x0, y0, x1, y1] = outline[first + i / 2].0;
     if i.is_multiple_of(2) { Vec2::new(x0, y0) } else { Vec2::new(x1, y1) }
