@@ -223,6 +223,8 @@ pub(crate) struct Contact {
     blow: [f32; 2],
     /// The speed of approach, if the contact bore no load before.
     approach: f32,
+    /// The speed of approach in the last substep, if that was a blow.
+    struck_at: f32,
     /// The number of substeps for which the contact has slid.
     slipping: u8,
     /// The touch of these two bodies is noted in this step.

@@ -64,7 +64,7 @@ impl HullSolver {
                     new.impulses = old.impulses;
                     new.slipping = old.slipping;
                     new.noted = old.noted && new.slots() == old.slots();
-                    new.blow = old.blow;
+                    new.struck_at = if old.blow[0] > 0.0 { old.approach } else { 0.0 };
                     if new.is_loaded(rows) {
                         new.approach = 0.0;
                     }

@@ -105,6 +105,7 @@ impl Contact {
             impulses: [0.0; 2],
             blow: [0.0; 2],
             approach: 0.0,
+            struck_at: 0.0,
             slipping: 0,
             noted: false,
         }

@@ -33,7 +33,7 @@ crate::base::codec::stored!(Contact = Contact::bare(
     Stored::blank(),
 ); {
     key, normal, sides, point, gap, surface, masses, move_mass, coupling, impulses, blow, approach, slipping, noted
-});
+} scratch { struck_at });
 crate::base::codec::stored!(HullPair = HullPair { hulls: [0; 2], surface: Stored::blank() }; { hulls, surface });
 crate::base::codec::stored!(OtherPair = OtherPair { hull: 0, slot: 0, part: 0, body: 0, surface: Stored::blank() }; { hull, slot, part, body, surface });
 
