@@ -112,13 +112,12 @@ pub(crate) fn write_loop(corners: &[Vec2], around: &Around, radius: f32, rows: &
     let n = around.len();
     let vertex =
         |i: usize| around.get(if i < n { i } else { 0 }).map_or(corners[0], |&at| corners[usize::from(at)]);
-    let edge = |i: usize| if i < n { vertex(i + 1) - vertex(i) } else { vertex(1) - vertex(0) };
     rows[0] = Row([0.0, 0.0, radius, n.max(1) as f32]);
     rows[1] = Row::default();
-    let outward = |i: usize| -edge(i).perp().normalize_or_zero();
+    let normal = |i: usize| -(vertex(i + 1) - vertex(i)).perp().normalize_or_zero();
     // Padding repeats the first edge.
-    let first = outward(0);
-    let outward = |i: usize| if i < n { outward(i) } else { first };
+    let first = normal(0);
+    let outward = |i: usize| if i < n { normal(i) } else { first };
     for i in (0..MAX_VERTICES).step_by(2) {
         let (a, b) = (vertex(i), vertex(i + 1));
         rows[VERTEX_ROWS + i / 2] = Row([a.x, a.y, b.x, b.y]);

@@ -537,10 +537,7 @@ impl HullSolver {
         let maker = Maker { state, rows, bodies, settings };
         for (pair, touch) in pairs.iter().zip(&touches[..pairs.len()]) {
             let places = pair.hulls.map(|hull| hull as usize);
-            if places.iter().any(|&hull| around[hull].corners().is_empty()) {
-                continue;
-            }
-            if touch.is_none() {
+            if touch.is_none() || places.iter().any(|&hull| around[hull].corners().is_empty()) {
                 continue;
             }
             let [a, b] = places.map(|hull| &hulls[hull]);

@@ -9,9 +9,10 @@
 //! other through memory: 65 ns per contact and sweep. A layout of two cache lines per contact instead of four and a
 //! half did not help.
 //!
-//! Also dropped: contacts that live on through a step, with gaps that follow the points. While no corner had moved by
-//! 1 mm, a step of 5,000 soft boxes in a pile cost 0.92 of what it costs now, one of 500 ragdolls 1.0 to 1.2; with all
-//! contacts of a step kept, however fast they moved, 0.85 and 0.87. The blocks would have to live on as well.
+//! Also dropped: contacts that live on through a step, with gaps that follow the points (least means of three runs of 100
+//! steps after 600, before and after, ±10 %). While no corner had moved by 1 mm, a step of 5,000 soft boxes in a pile cost
+//! 0.86 to 0.94 of what it had cost, one of 500 ragdolls 1.17; with all contacts of a step kept, however fast they moved,
+//! 0.78 to 0.87 and 0.87. The blocks would have to live on as well.
 
 use super::contact::State;
 use super::strike::SLIPPING;
@@ -171,17 +172,24 @@ impl Blocks {
             colours.push(colour as u8);
             next[colour] += 1;
         }
+        let counts = next;
+        // The blocks of a colour, and how many of them are full.
+        let of = |colour: usize| match counts[colour] {
+            count if colour < COLOURS => (count.div_ceil(BLOCK), count / BLOCK),
+            count => (count, 0),
+        };
         let mut blocks = 0;
-        for (colour, count) in next.iter_mut().enumerate() {
-            let used = if colour < COLOURS { count.div_ceil(BLOCK) } else { *count };
-            // Only a colour's last block has lanes without a contact.
-            let cleared = if colour < COLOURS { used.min(1) } else { used };
-            *count = blocks * BLOCK;
-            blocks += used;
-            list.resize(list.len().max(blocks), Block::empty(rows - 1));
-            list[blocks - cleared..blocks].fill(Block::empty(rows - 1));
+        for (colour, place) in next.iter_mut().enumerate() {
+            *place = blocks * BLOCK;
+            blocks += of(colour).0;
         }
-        list.truncate(blocks);
+        let empty = Block::empty(rows - 1);
+        list.resize(blocks, empty);
+        for (colour, &place) in next.iter().enumerate().filter(|&(colour, _)| counts[colour] > 0) {
+            let ((used, full), first) = (of(colour), place / BLOCK);
+            // All lanes of a full block are written below.
+            list[first + full..first + used].iter_mut().for_each(|block| *block = empty);
+        }
         lanes.clear();
         for (contact, &colour) in contacts.iter().zip(&*colours) {
             let place = &mut next[usize::from(colour)];
@@ -216,7 +224,6 @@ impl HullSolver {
                 list.iter_mut().rev().for_each(&mut solve);
             }
         }
-        // In the order of contacts. (In that of blocks each contact was a line of cache that had to be waited for.)
         for (contact, &lane) in contacts.iter_mut().zip(&blocks.lanes) {
             let (block, lane) = (&blocks.list[lane as usize / BLOCK], lane as usize % BLOCK);
             // What can't be moved keeps its impulses.
