@@ -46,6 +46,7 @@ mod still;
 pub(crate) mod strays;
 pub(crate) mod sweep;
 pub(crate) mod tree;
+pub(crate) mod unlisted;
 pub(crate) mod walk;
 
 use crate::base::prefetch::prefetch_all;

@@ -67,6 +67,7 @@ use crate::body::{Bodies, BodyHandle, MAX_COORDINATE, MAX_SPEED};
 use crate::broadphase::Broadphase;
 use crate::broadphase::crowd::MOST_PARTNERS;
 use crate::broadphase::sweep::Pair;
+use crate::broadphase::unlisted::Unlisted;
 use crate::contacts::{Contacts, Tile, update};
 use crate::continuous::Continuous;
 use crate::crew::{Crew, with_crew};
@@ -154,6 +155,8 @@ pub struct World {
     names: HashMap<BodyHandle, String>,
     /// What is in the sensors.
     sensing: Sensing,
+    /// The bodies that queries do not find in the order of space. A snapshot holds their slots.
+    unlisted: Unlisted,
 
     // Memory for one step: made from the state, and useless after the step. (Only `solver.mirror.pose` is read later,
     // to interpolate.)
@@ -284,6 +287,7 @@ impl World {
             woken_contacts: Vec::new(),
             names: HashMap::new(),
             sensing: Sensing::default(),
+            unlisted: Unlisted::default(),
             solver: ImpulseSolver::default(),
             memory: Memory::default(),
             ahead: Ahead::default(),
@@ -439,6 +443,7 @@ impl World {
         self.solver.mirror.end_step();
         self.broadphase.strays = strays.into_inner().expect("no worker panicked");
         self.broadphase.strays.end();
+        self.find_unlisted();
         let left = !self.left.get_mut().expect("no worker panicked").is_empty();
         self.list = match (in_time, left) {
             (false, _) => ListState::Expired,

@@ -169,6 +169,20 @@ impl Bodies {
         half
     }
 
+    /// Bounds `[min_x, max_x, min_y, max_y]` of a body now, without a sine: those of the disc around a shape that turns. With what rounding
+    /// may take away. `None` for a half-space.
+    pub(crate) fn disc_bounds(&self, slot: usize) -> Option<[f32; 4]> {
+        let (c, position) = (&self.columns, self.position(slot));
+        let half = match c.kind[slot].shape() {
+            ShapeKind::HalfSpace => return None,
+            shape if shape.turns() => Vec2::splat(c.furthest[slot]),
+            _ => Vec2::new(c.ext_x[slot], c.ext_y[slot]),
+        };
+        let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
+        let (lower, upper) = (position - half, position + half);
+        Some([lower.x, upper.x, lower.y, upper.y])
+    }
+
     /// Visits the outlines of a body that turns, each with its offset from the body's centre and its (sin, cos). Stops and
     /// returns false when `visit` returns false.
     pub(crate) fn visit_outlines(

@@ -24,6 +24,7 @@ mod seek;
 use super::Broadphase;
 use super::levels::Levels;
 use super::tree::{CHILDREN, Group, NOWHERE, Node, Search, Tree, grow};
+use super::unlisted::Unlisted;
 use super::walk::{LineVisitor, ROUNDING, Track};
 use crate::body::Bodies;
 use crate::crew::{Crew, SharedSlice};
@@ -100,7 +101,13 @@ fn around_discs(leaf: &Node) -> [f32; 4] {
 
 impl DiscTree {
     /// Makes the trees.
-    pub(crate) fn build(&mut self, bodies: &Bodies, broadphase: &Broadphase, crew: &Crew<'_>) {
+    pub(crate) fn build(
+        &mut self,
+        bodies: &Bodies,
+        broadphase: &Broadphase,
+        unlisted: &Unlisted,
+        crew: &Crew<'_>,
+    ) {
         let banded = broadphase.bands.banded;
         self.piece = FIRST_PIECE * broadphase.bands.height as f32;
         self.discs.make_leaves(banded);
@@ -116,8 +123,7 @@ impl DiscTree {
                 }
             }
         });
-        let elsewhere = broadphase.loose.iter().chain(broadphase.strays.slots());
-        for slot in elsewhere.map(|&slot| slot as usize).filter(|&slot| slot < banded) {
+        for slot in unlisted.slots().filter(|&slot| slot < banded) {
             self.discs.leaves[slot / CHILDREN].set(slot % CHILDREN, Node::MISSING);
         }
         self.discs.build(around_discs);

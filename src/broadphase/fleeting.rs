@@ -52,7 +52,7 @@ impl Motions {
         motions
     }
 
-    /// Returns how far out of its bounds a body may be before queries test it on its own: see `strays.rs`.
+    /// Returns how far out of its bounds a body may be before it is far out: see `strays.rs`.
     pub(super) fn near(&self, margins: &Margins) -> f32 {
         COMMON * margins.time_step * (self.squares / self.moving.max(1) as f32).sqrt()
     }

@@ -2,10 +2,10 @@
 //! vector tests several children at once.
 //!
 //! A [`Walk`] finds what overlaps a box, one by one. A [`Search`] asks whatever it is told to ask, and stops whenever it has found enough to
-//! be visited. Neither needs memory.
+//! be visited. [`Tree::visit`] visits what is in a region, which may shrink meanwhile. None needs memory.
 
 use crate::base::prefetch::prefetch;
-use crate::base::room::resize;
+use crate::base::room::{at_least, resize};
 use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};
 
@@ -89,7 +89,109 @@ pub(crate) struct Tree {
     height: usize,
 }
 
+/// Where things are sought.
+pub(crate) trait Region {
+    /// Which children of a node may be there, as bits.
+    fn meets<L: Lane>(&self, node: &Node) -> u32;
+
+    /// Which of these children, one or more, is visited next. `None` if none of them is there any more.
+    #[inline(always)]
+    fn next(&self, _node: &Node, found: u32) -> Option<u32> {
+        Some(found.trailing_zeros())
+    }
+}
+
+/// A box `[min_x, max_x, min_y, max_y]`.
+impl Region for [f32; 4] {
+    #[inline(always)]
+    fn meets<L: Lane>(&self, node: &Node) -> u32 {
+        node.overlapping::<L>(self)
+    }
+}
+
+lane_entry! {
+    fn meeting[R: Region][R](region: &R, node: &Node) -> u32 = meeting_lanes;
+}
+
+#[inline(always)]
+fn meeting_lanes<L: Lane, R: Region>(region: &R, node: &Node) -> u32 {
+    region.meets::<L>(node)
+}
+
 impl Tree {
+    /// Empties the tree.
+    pub(crate) fn clear(&mut self) {
+        self.leaves.clear();
+        self.nodes.clear();
+        self.height = 0;
+    }
+
+    /// Makes room for so many things.
+    pub(crate) fn make_room(&mut self, things: usize) {
+        let leaves = things.div_ceil(CHILDREN);
+        at_least(&mut self.leaves, leaves);
+        // No more than for as many leaves with one node above each sixteen of them, and so on.
+        at_least(&mut self.nodes, leaves.div_ceil(CHILDREN - 1) + MAX_HEIGHT);
+    }
+
+    /// Puts a thing's box into its leaf, one of the first sixteen, and grows the root so that it holds it.
+    pub(crate) fn put_below_root(&mut self, thing: usize, bounds: [f32; 4]) {
+        let (leaf, child) = (thing / CHILDREN, thing % CHILDREN);
+        if leaf == self.leaves.len() {
+            self.leaves.push(Node::default());
+        }
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::default());
+            (self.starts[0], self.height) = (0, 1);
+        }
+        self.leaves[leaf].set(child, bounds);
+        let mut around = self.nodes[0].0.map(|column| column[leaf]);
+        if around[0].is_nan() {
+            around = NOWHERE;
+        }
+        grow(&mut around, bounds);
+        self.nodes[0].set(leaf, around);
+    }
+
+    /// Visits the things in a region, in the order of the tree or of the region, until `visit` returns false. Then it returns false. The leaves hold boxes.
+    #[inline]
+    pub(crate) fn visit<R: Region>(
+        &self,
+        level: Level,
+        region: &mut R,
+        visit: &mut impl FnMut(&mut R, usize) -> bool,
+    ) -> bool {
+        self.height == 0 || self.visit_below(level, region, (self.height, 0), visit)
+    }
+
+    /// Visits the things below a node, which has its number and so many levels below it.
+    fn visit_below<R: Region>(
+        &self,
+        level: Level,
+        region: &mut R,
+        (below, number): (usize, usize),
+        visit: &mut impl FnMut(&mut R, usize) -> bool,
+    ) -> bool {
+        let node = match below {
+            0 => &self.leaves[number],
+            _ => &self.nodes[self.starts[below - 1] + number],
+        };
+        let mut found = with_lanes!(level, L => meeting::<L, R>(region, node));
+        while found != 0 {
+            let Some(next) = region.next(node, found) else { break };
+            found ^= 1 << next;
+            let child = CHILDREN * number + next as usize;
+            let goes_on = match below {
+                0 => visit(region, child),
+                _ => self.visit_below(level, region, (below - 1, child), visit),
+            };
+            if !goes_on {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Makes leaves for so many things, and room for the nodes above them.
     pub(crate) fn make_leaves(&mut self, things: usize) {
         resize(&mut self.leaves, things.div_ceil(CHILDREN));

@@ -15,6 +15,10 @@
 //! The line may be thick: it is the way of a box. All is in the axes of the order, s along the bands and b across.
 
 mod outward;
+mod part;
+
+pub(super) use outward::Disc;
+pub(super) use part::PartOfTrack;
 
 use super::Broadphase;
 use super::bands::{Band, LIMIT};
@@ -77,11 +81,6 @@ impl Track {
             reach: [2.0 * half_s + way_s.abs(), 2.0 * half_b + way_b.abs()],
             across: 2.0 * (way_b.abs() * half_s + way_s.abs() * half_b),
         }
-    }
-
-    /// Whether the track, up to a fraction of its way, may meet a box.
-    pub(crate) fn meets(&self, lower: Vec2, upper: Vec2, limit: f64) -> bool {
-        meets(&self.segment(false, limit), [lower.x, upper.x, lower.y, upper.y]).bits() != 0
     }
 }
 

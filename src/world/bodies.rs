@@ -41,6 +41,7 @@ impl World {
         if !desc.enabled {
             self.bodies.disable(slot);
         }
+        self.unlist(slot);
         self.note_placed(slot);
         body
     }
@@ -294,7 +295,7 @@ impl World {
         self.note_wall(slot);
         self.note_stirred(slot);
         self.note_move(slot);
-        self.broadphase.strays.displace(slot);
+        self.unlist(slot);
     }
 
     /// Sets a body's angle, rad. An angle of more than half a turn becomes whole turns and the rest: see [`BodyState`].

@@ -53,7 +53,7 @@ impl World {
         self.watch.shift(by);
         self.continuous.walls.stale = true;
         // The order of space is that of the old places.
-        self.broadphase.strays.lose_all();
+        self.unlist_all();
         self.list = ListState::Void;
         Ok(())
     }

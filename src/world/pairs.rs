@@ -117,6 +117,8 @@ impl World {
         let edited = self.take_edits();
         if !edited.is_some_and(|edited| self.list.holds() || self.loosen(edited, crew)) {
             self.list = ListState::Void;
+        } else {
+            self.find_unlisted();
         }
     }
 
@@ -186,5 +188,7 @@ impl World {
         let list = list(&self.broadphase, &self.bodies, &self.settings);
         self.contacts.build(&list, crew);
         self.list = ListState::New;
+        self.unlisted.clear();
+        self.unlisted.make_room(self.bodies.len, self.broadphase.bounds.allowance.per_list);
     }
 }

@@ -1,8 +1,7 @@
 //! Queries: which shapes are at a point, or in a box.
 //!
-//! They look into the bands of the last pair list, including the bands of the large bodies. They also find bodies that
-//! left their bounds since, or were moved by hand: see `broadphase/strays.rs`. Bodies added since are looked at one by
-//! one.
+//! They look into the bands of the last pair list, including the bands of the large bodies. Bodies that left their bounds since, or
+//! were added or moved by hand, have an order of their own: see `broadphase/unlisted.rs`.
 
 mod batch;
 mod cast;
@@ -127,35 +126,49 @@ impl World {
         if broadphase.built == 0 {
             return true;
         }
-        let mut solid = |slot: usize| !self.bodies.columns.kind[slot].is_collidable() || test(slot);
-        let strays = &broadphase.strays;
+        let mut listed = |slot: usize| !self.is_listed_collidable(slot) || test(slot);
         // The bounds in the list are those of the time when it was made, and move with the frames.
-        let moved = Vec2::splat(broadphase.bounds.large_growth + strays.excess());
+        let moved = Vec2::splat(broadphase.excess());
         let (lower, upper) = (lower - moved, upper + moved);
         let (range_x, range_y) = ([lower.x, upper.x], [lower.y, upper.y]);
         let (range_s, range_b) =
             if broadphase.bands.along_x { (range_y, range_x) } else { (range_x, range_y) };
-        let elsewhere = |slot: usize| broadphase.is_loose(slot) || strays.contains(slot);
-        (!banded || broadphase.visit_bands(range_s, range_b, |slot| elsewhere(slot) || solid(slot)))
-            && broadphase.visit_large(range_s, range_b, |slot| strays.contains(slot) || solid(slot))
+        (!banded || broadphase.visit_bands(range_s, range_b, &mut listed))
+            && broadphase.visit_large(range_s, range_b, &mut listed)
     }
 
     /// Returns true if a slot is collidable and is where the list has it.
     pub(crate) fn is_listed_collidable(&self, slot: usize) -> bool {
-        let broadphase = &self.broadphase;
-        let elsewhere = broadphase.is_loose(slot) || broadphase.strays.contains(slot);
-        !elsewhere && self.bodies.columns.kind[slot].is_collidable()
+        self.bodies.columns.kind[slot].is_collidable() && !self.unlisted.contains(slot)
     }
 
     /// The collidable slots that `listed_bodies_near` does not visit: they may be anywhere.
     pub(crate) fn unlisted(&self) -> impl Iterator<Item = usize> {
-        let (strays, built) = (&self.broadphase.strays, self.broadphase.built);
-        let loose = self.broadphase.loose.iter().map(|&slot| slot as usize);
-        let strayed = strays.slots().iter().map(|&slot| slot as usize);
-        loose
-            .filter(|&slot| !strays.contains(slot))
-            .chain(strayed.filter(move |&slot| slot < built))
-            .chain(built..self.bodies.len)
-            .filter(|&slot| self.bodies.columns.kind[slot].is_collidable())
+        self.unlisted.slots().filter(|&slot| self.bodies.columns.kind[slot].is_collidable())
+    }
+
+    /// Notes that a body is not where the list has it, or is in no list.
+    pub(super) fn unlist(&mut self, slot: usize) {
+        self.unlisted.insert(slot, self.bodies.disc_bounds(slot));
+    }
+
+    /// Notes that no body is where the list has it.
+    pub(super) fn unlist_all(&mut self) {
+        let World { bodies, unlisted, .. } = self;
+        unlisted.fill((0..bodies.len).map(|slot| (slot, bodies.disc_bounds(slot))));
+    }
+
+    /// Finds the bodies that are not where the list has them, after a step, or once the list has taken in what the host did.
+    pub(super) fn find_unlisted(&mut self) {
+        let World { bodies, broadphase, unlisted, .. } = self;
+        let strays = &broadphase.strays;
+        if unlisted.is_empty() && broadphase.loose.is_empty() && strays.slots().is_empty() {
+            return;
+        }
+        let loose = broadphase.loose.iter().filter(|&&slot| !strays.contains(slot as usize));
+        let listed = loose.chain(strays.slots()).map(|&slot| slot as usize);
+        let all = listed.filter(|&slot| slot < broadphase.built).chain(broadphase.built..bodies.len);
+        let solid = all.filter(|&slot| bodies.columns.kind[slot].is_collidable());
+        unlisted.fill(solid.map(|slot| (slot, bodies.disc_bounds(slot))));
     }
 }

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 /// The first bytes of a snapshot.
 const NAME: [u8; 8] = *b"granule\x01";
 /// The version of the format: a new number for each change of what is written.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Bytes before the state.
 pub(super) const HEADER: usize = 32;
 
@@ -157,6 +157,7 @@ impl World {
             woken_contacts,
             names,
             sensing,
+            unlisted,
             solver: _,
             memory: _,
             ahead: _,
@@ -187,6 +188,7 @@ impl World {
         woken_contacts.write(to);
         write_names(names, to);
         sensing.write(to);
+        unlisted.write(to);
         broadphase.write(bodies, *list != ListState::Void, to);
         contacts.write(bodies.len, to);
         to.mark();
@@ -228,6 +230,7 @@ impl World {
         self.names = from.value::<Vec<(BodyHandle, String)>>()?.into_iter().collect();
         self.sensing.read(from)?;
         self.validate_overlaps()?;
+        self.unlisted.read(from, self.bodies.len, |slot| self.bodies.disc_bounds(slot))?;
         let lives = self.list != ListState::Void;
         self.broadphase.read(&self.bodies, lives, from)?;
         self.contacts.read(&list(&self.broadphase, &self.bodies, &self.settings), lives, from)?;
@@ -263,6 +266,8 @@ impl World {
             "a body that left its margin is in no list"
         );
         require!(self.edits.fits(built), "an edit of a slot that is in no list");
+        let sought = (built..self.bodies.len).all(|slot| self.unlisted.contains(slot));
+        require!(sought, "a body that was added is in no order of space");
         let vacant = self.edits.vacant_are(|slot| !self.bodies.is_taken(slot));
         require!(vacant, "a vacant slot has a body");
         self.check_list()?;
@@ -321,7 +326,7 @@ impl World {
         exchange!(
             swap: settings bodies links hulls joints joint_solver broadphase contacts hull_solver verlet list
                 edits left large_moves unchecked last_substep time_left step_count quarantined sleep
-                sleeping_contacts woken_contacts names sensing;
+                sleeping_contacts woken_contacts names sensing unlisted;
             keep: level continuous solver memory ahead watch timings trace fault recorder
         );
         self.settings.isa = isa;

@@ -16,17 +16,72 @@ use super::{Columns, LineVisitor, ROUNDING, Strip, band_at, first_band, first_pl
 use crate::broadphase::Broadphase;
 use crate::broadphase::bands::{Band, LIMIT};
 use crate::broadphase::levels::Levels;
+use crate::broadphase::tree::{Node, Region};
 use crate::isa::Level;
 use crate::lane::{Lane, MAX_WIDTH, Mask, lane_entry, with_lanes};
 use glam::Vec2;
 use std::ops::Range;
 
 /// Where bodies are sought.
-struct Disc {
-    /// s and b.
+pub(in crate::broadphase) struct Disc {
+    /// s and b, or x and y.
     centre: [f32; 2],
     /// The square of the radius, rounded up.
     square: f32,
+}
+
+impl Disc {
+    pub(in crate::broadphase) fn new(centre: [f32; 2]) -> Disc {
+        Disc { centre, square: 0.0 }
+    }
+
+    /// Sets the radius, and something for rounding. Returns it.
+    pub(in crate::broadphase) fn reach(&mut self, radius: f64) -> f64 {
+        // Inside of shapes distances are negative. All bounds that hold the point may be those of such a shape.
+        let radius = radius.max(0.0);
+        let [s, b] = self.centre.map(|at| f64::from(at.abs()));
+        let reach = radius + f64::from(ROUNDING) * (s.max(b) + radius);
+        self.square = ((reach * reach) as f32) * (1.0 + ROUNDING) + f32::MIN_POSITIVE;
+        reach
+    }
+}
+
+impl Region for Disc {
+    #[inline(always)]
+    fn meets<L: Lane>(&self, node: &Node) -> u32 {
+        let [x, y] = self.centre.map(L::splat);
+        let (mut found, zero) = (0, L::splat(0.0));
+        for i in (0..MAX_WIDTH).step_by(L::WIDTH) {
+            let [min_x, max_x, min_y, max_y] = node.load::<L>(i);
+            let away_x = (min_x - x).max(x - max_x).max(zero);
+            let away_y = (min_y - y).max(y - max_y).max(zero);
+            let near = (away_x * away_x + away_y * away_y).le(L::splat(self.square));
+            // What is missing is not a number, which the largest of two may not be.
+            found |= near.and(min_x.le(max_x)).bits() << i;
+        }
+        found
+    }
+
+    /// The nearest one: what is found there shortens the reach.
+    fn next(&self, node: &Node, mut found: u32) -> Option<u32> {
+        let square = |child: u32| {
+            let [min_x, max_x, min_y, max_y] = node.0.map(|column| column[child as usize]);
+            let [x, y] = self.centre;
+            let away_x = (min_x - x).max(x - max_x).max(0.0);
+            let away_y = (min_y - y).max(y - max_y).max(0.0);
+            away_x * away_x + away_y * away_y
+        };
+        let (mut nearest, mut least) = (found.trailing_zeros(), f32::INFINITY);
+        while found != 0 {
+            let child = found.trailing_zeros();
+            found &= found - 1;
+            let square = square(child);
+            if square < least {
+                (nearest, least) = (child, square);
+            }
+        }
+        (least <= self.square).then_some(nearest)
+    }
 }
 
 lane_entry! {
@@ -73,17 +128,12 @@ struct Outward<V> {
 impl<V: LineVisitor> Outward<V> {
     fn new(level: Level, (point, along_x): (Vec2, bool), excess: f32, limit: f64, visit: V) -> Self {
         let centre = if along_x { [point.y, point.x] } else { point.into() };
-        let disc = Disc { centre, square: 0.0 };
-        Outward { level, disc, excess, limit, least: f64::INFINITY, reach: 0.0, visit }
+        Outward { level, disc: Disc::new(centre), excess, limit, least: f64::INFINITY, reach: 0.0, visit }
     }
 
     fn set_reach(&mut self, strip: &Strip<'_>) {
-        // Inside of shapes distances are negative. All bounds that hold the point may be those of such a shape.
-        let wanted = self.limit.max(0.0);
-        let [s, b] = self.disc.centre.map(|at| f64::from(at.abs()));
-        let grown = wanted + 1.5 * f64::from(self.excess) + f64::from(strip.rounding());
-        self.reach = grown + f64::from(ROUNDING) * (s.max(b) + grown);
-        self.disc.square = ((self.reach * self.reach) as f32) * (1.0 + ROUNDING) + f32::MIN_POSITIVE;
+        let wrong = 1.5 * f64::from(self.excess) + f64::from(strip.rounding());
+        self.reach = self.disc.reach(self.limit.max(0.0) + wrong);
     }
 
     fn run(&mut self, strip: &Strip<'_>) {

@@ -12,12 +12,13 @@
 
 use super::cast::{Castable, Hit, Ray, ShapeCast};
 use super::filter::{QueryFilter, Sieve};
-use super::near::{Looks, Near, Prepared};
+use super::near::{Looks, Near};
 use super::order::Order;
 use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
 use super::solid::Probe;
 use crate::base::room::make_room;
 use crate::body::MAX_COORDINATE;
+use crate::broadphase::discs::DiscTree;
 use crate::broadphase::discs::{Place, Sought};
 use crate::crew::{SharedSlice, with_crew};
 use crate::error::{Error, check_vec};
@@ -40,7 +41,7 @@ fn run_length(queries: usize) -> usize {
 pub struct BatchFirst<T> {
     found: Vec<Option<T>>,
     order: Order,
-    prepared: Prepared,
+    discs: DiscTree,
 }
 
 /// The answers of a batch, compressed: those of all queries, one query after the other, and where each query's begin. See
@@ -53,7 +54,7 @@ pub struct BatchHits<T> {
     hits: Vec<T>,
     runs: Vec<AnswerRun<T>>,
     order: Order,
-    prepared: Prepared,
+    discs: DiscTree,
 }
 
 /// The answers of a run of queries.
@@ -72,7 +73,7 @@ impl<T> Default for AnswerRun<T> {
 impl<T> BatchFirst<T> {
     /// No answers.
     pub fn new() -> Self {
-        BatchFirst { found: Vec::new(), order: Order::default(), prepared: Prepared::default() }
+        BatchFirst { found: Vec::new(), order: Order::default(), discs: DiscTree::default() }
     }
 
     /// The answer of each query of the last batch.
@@ -89,7 +90,7 @@ impl<T> BatchHits<T> {
             hits: Vec::new(),
             runs: Vec::new(),
             order: Order::default(),
-            prepared: Prepared::default(),
+            discs: DiscTree::default(),
         }
     }
 
@@ -190,11 +191,11 @@ impl Looks for Around<'_> {
 /// Prepares a world and the order of `count` queries.
 fn prepare<'a>(
     world: &'a World,
-    (prepared, order): (&'a mut Prepared, &mut Order),
+    (discs, order): (&'a mut DiscTree, &mut Order),
     count: usize,
     looks: &impl Looks,
 ) -> Near<'a> {
-    let (near, by_place) = world.near_for_batch(prepared, count, looks);
+    let (near, by_place) = world.near_for_batch(discs, count, looks);
     order.sort(&near, if by_place { count } else { 0 }, |query| looks.begin(query));
     near
 }
@@ -210,7 +211,7 @@ impl<T: Copy + Send> BatchFirst<T> {
     ) {
         make_room(&mut self.found, count);
         self.found.resize(count, None);
-        let near = prepare(world, (&mut self.prepared, &mut self.order), count, looks);
+        let near = prepare(world, (&mut self.discs, &mut self.order), count, looks);
         let (order, found) = (&self.order, SharedSlice::new(&mut self.found));
         with_crew(None, |crew| {
             crew.chunks(count, run_length(count), |range| {
@@ -243,7 +244,7 @@ impl<T: Copy + Send> BatchHits<T> {
         if self.runs.len() < runs {
             self.runs.resize_with(runs, AnswerRun::default);
         }
-        let near = prepare(world, (&mut self.prepared, &mut self.order), count, looks);
+        let near = prepare(world, (&mut self.discs, &mut self.order), count, looks);
         let order = &self.order;
         with_crew(None, |crew| {
             crew.for_each(&mut self.runs[..runs], |number, run| {
@@ -548,9 +549,9 @@ mod tests {
             world.step();
             let rays: Vec<Ray> = (0..queries).map(|i| Ray::new(at(i), Vec2::new(9.0, 2.0))).collect();
             let boxes: Vec<[Vec2; 2]> = (0..queries).map(|i| [at(i), at(i) + 2.0]).collect();
-            let (mut prepared, mut order) = (Prepared::default(), Order::default());
-            let mut ask = |looks: &dyn Fn(&mut Prepared, &mut Order) -> bool| {
-                let by_tree = looks(&mut prepared, &mut order);
+            let (mut discs, mut order) = (DiscTree::default(), Order::default());
+            let mut ask = |looks: &dyn Fn(&mut DiscTree, &mut Order) -> bool| {
+                let by_tree = looks(&mut discs, &mut order);
                 // What is in the tree is asked in order.
                 assert!(!by_tree || !order.is_given());
                 by_tree
@@ -558,8 +559,8 @@ mod tests {
             let along = Along { casts: &rays, nearest: true };
             let in_boxes = InBoxes(|query: usize| boxes[query], |query: usize| boxes[query][0]);
             [
-                ask(&|prepared, order| prepare(&world, (prepared, order), queries, &along).is_by_tree()),
-                ask(&|prepared, order| prepare(&world, (prepared, order), queries, &in_boxes).is_by_tree()),
+                ask(&|discs, order| prepare(&world, (discs, order), queries, &along).is_by_tree()),
+                ask(&|discs, order| prepare(&world, (discs, order), queries, &in_boxes).is_by_tree()),
             ]
         };
         let among = |i: usize| Vec2::new((7 * i % 150) as f32, (11 * i % 150) as f32);

@@ -1,23 +1,17 @@
 //! The bodies that a query may find: along a track, or in a box. From the step's own order of space, and beside it.
 //!
 //! The order is that of the last pair list. Bodies that moved since within their margins are in their bounds there; how far others are
-//! out is known (`broadphase/strays.rs`), and the track or box grows by that. What is further out, loose or added since is looked at one
-//! by one. If a batch has many of these to look at, it puts them in an order of its own first: [`Others`].
+//! out is known (`broadphase/strays.rs`), and the track or box grows by that. What is further out, loose or added since has an order of
+//! its own: `broadphase/unlisted.rs`.
 
-use crate::base::room::make_room;
 use crate::body::Bodies;
 use crate::broadphase::Broadphase;
 use crate::broadphase::discs::{DiscTree, Place, Sought};
-use crate::broadphase::levels::Levels;
-use crate::broadphase::walk::{LineVisitor, Track};
+use crate::broadphase::walk::Track;
 use crate::crew::with_crew;
-use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
 use crate::world::World;
-use glam::{DVec2, Vec2};
-
-/// So many bodies that are not in the list are looked at one by one; if there are more, a batch orders them.
-const FEW: usize = 32;
+use glam::Vec2;
 
 /// What the tree of discs costs a batch, ns for each body in a band. (All times here are those of a Xeon of 2023, and only their ratio
 /// matters.)
@@ -37,60 +31,6 @@ const QUERIES_PER_TRIED: usize = 64;
 /// one for each few bodies.
 const FAR_APART: usize = 4096;
 const BODIES_PER_QUERY: usize = 4;
-
-/// What a batch of queries makes of the bodies before it asks. Kept from batch to batch for its memory.
-#[derive(Default)]
-pub(super) struct Prepared {
-    discs: DiscTree,
-    others: Others,
-}
-
-/// Bodies that the list does not have in their places, ordered by place for a batch of queries.
-#[derive(Default)]
-struct Others {
-    slots: Vec<u32>,
-    planes: Vec<u32>,
-    columns: [Vec<f32>; 4],
-    levels: Levels,
-}
-
-impl Others {
-    /// Orders the bodies of a world that the list does not have in their places. Returns false if they are few.
-    fn order(&mut self, world: &World) -> bool {
-        if world.unlisted().nth(FEW).is_none() {
-            return false;
-        }
-        let (bodies, most) = (&world.bodies, world.bodies.len);
-        make_room(&mut self.slots, most);
-        self.planes.clear();
-        self.columns.iter_mut().for_each(|column| make_room(column, most));
-        let mut sizes = 0.0;
-        for slot in world.unlisted() {
-            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
-                self.planes.push(slot as u32);
-                continue;
-            }
-            let (lower, upper) = bounds(bodies, slot);
-            self.slots.push(slot as u32);
-            for (column, value) in self.columns.iter_mut().zip([lower.x, upper.x, lower.y, upper.y]) {
-                column.push(value);
-            }
-            sizes += f64::from((upper - lower).max_element());
-        }
-        // Most bodies are in one level.
-        let least = 2.0 * sizes / self.slots.len().max(1) as f64;
-        let [min_x, max_x, min_y, max_y] = &self.columns;
-        self.levels.build_boxes([min_x, max_x, min_y, max_y], least as f32);
-        true
-    }
-}
-
-/// The present bounds of a body that is not a half-space, with what rounding may take away.
-fn bounds(bodies: &Bodies, slot: usize) -> (Vec2, Vec2) {
-    let (position, half) = (bodies.position(slot), bodies.bounds(slot));
-    let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
-    (position - half, position + half)
-}
 
 /// Where a query looks.
 pub(super) trait Looks: Sync {
@@ -123,13 +63,12 @@ pub(super) struct Near<'a> {
     discs: Option<&'a DiscTree>,
     /// What of these is where the queries look first.
     place: Option<&'a Place>,
-    others: Option<&'a Others>,
 }
 
 impl World {
     pub(super) fn near(&self) -> Near<'_> {
         let World { bodies, broadphase, level, .. } = self;
-        Near { bodies, broadphase, world: self, level: *level, discs: None, place: None, others: None }
+        Near { bodies, broadphase, world: self, level: *level, discs: None, place: None }
     }
 
     /// As [`World::near`], for so many queries. The answer is also whether the queries are to be asked in the order of place.
@@ -138,20 +77,17 @@ impl World {
     /// of the batch are tried, to see how many candidates they have: at most one in 64.
     pub(super) fn near_for_batch<'a, L: Looks>(
         &'a self,
-        prepared: &'a mut Prepared,
+        discs: &'a mut DiscTree,
         queries: usize,
         looks: &L,
     ) -> (Near<'a>, bool) {
-        let Prepared { discs, others } = prepared;
-        // An order costs as much as some ten queries without it.
-        let ordered = queries >= 8 && others.order(self);
-        let near = Near { others: ordered.then_some(&*others), ..self.near() };
+        let near = self.near();
         let (listed, tried) = (self.broadphase.bands.large_end, (queries / QUERIES_PER_TRIED).min(TRIED));
         let by_place = listed > FAR_APART && listed / BODIES_PER_QUERY < queries;
         if !L::BY_TREE {
             return (near, by_place);
         }
-        if listed < MANY || tried == 0 || !self.broadphase.excess().is_finite() {
+        if listed < MANY || tried == 0 {
             return (near, false);
         }
         let tried_queries = || (0..tried).map(|one| (2 * one + 1) * (queries / (2 * tried)));
@@ -164,7 +100,7 @@ impl World {
         if TREE * listed * tried >= queries.saturating_mul(saved) {
             return (near, by_place && saved > 0);
         }
-        with_crew(None, |crew| discs.build(&self.bodies, &self.broadphase, crew));
+        with_crew(None, |crew| discs.build(&self.bodies, &self.broadphase, &self.unlisted, crew));
         (Near { discs: Some(&*discs), ..near }, true)
     }
 }
@@ -256,14 +192,16 @@ impl Near<'_> {
         let mut listed = |slot: usize| {
             if near(slot) { visit(Candidate { slot, listed: true }) } else { f64::INFINITY }
         };
-        let excess = broadphase.excess();
-        if broadphase.built > 0 && excess.is_finite() {
+        if broadphase.built > 0 {
             let goes_on = match self.discs {
                 Some(discs) => {
                     let of = (track, sought);
                     broadphase.visit_along_by_discs(level, (discs, self.place), of, &mut limit, &mut listed)
                 }
-                None => broadphase.visit_along(level, &track.grown(excess), &mut limit, &mut listed),
+                None => {
+                    let grown = &track.grown(broadphase.excess());
+                    broadphase.visit_along(level, grown, &mut limit, &mut listed)
+                }
             };
             if !goes_on {
                 return;
@@ -275,44 +213,15 @@ impl Near<'_> {
                 }
             }
         }
-        let track = &track.grown(0.0);
-        let counts = |&slot: &usize| self.world.is_listed_collidable(slot);
-        let mut visit = |slot: usize| visit(Candidate { slot, listed: false });
-        if !excess.is_finite() {
-            for slot in (0..self.broadphase.built).filter(counts) {
-                self.meet(slot, track, &mut limit, &mut visit);
-            }
-        }
-        match self.others {
-            None => {
-                for slot in self.world.unlisted() {
-                    self.meet(slot, track, &mut limit, &mut visit);
-                }
-            }
-            Some(others) => {
-                for &slot in &others.planes {
-                    self.meet(slot as usize, track, &mut limit, &mut visit);
-                }
-                let mut visit = |number: usize| visit(others.slots[number] as usize);
-                if limit >= 0.0 {
-                    others.levels.visit_along(self.level, (track, false), &mut limit, &mut visit);
-                }
-            }
-        }
-    }
-
-    /// Visits a body whose bounds the rest of a track meets.
-    fn meet(&self, slot: usize, track: &Track, limit: &mut f64, visit: &mut impl LineVisitor) {
-        if *limit < 0.0 {
-            return;
-        }
-        let plane = self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
-        let meets = plane || {
-            let (lower, upper) = self.loose_bounds(slot);
-            track.meets(lower, upper, *limit)
+        let unlisted = &self.world.unlisted;
+        let mut visit = |slot: usize| {
+            if near(slot) { visit(Candidate { slot, listed: false }) } else { f64::INFINITY }
         };
-        if meets {
-            *limit = limit.min(visit(slot));
+        for &slot in unlisted.planes() {
+            limit = limit.min(visit(slot as usize));
+        }
+        if limit >= 0.0 && !unlisted.is_empty() {
+            unlisted.visit_along(level, &track.grown(0.0), &mut limit, &mut visit);
         }
     }
 
@@ -320,58 +229,20 @@ impl Near<'_> {
     /// same. The visitor returns within which distance others are still sought.
     pub(super) fn outward(&self, point: Vec2, mut limit: f64, mut visit: impl FnMut(usize) -> f64) {
         let (broadphase, level) = (self.broadphase, self.level);
-        let near = |slot: usize| self.world.is_listed_collidable(slot);
         if broadphase.built > 0 {
+            let near = |slot: usize| self.world.is_listed_collidable(slot);
             let mut listed = |slot: usize| if near(slot) { visit(slot) } else { f64::INFINITY };
-            if broadphase.excess().is_finite() {
-                broadphase.visit_outward(level, point, &mut limit, &mut listed);
-                for &slot in broadphase.planes() {
-                    limit = limit.min(listed(slot as usize));
-                }
-            } else {
-                for slot in 0..broadphase.built {
-                    if self.is_within(slot, point, limit) {
-                        limit = limit.min(listed(slot));
-                    }
-                }
+            broadphase.visit_outward(level, point, &mut limit, &mut listed);
+            for &slot in broadphase.planes() {
+                limit = limit.min(listed(slot as usize));
             }
         }
-        match self.others {
-            None => {
-                for slot in self.world.unlisted() {
-                    if self.is_within(slot, point, limit) {
-                        limit = limit.min(visit(slot));
-                    }
-                }
-            }
-            Some(others) => {
-                for &slot in &others.planes {
-                    limit = limit.min(visit(slot as usize));
-                }
-                let mut visit = |number: usize| visit(others.slots[number] as usize);
-                others.levels.visit_outward(level, (point, false), (0.0, &mut limit), &mut visit);
-            }
+        let kinds = &self.bodies.columns.kind;
+        let mut visit = |slot: usize| if kinds[slot].is_collidable() { visit(slot) } else { f64::INFINITY };
+        for &slot in self.world.unlisted.planes() {
+            limit = limit.min(visit(slot as usize));
         }
-    }
-
-    /// Whether the bounds of a body may be within a distance of a point.
-    fn is_within(&self, slot: usize, point: Vec2, limit: f64) -> bool {
-        if self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
-            return true;
-        }
-        let (lower, upper) = self.loose_bounds(slot);
-        let [lower, upper, point] = [lower, upper, point].map(|at| at.as_dvec2());
-        (lower - point).max(point - upper).max(DVec2::ZERO).length() <= limit.max(0.0)
-    }
-
-    /// Bounds of a body, without a sine: those of the disc around a shape that turns. With what rounding may take away.
-    fn loose_bounds(&self, slot: usize) -> (Vec2, Vec2) {
-        let (c, position) = (&self.bodies.columns, self.bodies.position(slot));
-        let turns = c.kind[slot].shape().turns();
-        let half =
-            if turns { Vec2::splat(c.furthest[slot]) } else { Vec2::new(c.ext_x[slot], c.ext_y[slot]) };
-        let half = half + 4.0 * f32::EPSILON * (position.abs() + half);
-        (position - half, position + half)
+        self.world.unlisted.visit_outward(level, point, &mut limit, &mut visit);
     }
 
     /// Visits each body once whose bounds may overlap a box, in an order that is always the same, until `visit` returns false. Bounds
@@ -381,41 +252,27 @@ impl Near<'_> {
     pub(super) fn in_box(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(usize, bool) -> bool) {
         let (broadphase, level) = (self.broadphase, self.level);
         let near = |slot: usize| self.world.is_listed_collidable(slot);
-        let excess = broadphase.excess();
         if broadphase.built > 0 {
+            let excess = broadphase.excess();
             let mut listed = |slot: usize| !near(slot) || visit(slot, false);
-            let goes_on = if !excess.is_finite() {
-                (0..broadphase.built).all(&mut listed)
-            } else {
-                let by_place = match self.discs {
-                    Some(discs) => broadphase.visit_box_by_discs(
-                        level,
-                        (discs, self.place),
-                        [lower, upper],
-                        &mut |slot, sure| (!sure && !near(slot)) || visit(slot, sure),
-                    ),
-                    None => broadphase.visit_box(level, [lower - excess, upper + excess], &mut listed),
-                };
-                by_place
-                    && broadphase
-                        .planes()
-                        .iter()
-                        .all(|&slot| !near(slot as usize) || visit(slot as usize, false))
+            let goes_on = match self.discs {
+                Some(discs) => broadphase.visit_box_by_discs(
+                    level,
+                    (discs, self.place),
+                    [lower, upper],
+                    &mut |slot, sure| (!sure && !near(slot)) || visit(slot, sure),
+                ),
+                None => broadphase.visit_box(level, [lower - excess, upper + excess], &mut listed),
             };
-            if !goes_on {
+            let mut planes = broadphase.planes().iter().map(|&slot| slot as usize);
+            if !goes_on || !planes.all(|slot| !near(slot) || visit(slot, false)) {
                 return;
             }
         }
-        match self.others {
-            None => {
-                self.world.unlisted().all(|slot| visit(slot, false));
-            }
-            Some(others) => {
-                if others.planes.iter().all(|&slot| visit(slot as usize, false)) {
-                    let mut visit = |number: usize| visit(others.slots[number] as usize, false);
-                    others.levels.visit_box(level, (lower, upper, false), &mut visit);
-                }
-            }
+        let (unlisted, kinds) = (&self.world.unlisted, &self.bodies.columns.kind);
+        let mut visit = |slot: usize| !kinds[slot].is_collidable() || visit(slot, false);
+        if unlisted.planes().iter().all(|&slot| visit(slot as usize)) {
+            unlisted.visit_box(level, [lower, upper], visit);
         }
     }
 }
@@ -428,7 +285,7 @@ mod tests {
     use crate::settings::Settings;
 
     /// Contract: the search for the nearest looks at few bodies, wherever the point is: among 20,000 on a grid, and among 20 clusters that
-    /// are 10 km apart; also of those added since the list was made, if a batch has ordered them.
+    /// are 10 km apart; also of those added since the list was made.
     #[test]
     fn the_nearest_looks_at_few_bodies() {
         let grid = |i: usize| Vec2::new(3.0 * (i % 142) as f32, 3.0 * (i / 142) as f32);
@@ -442,9 +299,7 @@ mod tests {
             if stepped {
                 world.step();
             }
-            let mut others = Others::default();
-            let ordered = others.order(&world);
-            let near = Near { others: ordered.then_some(&others), ..world.near() };
+            let near = world.near();
             let points = [grid(10_071), Vec2::splat(-40.0), Vec2::new(500.0, -200.0), Vec2::splat(1.0e6)];
             for point in points.into_iter().chain([Vec2::new(5.5e4, 3.0), Vec2::new(-1.0e6, 200.0)]) {
                 let (mut visits, mut least) = (0, 4.0e7);
@@ -457,6 +312,62 @@ mod tests {
                 let distances = descs.iter().map(|desc| f64::from(desc.position.distance(point)) - 0.25);
                 assert_eq!(least, distances.fold(f64::MAX, f64::min), "from {point}");
                 assert!((1..200).contains(&visits), "{visits} from {point}");
+            }
+        }
+    }
+
+    /// Contract: boxes, tracks and the nearest look at few bodies and find what is there, after many bodies were added, put elsewhere or
+    /// removed by hand: before the next step, after it, and in a clone.
+    #[test]
+    fn few_bodies_are_looked_at_after_many_edits() {
+        let place = |i: usize| Vec2::new((i * 7_919 % 300) as f32, (i * 104_729 % 299) as f32);
+        let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+        let desc = |i: usize| BodyDesc::dynamic(Shape::circle(0.2), place(i));
+        let bodies = world.add_bodies(&(0..4_000).map(desc).collect::<Vec<_>>()).unwrap();
+        world.step();
+        (0..1_500).for_each(|i| world.set_position(bodies[2 * i], place(5_000 + i)).unwrap());
+        (0..400).for_each(|i| world.remove_body(bodies[4 * i + 1]).unwrap());
+        (0..900).for_each(|i| drop(world.add_body(&desc(9_000 + i)).unwrap()));
+        let mut copy = world.clone();
+        let order = |world: &World| {
+            let mut seen = Vec::new();
+            world.query_aabb(Vec2::new(50.0, 20.0), Vec2::new(200.0, 150.0), |body| {
+                seen.push(body);
+                true
+            });
+            seen
+        };
+        assert!(world.unlisted().count() >= 2_400, "the edits are in a list");
+        assert!(order(&world).len() > 500 && order(&world) == order(&copy), "the order of a copy");
+        copy.step();
+        for world in [&world, &copy] {
+            let near = world.near();
+            for (x, y) in [(10.0, 20.0), (150.5, 150.5), (250.0, 40.0), (-3.0, 77.0)] {
+                let (lower, upper) = (Vec2::new(x, y), Vec2::new(x + 12.0, y + 9.0));
+                let solid = |&slot: &usize| world.bodies.columns.kind[slot].is_collidable();
+                let within = |&slot: &usize| {
+                    let at = world.bodies.position(slot);
+                    (at + 0.2).cmpge(lower).all() && (at - 0.2).cmple(upper).all()
+                };
+                let mut there: Vec<_> = (0..world.bodies.len).filter(solid).filter(within).collect();
+                there.sort_unstable();
+                let mut seen = Vec::new();
+                near.in_box(lower, upper, |slot, _| {
+                    seen.push(slot);
+                    true
+                });
+                let visits = seen.len();
+                seen.sort_unstable();
+                seen.retain(within);
+                assert_eq!(seen, there, "in the box from {lower}");
+                assert!(visits <= 2 * there.len() + 30, "{visits} in a box with {}", there.len());
+                let track = Track { from: lower, way: upper - lower, half: Vec2::ZERO };
+                let mut visits = 0;
+                near.along((&track, Sought { outer: 0.0, nearest: false }), 1.0, |_| {
+                    visits += 1;
+                    1.0
+                });
+                assert!(visits <= there.len() + 30, "{visits} along a way through {}", there.len());
             }
         }
     }
