@@ -192,9 +192,14 @@ impl Tree {
         true
     }
 
-    /// Makes leaves for so many things, and room for the nodes above them.
+    /// Makes leaves for so many things.
     pub(crate) fn make_leaves(&mut self, things: usize) {
         resize(&mut self.leaves, things.div_ceil(CHILDREN));
+        self.height = 0;
+    }
+
+    /// Makes the nodes above the leaves. `bounds` is the box around a leaf.
+    pub(crate) fn build(&mut self, bounds: impl Fn(&Node) -> [f32; 4]) {
         let mut level = self.leaves.len().div_ceil(CHILDREN);
         let mut nodes = level;
         while level > 1 {
@@ -202,11 +207,6 @@ impl Tree {
             nodes += level;
         }
         resize(&mut self.nodes, nodes);
-        self.height = 0;
-    }
-
-    /// Makes the nodes above the leaves. `bounds` is the box around a leaf.
-    pub(crate) fn build(&mut self, bounds: impl Fn(&Node) -> [f32; 4]) {
         let Tree { leaves, nodes, starts, height } = self;
         for (node, leaves) in nodes.iter_mut().zip(leaves.chunks(CHILDREN)) {
             *node = Node::default();

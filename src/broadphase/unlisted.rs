@@ -58,6 +58,19 @@ impl Run {
         (self.first, self.length) = (first, 0);
     }
 
+    /// Appends an entry. The tree has leaves only, and is to be built.
+    #[inline]
+    fn push(&mut self, slot: u32, bounds: [f32; 4]) {
+        let child = self.slots.len() % CHILDREN;
+        if child == 0 {
+            self.tree.leaves.push(Node::default());
+        }
+        if let Some(leaf) = self.tree.leaves.last_mut() {
+            leaf.set(child, bounds);
+        }
+        self.slots.push(slot);
+    }
+
     fn make_room(&mut self, entries: usize) {
         at_least(&mut self.slots, entries);
         self.tree.make_room(entries);
@@ -113,9 +126,8 @@ impl Unlisted {
         if let Some(last) = slots.checked_sub(1) {
             self.hold(last);
         }
-        at_least(&mut self.sorted, loose);
-        self.tail.make_room(loose.min(TAIL));
-        if loose > TAIL / 2 {
+        self.tail.make_room(loose);
+        if loose > TAIL {
             let mut run = self.spare.pop().unwrap_or_default();
             run.make_room(loose);
             self.spare.push(run);
@@ -191,17 +203,28 @@ impl Unlisted {
     /// Takes these instead of all others, in this order, which is one of space; each with the bounds of [`Unlisted::insert`].
     pub(crate) fn fill(&mut self, bodies: impl Iterator<Item = (usize, Option<[f32; 4]>)>) {
         self.clear();
-        self.sorted.clear();
         for (slot, bounds) in bodies {
+            self.hold(slot);
             match bounds {
                 Some(bounds) => {
-                    self.hold(slot);
-                    self.sorted.push((slot as u64, bounds));
+                    self.places[slot] = self.tail.slots.len() as u32;
+                    self.tail.push(slot as u32, bounds);
                 }
-                None => self.insert(slot, None),
+                None => {
+                    self.places[slot] = PLANE;
+                    self.planes.push(slot as u32);
+                }
             }
         }
-        if self.sorted.len() > TAIL / 2 { self.add_run() } else { self.fill_tail() }
+        self.tail.tree.build(Node::bounds);
+        let count = self.tail.slots.len();
+        if count > TAIL {
+            let mut run = self.spare.pop().unwrap_or_default();
+            std::mem::swap(&mut run, &mut self.tail);
+            run.length = length_of(count);
+            self.tail.clear(count);
+            self.runs.push(run);
+        }
     }
 
     /// Makes a place for a slot.
@@ -271,10 +294,8 @@ impl Unlisted {
     fn fill_tail(&mut self) {
         let first = self.tail.first;
         self.tail.clear(first);
-        for (at, &(slot, bounds)) in self.sorted.iter().enumerate() {
-            self.tail.slots.push(slot as u32);
-            self.tail.tree.put_below_root(at, bounds);
-        }
+        self.sorted.iter().for_each(|&(slot, bounds)| self.tail.push(slot as u32, bounds));
+        self.tail.tree.build(Node::bounds);
         note_places(&mut self.places, &self.tail);
     }
 
@@ -282,17 +303,9 @@ impl Unlisted {
     fn add_run(&mut self) {
         let mut run = self.spare.pop().unwrap_or_default();
         run.clear(self.runs.last().map_or(0, Run::end));
-        let count = self.sorted.len();
-        run.tree.make_leaves(count);
-        run.length = (count.max(TAIL) / TAIL).ilog(RUNS);
-        for (leaf, sorted) in run.tree.leaves.iter_mut().zip(self.sorted.chunks(CHILDREN)) {
-            *leaf = Node::default();
-            for (child, &(_, bounds)) in sorted.iter().enumerate() {
-                leaf.set(child, bounds);
-            }
-        }
+        run.length = length_of(self.sorted.len());
+        self.sorted.iter().for_each(|&(key, bounds)| run.push(key as u32, bounds));
         run.tree.build(Node::bounds);
-        run.slots.extend(self.sorted.iter().map(|&(key, _)| key as u32));
         note_places(&mut self.places, &run);
         self.tail.clear(run.end());
         self.runs.push(run);
@@ -360,6 +373,10 @@ impl Unlisted {
             .chain([&self.tail])
             .all(|run| run.tree.visit(level, region, &mut |region, at| visit(region, run.slots[at] as usize)))
     }
+}
+
+fn length_of(entries: usize) -> u32 {
+    (entries.max(TAIL) / TAIL).ilog(RUNS)
 }
 
 /// Notes where the bodies of a run are.

@@ -117,7 +117,8 @@ impl World {
         let edited = self.take_edits();
         if !edited.is_some_and(|edited| self.list.holds() || self.loosen(edited, crew)) {
             self.list = ListState::Void;
-        } else {
+        } else if edited != Some(0) {
+            // Bodies that were added have other slots now. Those that have become loose are where they were.
             self.find_unlisted();
         }
     }

@@ -158,7 +158,7 @@ impl World {
         unlisted.fill((0..bodies.len).map(|slot| (slot, bodies.disc_bounds(slot))));
     }
 
-    /// Finds the bodies that are not where the list has them, after a step, or once the list has taken in what the host did.
+    /// Finds the bodies that are not where the list has them, after a step, or once the list has taken in bodies that the host added or moved.
     pub(super) fn find_unlisted(&mut self) {
         let World { bodies, broadphase, unlisted, .. } = self;
         let strays = &broadphase.strays;
