@@ -29,9 +29,25 @@ impl Midpoint {
         [by * L::splat(self.gravity[0]), by * L::splat(self.gravity[1])]
     }
 
+    /// Returns the column `follows` after a step at whose end the solver's velocity is `vel`, and the lag then. `old` is the body's velocity
+    /// before the step. Bodies that are not `good` keep the column.
+    #[inline(always)]
+    pub(super) fn end<L: Lane>(
+        &self,
+        vel: [L; 2],
+        old: [L; 2],
+        (follows, scale): (L, L),
+        good: L::Mask,
+    ) -> (L, [L; 2]) {
+        let behind = self.behind(follows, scale);
+        let gained = [vel[0] - (old[0] - behind[0]), vel[1] - (old[1] - behind[1])];
+        let follows = L::select(good, self.follows(gained, follows, scale), follows);
+        (follows, self.behind(follows, scale))
+    }
+
     /// Returns the column `follows` after a step that changed the solver's velocity by `gained`.
     #[inline(always)]
-    pub(super) fn follows<L: Lane>(&self, gained: [L; 2], follows: L, scale: L) -> L {
+    fn follows<L: Lane>(&self, gained: [L; 2], follows: L, scale: L) -> L {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let (x, y) = (scale * L::splat(self.gravity[0]), scale * L::splat(self.gravity[1]));
         let squared = x * x + y * y;

@@ -185,6 +185,7 @@ impl World {
         self.disturb(slot);
         self.lose_joints(body);
         self.note_removal(slot);
+        self.unlisted.remove(slot);
         self.bodies.remove(body)?;
         self.links.body_removed(body);
         self.hulls.changed = true;

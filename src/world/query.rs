@@ -123,7 +123,7 @@ impl World {
         mut test: impl FnMut(usize) -> bool,
     ) -> bool {
         let broadphase = &self.broadphase;
-        if broadphase.built == 0 {
+        if broadphase.built == 0 || self.unlisted.has_all() {
             return true;
         }
         let mut listed = |slot: usize| !self.is_listed_collidable(slot) || test(slot);
@@ -150,12 +150,16 @@ impl World {
     /// Notes that a body is not where the list has it, or is in no list.
     pub(super) fn unlist(&mut self, slot: usize) {
         self.unlisted.insert(slot, self.bodies.disc_bounds(slot));
+        if self.unlisted.is_many(self.broadphase.built) && self.broadphase.built > 0 {
+            self.unlist_all();
+        }
     }
 
     /// Notes that no body is where the list has it.
     pub(super) fn unlist_all(&mut self) {
         let World { bodies, unlisted, .. } = self;
-        unlisted.fill((0..bodies.len).map(|slot| (slot, bodies.disc_bounds(slot))));
+        let taken = (0..bodies.len).filter(|&slot| bodies.is_taken(slot));
+        unlisted.take_all(taken.map(|slot| (slot, bodies.disc_bounds(slot))));
     }
 
     /// Finds the bodies that are not where the list has them, after a step, or once the list has taken in bodies that the host added or moved.
@@ -168,7 +172,7 @@ impl World {
         let loose = broadphase.loose.iter().filter(|&&slot| !strays.contains(slot as usize));
         let listed = loose.chain(strays.slots()).map(|&slot| slot as usize);
         let all = listed.filter(|&slot| slot < broadphase.built).chain(broadphase.built..bodies.len);
-        let solid = all.filter(|&slot| bodies.columns.kind[slot].is_collidable());
-        unlisted.fill(solid.map(|slot| (slot, bodies.disc_bounds(slot))));
+        let taken = all.filter(|&slot| bodies.is_taken(slot));
+        unlisted.fill(taken.map(|slot| (slot, bodies.disc_bounds(slot))));
     }
 }

@@ -266,7 +266,8 @@ impl World {
             "a body that left its margin is in no list"
         );
         require!(self.edits.fits(built), "an edit of a slot that is in no list");
-        let sought = (built..self.bodies.len).all(|slot| self.unlisted.contains(slot));
+        let sought =
+            (built..self.bodies.len).all(|slot| !self.bodies.is_taken(slot) || self.unlisted.contains(slot));
         require!(sought, "a body that was added is in no order of space");
         let vacant = self.edits.vacant_are(|slot| !self.bodies.is_taken(slot));
         require!(vacant, "a vacant slot has a body");

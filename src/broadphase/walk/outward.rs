@@ -64,18 +64,19 @@ impl Region for Disc {
 
     /// The nearest one: what is found there shortens the reach.
     fn next(&self, node: &Node, mut found: u32) -> Option<u32> {
-        let square = |child: u32| {
-            let [min_x, max_x, min_y, max_y] = node.0.map(|column| column[child as usize]);
-            let [x, y] = self.centre;
-            let away_x = (min_x - x).max(x - max_x).max(0.0);
-            let away_y = (min_y - y).max(y - max_y).max(0.0);
+        let ([x, y], [min_x, max_x, min_y, max_y]) = (self.centre, &node.0);
+        // All of them, so that the compiler takes several at a time.
+        let squares: [f32; MAX_WIDTH] = std::array::from_fn(|child| {
+            let larger = |a: f32, b: f32| if a > b { a } else { b };
+            let away_x = larger(larger(min_x[child] - x, x - max_x[child]), 0.0);
+            let away_y = larger(larger(min_y[child] - y, y - max_y[child]), 0.0);
             away_x * away_x + away_y * away_y
-        };
+        });
         let (mut nearest, mut least) = (found.trailing_zeros(), f32::INFINITY);
         while found != 0 {
             let child = found.trailing_zeros();
             found &= found - 1;
-            let square = square(child);
+            let square = squares[child as usize % MAX_WIDTH];
             if square < least {
                 (nearest, least) = (child, square);
             }

@@ -224,7 +224,7 @@ impl Update<'_> {
     #[inline(always)]
     unsafe fn lanes<L: Lane, F: OutlineSource<N>, const N: usize>(&mut self, i: usize) -> (u32, u32) {
         let (step, kind) = (self.step, self.kind);
-        let (speculative, far, zero) = (L::splat(step.speculative), L::splat(NO_CONTACT), L::splat(0.0));
+        let (speculative, zero) = (L::splat(step.speculative), L::splat(0.0));
         // SAFETY: the conditions of this function.
         let Bodies {
             sizes: [size_a, size_b],
@@ -255,13 +255,7 @@ impl Update<'_> {
         let shape_a = Shapes { size: size_a, placement: placement_a, outlines: of_a };
         let shape_b = Shapes { size: size_b, placement: placement_b, outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
-        // Lanes that are too far apart get fixed values, so that they are the same at every width, whichever lanes are
-        // beside them.
-        manifold.normal = V::select(possible, manifold.normal, V::splat(1.0, 0.0));
-        for point in &mut manifold.points {
-            point.separation = L::select(possible, point.separation, far);
-            point.feature = L::select(possible, point.feature, L::splat(NO_FEATURE));
-        }
+        clear_far(&mut manifold, possible);
         let normal = manifold.normal;
         normal.x.store(&mut self.block.normal_x[i..]);
         normal.y.store(&mut self.block.normal_y[i..]);
@@ -284,16 +278,21 @@ impl Update<'_> {
             near_any = near_any.or(point.near);
             touch_any = touch_any.or(point.touching);
         }
-        let arms = tangent_arm(tangent_arms, nears);
+        self.store_tangent(tangent_arm(tangent_arms, nears), near_any, &motions.weights, i);
+        (touch_any.bits(), near_any.bits())
+    }
+
+    /// Stores what the friction of a manifold needs. One without a near point has none.
+    #[inline(always)]
+    fn store_tangent<L: Lane>(&mut self, arms: [L; 2], near: L::Mask, weights: &Weights<L>, i: usize) {
+        let zero = L::splat(0.0);
         arms[0].store(&mut self.manifold.arms.tangent[0][i..]);
         arms[1].store(&mut self.manifold.arms.tangent[1][i..]);
-        let tangent_mass = L::select(near_any, motions.weights.mass(arms), zero);
-        tangent_mass.store(&mut self.friction.tangent_mass[i..]);
-        if !all::<L>(near_any) {
+        L::select(near, weights.mass(arms), zero).store(&mut self.friction.tangent_mass[i..]);
+        if !all::<L>(near) {
             let impulse = L::load(&self.friction.tangent_impulse[i..]);
-            L::select(near_any, impulse, zero).store(&mut self.friction.tangent_impulse[i..]);
+            L::select(near, impulse, zero).store(&mut self.friction.tangent_impulse[i..]);
         }
-        (touch_any.bits(), near_any.bits())
     }
 
     /// Stores point `p` of a manifold, with its arms and its effective mass.
@@ -353,6 +352,16 @@ impl Update<'_> {
         }
         let touching = separation.le(slop).or(predicted.le(zero)).and(near);
         Updated { tangent_arms, near, touching }
+    }
+}
+
+/// Gives lanes that are too far apart fixed values, so that they are the same at every width, whichever lanes are beside them.
+#[inline(always)]
+fn clear_far<L: Lane>(manifold: &mut Manifold<L>, possible: L::Mask) {
+    manifold.normal = V::select(possible, manifold.normal, V::splat(1.0, 0.0));
+    for point in &mut manifold.points {
+        point.separation = L::select(possible, point.separation, L::splat(NO_CONTACT));
+        point.feature = L::select(possible, point.feature, L::splat(NO_FEATURE));
     }
 }
 

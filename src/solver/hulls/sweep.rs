@@ -280,6 +280,23 @@ fn solve_lanes<L: Lane>(block: &mut Block, vel: &mut [Row], shifts: &mut [Row], 
     block.solve::<L>(vel, shifts, push);
 }
 
+/// Adds an impulse to the rows of a contact, each by its share; `spins` to the first row of each side, which turns.
+#[inline(always)]
+fn push_rows<L: Lane>(rows: &mut [[L; 4]; 4], shares: [L; 4], [x, y]: [L; 2], spins: [L; 2]) {
+    let (zero, two) = (L::splat(0.0), L::splat(2.0));
+    for (index, (row, share)) in rows.iter_mut().zip(shares).enumerate() {
+        // An immovable row is shared by lanes. It is written back unchanged, even if another lane went bad.
+        let moves = row[3].gt(zero);
+        let by = share * row[3];
+        row[0] = L::select(moves, row[0] + by * x, row[0]);
+        row[1] = L::select(moves, row[1] + by * y, row[1]);
+        if index % 2 == 0 {
+            let spun = row[2] + two * spins[index / 2] * row[3];
+            row[2] = L::select(moves, spun, row[2]);
+        }
+    }
+}
+
 impl Block {
     #[allow(unsafe_code)]
     #[inline(always)]
@@ -329,21 +346,9 @@ impl Block {
             let tangent = coulomb(wanted, hold * normal, most * normal);
             let rubbed = tangent - tangent_before;
 
-            let (x, y) = (pressed * nx - rubbed * ny, pressed * ny + rubbed * nx);
-            // An immovable row is shared by lanes. It is written back unchanged, even if another lane went bad.
-            let two = L::splat(2.0);
-            for (index, (row, share)) in rows.iter_mut().zip(shares).enumerate() {
-                let moves = row[3].gt(zero);
-                let by = share * row[3];
-                row[0] = L::select(moves, row[0] + by * x, row[0]);
-                row[1] = L::select(moves, row[1] + by * y, row[1]);
-                // The first row of each side is the row that turns.
-                if index % 2 == 0 {
-                    let arms = arms[index / 2];
-                    let spun = row[2] + two * (arms[0] * pressed + arms[1] * rubbed) * row[3];
-                    row[2] = L::select(moves, spun, row[2]);
-                }
-            }
+            let impulse = [pressed * nx - rubbed * ny, pressed * ny + rubbed * nx];
+            let spins = pair!(side => arms[side][0] * pressed + arms[side][1] * rubbed);
+            push_rows(&mut rows, shares, impulse, spins);
             self.push_apart(i, push, separation, &mut moved);
             // SAFETY: `set` has checked these rows, and they are this thread's.
             unsafe {
@@ -358,6 +363,7 @@ impl Block {
             tangent.store(&mut self.impulses[1][i..]);
         }
     }
+
     /// Pushes overlapping bodies apart.
     #[inline(always)]
     fn push_apart<L: Lane>(&self, i: usize, push: PushOut, separation: L, moved: &mut [[L; 4]; 2]) {

@@ -213,31 +213,7 @@ impl Block for GearBlock {
         unsafe {
             let mut vel: Four<L> = self.gather(i, rows.vel.as_ptr());
             match PASS {
-                BEGIN => {
-                    for member in &mut self.members {
-                        let [a, b] = member.ends.places(i);
-                        let frame = rows.frame.as_ptr();
-                        let at = member.ends.begin(i, L::gather(frame, a), L::gather(frame, b));
-                        let axis = turned(at.turn_a, load2(&member.local_axis, i));
-                        store2(&mut member.start_axis, i, axis);
-                        member.place(i, axis, &at);
-                        let shift = member.shift.iter_mut().flatten();
-                        shift.for_each(|column| zero.store(&mut column[i..]));
-                    }
-                    self.note_error(i, [zero; 2]);
-                    if features & feature::BREAKS != 0 {
-                        self.members[0].ends.clear_peaks::<L>(i);
-                    }
-                    scale_column(&mut self.impulse, i, L::splat(constants.ratio));
-                    let mut sum: Four<L> = self.gather(i, rows.accum.as_ptr());
-                    for (sum, vel) in sum.iter_mut().flatten().zip(vel.iter().flatten()) {
-                        sum[3] = vel[3];
-                    }
-                    push(&mut sum, &self.jacobian(i), L::load(&self.impulse[i..]));
-                    sum.iter_mut().flatten().for_each(|sum| sum[3] = zero);
-                    self.scatter(i, rows.accum.as_ptr(), sum);
-                    return;
-                }
+                BEGIN => return self.begin(i, features, rows, constants.ratio, &vel),
                 SOLVE => {
                     if constants.first && features & feature::BREAKS != 0 {
                         let impulse = L::load(&self.impulse[i..]);
@@ -268,5 +244,44 @@ impl Block for GearBlock {
             }
             self.scatter(i, rows.vel.as_ptr(), vel);
         }
+    }
+}
+
+impl GearBlock {
+    /// Places the members at the start of a step, and gives the bodies the impulse of the last one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Block::visit`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn begin<L: Lane>(&mut self, i: usize, features: u32, rows: &Rows<'_>, ratio: f32, vel: &Four<L>) {
+        let zero = L::splat(0.0);
+        for member in &mut self.members {
+            let [a, b] = member.ends.places(i);
+            let frame = rows.frame.as_ptr();
+            // SAFETY: the conditions of this function.
+            let [frame_a, frame_b] = unsafe { [L::gather(frame, a), L::gather(frame, b)] };
+            let at = member.ends.begin(i, frame_a, frame_b);
+            let axis = turned(at.turn_a, load2(&member.local_axis, i));
+            store2(&mut member.start_axis, i, axis);
+            member.place(i, axis, &at);
+            let shift = member.shift.iter_mut().flatten();
+            shift.for_each(|column| zero.store(&mut column[i..]));
+        }
+        self.note_error(i, [zero; 2]);
+        if features & feature::BREAKS != 0 {
+            self.members[0].ends.clear_peaks::<L>(i);
+        }
+        scale_column(&mut self.impulse, i, L::splat(ratio));
+        // SAFETY: the conditions of this function.
+        let mut sum: Four<L> = unsafe { self.gather(i, rows.accum.as_ptr()) };
+        for (sum, vel) in sum.iter_mut().flatten().zip(vel.iter().flatten()) {
+            sum[3] = vel[3];
+        }
+        push(&mut sum, &self.jacobian(i), L::load(&self.impulse[i..]));
+        sum.iter_mut().flatten().for_each(|sum| sum[3] = zero);
+        // SAFETY: the conditions of this function.
+        unsafe { self.scatter(i, rows.accum.as_ptr(), sum) };
     }
 }

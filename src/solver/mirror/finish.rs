@@ -160,10 +160,7 @@ fn finish_lanes<L: Lane>(
     let (mut end_x, mut end_y) = (vel_x, vel_y);
     if let Some(midpoint) = &chunk.midpoint {
         let (follows, scale) = (L::load(&columns[6][i..]), L::load(&chunk.scale[slot..]));
-        let behind = midpoint.behind(follows, scale);
-        let gained = [vel_x - (old_vel_x - behind[0]), vel_y - (old_vel_y - behind[1])];
-        let follows = L::select(good, midpoint.follows(gained, follows, scale), follows);
-        let behind = midpoint.behind(follows, scale);
+        let (follows, behind) = midpoint.end([vel_x, vel_y], [old_vel_x, old_vel_y], (follows, scale), good);
         (end_x, end_y) = (vel_x + behind[0], vel_y + behind[1]);
         follows.store(&mut columns[6][i..]);
     }
@@ -189,14 +186,20 @@ fn finish_lanes<L: Lane>(
         note_bad(chunk, slot, good.bits() ^ all);
     }
     let angle = L::load(&columns[2][i..]);
+    watch_margin(chunk, slot, [new[0], new[1]], [new[3], new[4]], [angle, new[5]]);
+}
+
+/// Notes the lanes that have left their margin, or are about to.
+#[inline(always)]
+fn watch_margin<L: Lane>(chunk: &Chunk<'_>, slot: usize, place: [L; 2], vel: [L; 2], [angle, omega]: [L; 2]) {
     let mut turned = None;
     if let Some(arm) = chunk.arm {
-        turned = Some([angle, new[5], L::load(&arm[slot..])]);
+        turned = Some([angle, omega, L::load(&arm[slot..])]);
     }
-    let left = chunk.bounds.left::<L>(slot, [new[0], new[1]], [new[3], new[4]], turned, chunk.margins);
+    let left = chunk.bounds.left::<L>(slot, place, vel, turned, chunk.margins);
     if left.bits() != 0 {
-        let out = chunk.bounds.excess::<L>(slot, [new[0], new[1]], turned);
-        note_left(chunk, slot, left.bits(), &values(L::select(left, out, zero)));
+        let out = chunk.bounds.excess::<L>(slot, place, turned);
+        note_left(chunk, slot, left.bits(), &values(L::select(left, out, L::splat(0.0))));
     }
 }
 

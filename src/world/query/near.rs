@@ -87,7 +87,7 @@ impl World {
         if !L::BY_TREE {
             return (near, by_place);
         }
-        if listed < MANY || tried == 0 {
+        if listed < MANY || tried == 0 || !near.has_listed() {
             return (near, false);
         }
         let tried_queries = || (0..tried).map(|one| (2 * one + 1) * (queries / (2 * tried)));
@@ -189,39 +189,40 @@ impl Near<'_> {
         let (broadphase, level) = (self.broadphase, self.level);
         let kinds = &self.bodies.columns.kind;
         let near = |slot: usize| kinds[slot].is_collidable();
-        let mut listed = |slot: usize| {
-            if near(slot) { visit(Candidate { slot, listed: true }) } else { f64::INFINITY }
-        };
-        if broadphase.built > 0 {
-            let goes_on = match self.discs {
-                Some(discs) => {
-                    let of = (track, sought);
-                    broadphase.visit_along_by_discs(level, (discs, self.place), of, &mut limit, &mut listed)
-                }
-                None => {
-                    let grown = &track.grown(broadphase.excess());
-                    broadphase.visit_along(level, grown, &mut limit, &mut listed)
-                }
-            };
-            if !goes_on {
-                return;
-            }
-            for &slot in self.broadphase.planes() {
-                limit = limit.min(listed(slot as usize));
-                if limit < 0.0 {
-                    return;
-                }
-            }
-        }
         let unlisted = &self.world.unlisted;
-        let mut visit = |slot: usize| {
+        let mut elsewhere = |slot: usize| {
             if near(slot) { visit(Candidate { slot, listed: false }) } else { f64::INFINITY }
         };
         for &slot in unlisted.planes() {
-            limit = limit.min(visit(slot as usize));
+            limit = limit.min(elsewhere(slot as usize));
         }
         if limit >= 0.0 && !unlisted.is_empty() {
-            unlisted.visit_along(level, &track.grown(0.0), &mut limit, &mut visit);
+            unlisted.visit_along(level, &track.grown(0.0), &mut limit, &mut elsewhere);
+        }
+        if limit < 0.0 || !self.has_listed() {
+            return;
+        }
+        let mut listed = |slot: usize| {
+            if near(slot) { visit(Candidate { slot, listed: true }) } else { f64::INFINITY }
+        };
+        let goes_on = match self.discs {
+            Some(discs) => {
+                let of = (track, sought);
+                broadphase.visit_along_by_discs(level, (discs, self.place), of, &mut limit, &mut listed)
+            }
+            None => {
+                let grown = &track.grown(broadphase.excess());
+                broadphase.visit_along(level, grown, &mut limit, &mut listed)
+            }
+        };
+        if !goes_on {
+            return;
+        }
+        for &slot in self.broadphase.planes() {
+            limit = limit.min(listed(slot as usize));
+            if limit < 0.0 {
+                return;
+            }
         }
     }
 
@@ -229,20 +230,28 @@ impl Near<'_> {
     /// same. The visitor returns within which distance others are still sought.
     pub(super) fn outward(&self, point: Vec2, mut limit: f64, mut visit: impl FnMut(usize) -> f64) {
         let (broadphase, level) = (self.broadphase, self.level);
-        if broadphase.built > 0 {
-            let near = |slot: usize| self.world.is_listed_collidable(slot);
-            let mut listed = |slot: usize| if near(slot) { visit(slot) } else { f64::INFINITY };
-            broadphase.visit_outward(level, point, &mut limit, &mut listed);
-            for &slot in broadphase.planes() {
-                limit = limit.min(listed(slot as usize));
-            }
+        let (unlisted, kinds) = (&self.world.unlisted, &self.bodies.columns.kind);
+        // First these: where they are many, most of what the list has near is not there.
+        let mut elsewhere =
+            |slot: usize| if kinds[slot].is_collidable() { visit(slot) } else { f64::INFINITY };
+        for &slot in unlisted.planes() {
+            limit = limit.min(elsewhere(slot as usize));
         }
-        let kinds = &self.bodies.columns.kind;
-        let mut visit = |slot: usize| if kinds[slot].is_collidable() { visit(slot) } else { f64::INFINITY };
-        for &slot in self.world.unlisted.planes() {
-            limit = limit.min(visit(slot as usize));
+        unlisted.visit_outward(level, point, &mut limit, &mut elsewhere);
+        if !self.has_listed() {
+            return;
         }
-        self.world.unlisted.visit_outward(level, point, &mut limit, &mut visit);
+        let near = |slot: usize| self.world.is_listed_collidable(slot);
+        let mut listed = |slot: usize| if near(slot) { visit(slot) } else { f64::INFINITY };
+        broadphase.visit_outward(level, point, &mut limit, &mut listed);
+        for &slot in broadphase.planes() {
+            limit = limit.min(listed(slot as usize));
+        }
+    }
+
+    /// Whether the list has bodies where they are.
+    fn has_listed(&self) -> bool {
+        self.broadphase.built > 0 && !self.world.unlisted.has_all()
     }
 
     /// Visits each body once whose bounds may overlap a box, in an order that is always the same, until `visit` returns false. Bounds
@@ -252,7 +261,7 @@ impl Near<'_> {
     pub(super) fn in_box(&self, lower: Vec2, upper: Vec2, mut visit: impl FnMut(usize, bool) -> bool) {
         let (broadphase, level) = (self.broadphase, self.level);
         let near = |slot: usize| self.world.is_listed_collidable(slot);
-        if broadphase.built > 0 {
+        if self.has_listed() {
             let excess = broadphase.excess();
             let mut listed = |slot: usize| !near(slot) || visit(slot, false);
             let goes_on = match self.discs {
