@@ -51,7 +51,7 @@ const CASES: [Case; 22] = [
     Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 91_101_488) },
     Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 71_030_179) },
     Case { scene: Some("packed"), work: Work::Restore, ..case("restore", 10_000, 120, 297_060_775) },
-    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 12_112_459) },
+    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 12_606_969) },
     Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 37_058_267) },
     // With the pairs that the last step finds ahead (`world/ahead.rs`).
     case("collapsing", 2000, 30, 10_801_819),

@@ -336,7 +336,9 @@ mod tests {
         world.step();
         (0..1_500).for_each(|i| world.set_position(bodies[2 * i], place(5_000 + i)).unwrap());
         (0..400).for_each(|i| world.remove_body(bodies[4 * i + 1]).unwrap());
-        (0..900).for_each(|i| drop(world.add_body(&desc(9_000 + i)).unwrap()));
+        for i in 9_000..9_900 {
+            world.add_body(&desc(i)).unwrap();
+        }
         let mut copy = world.clone();
         let order = |world: &World| {
             let mut seen = Vec::new();
