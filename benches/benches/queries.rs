@@ -1,5 +1,5 @@
 //! Queries at 50,000 bodies of all shapes, on one thread: 10,000 rays, circle casts, boxes and nearest bodies, single and in a batch, and 100
-//! nearest bodies of points far away; and 10,000 rays at one body, where an answer costs least.
+//! nearest bodies of points far away; 10,000 rays at one body, where an answer costs least; and 400 queries after edits.
 //!
 //! `cargo bench -p granule-benches --bench queries`, or `-- rays` for one kind. Times are for all queries of a row.
 
@@ -164,9 +164,57 @@ fn one_body(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The nearest body, rays of 20 m and boxes of 4 m among circles in motion, before and after a share of them was placed by hand: a query is
+/// to cost the same. Each row is a share, and its times are for 400 queries.
+fn after_edits(criterion: &mut Criterion) {
+    let bodies: usize = if size().0 > 1_000 { 20_000 } else { 1_000 };
+    let side = (2.24 * bodies as f32).sqrt();
+    let area = [Vec2::ZERO, Vec2::splat(side)];
+    let mut random = Random(3);
+    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    let descs: Vec<_> =
+        (0..bodies).map(|_| BodyDesc::dynamic(Shape::circle(0.4), random.within(area))).collect();
+    let handles = world.add_bodies(&descs).unwrap();
+    (0..30).for_each(|_| world.step());
+    let points: Vec<Vec2> = (0..400).map(|_| random.within(area)).collect();
+    let way = |at: Vec2| 20.0 * Vec2::from_angle(at.x + at.y);
+    let open = &QueryFilter::default();
+    let mut group = criterion.benchmark_group("after edits");
+    group.throughput(Throughput::Elements(points.len() as u64));
+    for one_in in [0, 100, 20, 8, 2] {
+        let mut world = world.clone();
+        for index in 0..bodies.checked_div(one_in).unwrap_or(0) {
+            world.set_position(handles[index * 7_919 % bodies], random.within(area)).unwrap();
+        }
+        let name = if one_in == 0 { "none".to_owned() } else { format!("one in {one_in}") };
+        group.bench_function(format!("nearest/{name}"), |bencher| {
+            bencher.iter(|| {
+                points.iter().filter(|&&at| world.nearest(at, 50.0, open).unwrap().is_some()).count()
+            });
+        });
+        group.bench_function(format!("rays/{name}"), |bencher| {
+            let ray = |&at: &Vec2| world.cast_ray(&Ray { from: at, way: way(at) }, open).unwrap();
+            bencher.iter(|| points.iter().filter_map(ray).count());
+        });
+        group.bench_function(format!("boxes/{name}"), |bencher| {
+            bencher.iter(|| {
+                let mut count = 0;
+                for &at in &points {
+                    world.query_aabb(at, at + 4.0, |_| {
+                        count += 1;
+                        true
+                    });
+                }
+                count
+            });
+        });
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(20).with_profiler(profiler::FlameGraphs::new(997));
-    targets = queries, one_body
+    targets = queries, one_body, after_edits
 }
 criterion_main!(benches);
