@@ -41,7 +41,7 @@ impl World {
         if !desc.enabled {
             self.bodies.disable(slot);
         }
-        self.unlist(slot);
+        self.unlist_added(slot);
         self.note_placed(slot);
         body
     }

@@ -155,6 +155,13 @@ impl World {
         }
     }
 
+    /// Notes a body that was added, and is in no list.
+    pub(super) fn unlist_added(&mut self, slot: usize) {
+        let World { bodies, unlisted, .. } = self;
+        let is_plane = bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace;
+        unlisted.add(slot, |slot| bodies.disc_bounds(slot), is_plane);
+    }
+
     /// Notes that no body is where the list has it.
     pub(super) fn unlist_all(&mut self) {
         let World { bodies, unlisted, .. } = self;
@@ -165,13 +172,13 @@ impl World {
     /// Finds the bodies that are not where the list has them, after a step, or once the list has taken in bodies that the host added or moved.
     pub(super) fn find_unlisted(&mut self) {
         let World { bodies, broadphase, unlisted, .. } = self;
+        debug_assert_eq!(broadphase.built, bodies.len, "bodies in no list");
         let strays = &broadphase.strays;
         if unlisted.is_empty() && broadphase.loose.is_empty() && strays.slots().is_empty() {
             return;
         }
         let loose = broadphase.loose.iter().filter(|&&slot| !strays.contains(slot as usize));
-        let listed = loose.chain(strays.slots()).map(|&slot| slot as usize);
-        let all = listed.filter(|&slot| slot < broadphase.built).chain(broadphase.built..bodies.len);
+        let all = loose.chain(strays.slots()).map(|&slot| slot as usize);
         let taken = all.filter(|&slot| bodies.is_taken(slot));
         unlisted.fill(taken.map(|slot| (slot, bodies.disc_bounds(slot))));
     }
