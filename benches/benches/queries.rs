@@ -6,7 +6,7 @@
 mod profiler;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use granule::{
     BatchFirst, BatchHits, BodyDesc, QueryFilter, Ray, Settings, Shape, ShapeCast, Vec2, World, scene,
 };
@@ -164,52 +164,77 @@ fn one_body(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The nearest body, rays of 20 m and boxes of 4 m among circles in motion, before and after a share of them was placed by hand: a query is
-/// to cost the same. Each row is a share, and its times are for 400 queries.
+/// The nearest body, rays of 20 m and boxes of 4 m among circles in motion, before and after a share of them was placed by hand, and a step
+/// later: a query is to cost the same. The times of a row are for 400 queries, those of placing for all that are placed.
 fn after_edits(criterion: &mut Criterion) {
-    let bodies: usize = if size().0 > 1_000 { 20_000 } else { 1_000 };
-    let side = (2.24 * bodies as f32).sqrt();
-    let area = [Vec2::ZERO, Vec2::splat(side)];
-    let mut random = Random(3);
-    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
-    let descs: Vec<_> =
-        (0..bodies).map(|_| BodyDesc::dynamic(Shape::circle(0.4), random.within(area))).collect();
-    let handles = world.add_bodies(&descs).unwrap();
-    (0..30).for_each(|_| world.step());
-    let points: Vec<Vec2> = (0..400).map(|_| random.within(area)).collect();
-    let way = |at: Vec2| 20.0 * Vec2::from_angle(at.x + at.y);
-    let open = &QueryFilter::default();
-    let mut group = criterion.benchmark_group("after edits");
-    group.throughput(Throughput::Elements(points.len() as u64));
-    for one_in in [0, 100, 20, 8, 2] {
-        let mut world = world.clone();
-        for index in 0..bodies.checked_div(one_in).unwrap_or(0) {
-            world.set_position(handles[index * 7_919 % bodies], random.within(area)).unwrap();
+    let sizes: &[usize] = if size().0 > 1_000 { &[20_000, 100_000] } else { &[1_000] };
+    for &bodies in sizes {
+        let side = (2.24 * bodies as f32).sqrt();
+        let area = [Vec2::ZERO, Vec2::splat(side)];
+        let mut random = Random(3);
+        let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+        let descs: Vec<_> =
+            (0..bodies).map(|_| BodyDesc::dynamic(Shape::circle(0.4), random.within(area))).collect();
+        let handles = world.add_bodies(&descs).unwrap();
+        (0..30).for_each(|_| world.step());
+        let points: Vec<Vec2> = (0..400).map(|_| random.within(area)).collect();
+        let mut group = criterion.benchmark_group(format!("after edits/{bodies}"));
+        let placed = [
+            ("none", 0),
+            ("one in 100", bodies / 100),
+            ("one in 20", bodies / 20),
+            ("one in 8", bodies / 8),
+            ("half", bodies / 2),
+            ("each ten times", 10 * bodies),
+        ];
+        for (name, count) in placed {
+            let places: Vec<_> =
+                (0..count).map(|index| (handles[index * 7_919 % bodies], random.within(area))).collect();
+            let place = |mut world: World| {
+                places.iter().for_each(|&(body, at)| world.set_position(body, at).unwrap());
+                world
+            };
+            ask(&mut group, name, &place(world.clone()), &points);
+            if name == "one in 8" {
+                group.throughput(Throughput::Elements(count as u64));
+                group.bench_function("placing one in 8", |bencher| {
+                    bencher.iter_batched(|| world.clone(), place, BatchSize::PerIteration);
+                });
+            }
         }
-        let name = if one_in == 0 { "none".to_owned() } else { format!("one in {one_in}") };
-        group.bench_function(format!("nearest/{name}"), |bencher| {
-            bencher.iter(|| {
-                points.iter().filter(|&&at| world.nearest(at, 50.0, open).unwrap().is_some()).count()
-            });
-        });
-        group.bench_function(format!("rays/{name}"), |bencher| {
-            let ray = |&at: &Vec2| world.cast_ray(&Ray { from: at, way: way(at) }, open).unwrap();
-            bencher.iter(|| points.iter().filter_map(ray).count());
-        });
-        group.bench_function(format!("boxes/{name}"), |bencher| {
-            bencher.iter(|| {
-                let mut count = 0;
-                for &at in &points {
-                    world.query_aabb(at, at + 4.0, |_| {
-                        count += 1;
-                        true
-                    });
-                }
-                count
-            });
-        });
+        world.step();
+        ask(&mut group, "a step later", &world, &points);
+        group.finish();
     }
-    group.finish();
+}
+
+/// Asks 400 queries of each kind.
+fn ask(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, world: &World, points: &[Vec2]) {
+    let open = &QueryFilter::default();
+    group.throughput(Throughput::Elements(points.len() as u64));
+    group.bench_function(format!("nearest/{name}"), |bencher| {
+        let nearest = |&&at: &&Vec2| world.nearest(at, 50.0, open).unwrap().is_some();
+        bencher.iter(|| points.iter().filter(nearest).count());
+    });
+    group.bench_function(format!("rays/{name}"), |bencher| {
+        let ray = |&&at: &&Vec2| {
+            let way = 20.0 * Vec2::from_angle(at.x + at.y);
+            world.cast_ray(&Ray { from: at, way }, open).unwrap().is_some()
+        };
+        bencher.iter(|| points.iter().filter(ray).count());
+    });
+    group.bench_function(format!("boxes/{name}"), |bencher| {
+        bencher.iter(|| {
+            let mut count = 0;
+            for &at in points {
+                world.query_aabb(at, at + 4.0, |_| {
+                    count += 1;
+                    true
+                });
+            }
+            count
+        });
+    });
 }
 
 criterion_group! {
