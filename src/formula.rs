@@ -103,6 +103,18 @@ pub(crate) fn coulomb_once_sliding<L: Lane>(wanted: L, hold: L, slide: L, slides
     L::select(wanted.abs().gt(hold).and(slides), limited(wanted, slide), limited(wanted, hold))
 }
 
+/// How fast, or how far, B moves away from A along a direction: the negative of an approach. The rows begin with x and y.
+#[inline(always)]
+pub(crate) fn parting<L: Lane>(a: &[L; 4], b: &[L; 4], [x, y]: [L; 2]) -> L {
+    (b[0] - a[0]) * x + (b[1] - a[1]) * y
+}
+
+/// The part of [`parting`] that comes from the turning of both bodies, at points with these arms. Third in a row is the turn.
+#[inline(always)]
+pub(crate) fn parting_by_turns<L: Lane>(a: &[L; 4], b: &[L; 4], arms: [L; 2]) -> L {
+    b[2] * arms[1] - a[2] * arms[0]
+}
+
 /// The change of speed of a body's point by a unit impulse with this arm: 1/m·(1 + 2·arm²). `contacts/update/manifold.rs` has the
 /// units of arms.
 #[inline(always)]

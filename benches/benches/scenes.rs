@@ -6,7 +6,7 @@ mod profiler;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use granule::scene::{self, Player};
-use granule::{BodyDesc, Settings, Shape, Vec2, World};
+use granule::{BodyDesc, Settings, Shape, Vec2, World, step_many};
 use std::time::Duration;
 
 const BODIES: usize = 10_000;
@@ -61,6 +61,29 @@ fn fixed(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// What a thousand worlds of ten boxes cost: made from a scene and dropped, stepped once side by side, and one after the other.
+fn many(criterion: &mut Criterion) {
+    const WORLDS: usize = 1_000;
+    let scene = scene::builtin("pyramid", 10, 1).unwrap();
+    let build = || -> Vec<World> {
+        (0..WORLDS)
+            .map(|_| {
+                let mut world = World::new(Settings { sleep: false, ..scene.settings }).unwrap();
+                world.add_bodies(&scene.bodies).unwrap();
+                world
+            })
+            .collect()
+    };
+    let mut group = criterion.benchmark_group("many");
+    group.throughput(Throughput::Elements(WORLDS as u64));
+    group.bench_function("made and dropped", |bencher| bencher.iter(build));
+    let mut worlds = build();
+    (0..WARMUP).for_each(|_| step_many(&mut worlds));
+    group.bench_function("step_many", |bencher| bencher.iter(|| step_many(&mut worlds)));
+    group.bench_function("step", |bencher| bencher.iter(|| worlds.iter_mut().for_each(World::step)));
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
@@ -68,6 +91,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))
         .with_profiler(profiler::FlameGraphs::new(997));
-    targets = scenes, fixed
+    targets = scenes, fixed, many
 }
 criterion_main!(benches);

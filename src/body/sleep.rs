@@ -187,6 +187,20 @@ lane_entry! {
     ) = count_rest_range;
 }
 
+/// The first three columns of the next rows. The last rows may be fewer than lanes.
+#[inline(always)]
+fn load_movement<L: Lane>(rows: &[Row]) -> [L; 3] {
+    if rows.len() >= L::WIDTH {
+        let [x, y, turned, _] = load_rows::<L>(rows);
+        return [x, y, turned];
+    }
+    let [mut x, mut y, mut turned] = [[0.0; MAX_WIDTH]; 3];
+    for (lane, row) in rows.iter().enumerate() {
+        [x[lane], y[lane], turned[lane], _] = row.0;
+    }
+    [L::load(&x), L::load(&y), L::load(&turned)]
+}
+
 #[inline(always)]
 fn count_rest_range<L: Lane>(
     (bodies, movements): (&Bodies, &[Row]),
@@ -216,18 +230,7 @@ fn count_rest_range<L: Lane>(
         let mut calm = slow.and(moves);
         let jammed = slower(threshold * L::splat(JAMMED)).and(moves);
         if jammed.bits() & !slow.bits() != 0 {
-            let rows = &movements[slot..];
-            let movement = if rows.len() >= L::WIDTH {
-                let [x, y, turned, _] = load_rows::<L>(rows);
-                [x, y, turned]
-            } else {
-                // The last rows are fewer than lanes.
-                let [mut x, mut y, mut turned] = [[0.0; MAX_WIDTH]; 3];
-                for (lane, row) in rows.iter().enumerate() {
-                    [x[lane], y[lane], turned[lane], _] = row.0;
-                }
-                [L::load(&x), L::load(&y), L::load(&turned)]
-            };
+            let movement = load_movement::<L>(&movements[slot..]);
             let has_moved = bodies.moved::<L>(slot, movement, threshold * dt);
             calm = calm.or(L::select(has_moved, zero, L::select(jammed, L::splat(1.0), zero)).gt(zero));
         }

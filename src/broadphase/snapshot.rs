@@ -378,6 +378,12 @@ impl Broadphase {
             "the parts of compounds are not those of the bodies"
         );
         self.read_bounds(bodies, lives, from)?;
+        self.make_what_follows(bodies);
+        Ok(())
+    }
+
+    /// Fills what is not in a snapshot, because it follows from the rest.
+    fn make_what_follows(&mut self, bodies: &Bodies) {
         self.loose_boxes.clear();
         self.near_loose.clear();
         self.bounds.front.clear();
@@ -390,7 +396,6 @@ impl Broadphase {
         };
         self.bands.widest = (0..self.bands.banded).map(size).fold(0.0, f32::max);
         self.build_levels(bodies);
-        Ok(())
     }
 
     fn read_bands(&mut self, from: &mut Reader<'_>) -> Read {

@@ -12,6 +12,7 @@
 
 use super::{BLOCK, BlockInfo, BounceBlock, NormalBlock, Tile};
 use crate::base::room::room_for;
+use crate::formula::{parting, parting_by_turns};
 use crate::lane::{Lane, Mask, Row, lane_entry};
 use crate::narrowphase::NO_CONTACT;
 
@@ -171,7 +172,7 @@ unsafe fn block_speeds_lanes<L: Lane>(
             (L::gather(rows, &normal.a[i..i + L::WIDTH]), L::gather(rows, &normal.b[i..i + L::WIDTH]))
         };
         let (x, y) = (L::load(&normal.normal_x[i..]), L::load(&normal.normal_y[i..]));
-        let straight = (a[0] - b[0]) * x + (a[1] - b[1]) * y;
+        let straight = -parting(&a, &b, [x, y]);
         match manifold {
             None => {
                 straight.store(&mut speeds[0][i..]);
@@ -180,7 +181,7 @@ unsafe fn block_speeds_lanes<L: Lane>(
             Some(manifold) => {
                 for (speeds, arms) in speeds.iter_mut().zip(&manifold.arms.normal) {
                     let (of_a, of_b) = (L::load(&arms[0][i..]), L::load(&arms[1][i..]));
-                    let speed = straight + (a[2] * of_a - b[2] * of_b);
+                    let speed = straight - parting_by_turns(&a, &b, [of_a, of_b]);
                     speed.store(&mut speeds[i..]);
                     fast |= speed.ge(least).bits() << i;
                 }

@@ -29,6 +29,7 @@ mod near;
 use super::candidates::CANDIDATE_KINDS;
 use super::{BlockInfo, Tile};
 use crate::base::prefetch::{AHEAD, prefetch};
+use crate::formula::parting;
 use crate::lane::{Lane, Mask, Row, RowOffset, lane_entry};
 use crate::narrowphase::{EachKernel, Kernel, NO_CONTACT, Touch, each_kernel};
 use std::marker::PhantomData;
@@ -143,7 +144,7 @@ unsafe fn update_kind_lanes<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>
             };
             let touch = K::touch(shape_a, shape_b);
             let Touch { normal_x, normal_y, separation, flat } = touch;
-            let normal_velocity = (vel_b[0] - vel_a[0]) * normal_x + (vel_b[1] - vel_a[1]) * normal_y;
+            let normal_velocity = parting(&vel_a, &vel_b, [normal_x, normal_y]);
             // The separation at the end of the step if nothing stopped the approach.
             let predicted = separation + time_step * normal_velocity;
             let mut near = separation.lt(speculative);

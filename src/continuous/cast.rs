@@ -244,6 +244,12 @@ fn soonest<L: Lane>(
 }
 
 #[inline(always)]
+fn turn_by<L: Lane>(angle: L) -> Turn<L> {
+    let (sin, cos) = sin_cos(angle);
+    Turn { cos, sin }
+}
+
+#[inline(always)]
 fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
     macro_rules! load {
         ($column:ident) => {
@@ -267,15 +273,12 @@ fn cast_lanes<L: Lane>(block: &mut CastBlock, i: usize) {
     let axes_turn = turned.abs();
     let acceleration = load!(reach) * (relative_turned * relative_turned)
         + axes_turn * (L::splat(2.0) * moved.dot(moved).sqrt() + axes_turn * distance);
-    let mut time = zero;
-    let mut target = zero;
+    let (mut time, mut target) = (zero, zero);
     let mut last = AxisGap { gap: zero, axis: V::splat(1.0, 0.0) };
     let mut under_way = zero.le(zero);
     for round in 0..ROUNDS {
-        let (sin, cos) = sin_cos(relative_angle + time * relative_turned);
-        let turn = Turn { cos, sin };
-        let (sin, cos) = sin_cos(angle + time * turned);
-        let axes = Turn { cos, sin };
+        let turn = turn_by(relative_angle + time * relative_turned);
+        let axes = turn_by(angle + time * turned);
         let place = axes.undo(way.add(moved.scaled(time)));
         let placed = body.placed(turn, place);
         let AxisGap { gap, axis } = obstacle.gap(&placed, is_plane);

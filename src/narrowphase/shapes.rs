@@ -102,15 +102,19 @@ pub(crate) fn touch<L: Lane, F: OutlineSource<N>, const N: usize>(
             let separation = normal.dot(a.placement.centre) - b.size[2] - a.size[2];
             round(normal.neg(), a.size[2], separation, separation.le(separation))
         }
-        _ => {
-            let distance = from_a.dot(from_a).sqrt();
-            let apart = distance.gt(L::splat(1.0e-12));
-            let along = from_a.scaled(L::splat(1.0) / distance);
-            let normal = V::select(apart, along, V::splat(1.0, 0.0));
-            let nowhere = distance.lt(L::splat(0.0));
-            round(normal, a.size[2], distance - (a.size[2] + b.size[2]), nowhere)
-        }
+        _ => touch_rounds(from_a, a.size[2], b.size[2]),
     }
+}
+
+/// Two discs, of which B's centre is at `from_a`.
+#[inline(always)]
+fn touch_rounds<L: Lane>(from_a: V<L>, radius_a: L, radius_b: L) -> Manifold<L> {
+    let distance = from_a.dot(from_a).sqrt();
+    let apart = distance.gt(L::splat(1.0e-12));
+    let along = from_a.scaled(L::splat(1.0) / distance);
+    let normal = V::select(apart, along, V::splat(1.0, 0.0));
+    let nowhere = distance.lt(L::splat(0.0));
+    round(normal, radius_a, distance - (radius_a + radius_b), nowhere)
 }
 
 /// A manifold of one point, in front of a round A.

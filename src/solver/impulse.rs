@@ -40,10 +40,10 @@ use super::pass::{Pass, SweepPass, with_pass};
 use super::rows::Rows;
 use crate::base::prefetch::{AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, BounceBlock, FrictionBlock, NormalBlock, Run, Tile, set_bits};
-use crate::formula::{SoftBias, coulomb, projection, rebound, soft_bias};
+use crate::formula::{SoftBias, coulomb, parting, projection, rebound, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry};
 use crate::narrowphase::PairKind;
-use impact::begin_step;
+use impact::{begin_step, keep_needless};
 use std::ops::Range;
 
 /// The factor on the damping ratio of contacts whose normal impulse turns no body (circles and axis-aligned boxes).
@@ -375,7 +375,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
     /// Returns the current separation, along the normal of the step's start, or of the impact.
     #[inline(always)]
     fn separation_now(&self, a: &[L; 4], b: &[L; 4]) -> L {
-        self.separation + ((b[0] - a[0]) * self.normal_x + (b[1] - a[1]) * self.normal_y)
+        self.separation + parting(a, b, [self.normal_x, self.normal_y])
     }
 
     /// Returns the separation at these poses, or at the step's start.
@@ -489,11 +489,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let normal_velocity = vel.along(self.normal_x, self.normal_y);
         let mut normal_impulse = (unmoved - mass * normal_velocity).max(zero);
         if let Some(bounce) = bounce.as_deref() {
-            // If other contacts have made this impact's impulse needless, the impact still has to give back what it
-            // absorbed, if it gives any back.
-            let gives = L::load(&bounce.restitution[i..]).gt(zero);
-            let kept = L::load(&bounce.approach[i..]).lt(zero).and(normal_impulse.le(zero)).and(gives);
-            normal_impulse = L::select(kept, old_normal, normal_impulse);
+            normal_impulse = keep_needless(bounce, normal_impulse, old_normal, i);
         }
         normal_impulse.store(self.normal_impulse);
         let noted = bounce.and_then(|bounce| {

@@ -56,7 +56,7 @@ use crate::contacts::bundles::note_struck;
 use crate::contacts::{
     BLOCK, BounceBlock, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, RoughBlock, Tile,
 };
-use crate::formula::{Coupled, SOUND, SoftBias, soft_bias};
+use crate::formula::{Coupled, SOUND, SoftBias, parting, parting_by_turns, soft_bias};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use friction::{NormalLoad, no_lanes};
 use std::marker::PhantomData;
@@ -100,6 +100,16 @@ lane_entry! {
     ) = sweep_lanes;
 }
 
+/// Asks for the memory of a block that is soon visited, if there is such a block.
+#[inline(always)]
+fn prefetch_block(tile: &Tile, index: usize) {
+    if let Some(info) = tile.info.get(index).filter(|info| info.active != 0) {
+        prefetch(&tile.normal, index);
+        prefetch(&tile.friction, index);
+        prefetch(&tile.manifold, info.manifold as usize);
+    }
+}
+
 #[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: usize>(
@@ -109,12 +119,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
     elapsed: f32,
 ) {
     for index in range {
-        let ahead = index + MANIFOLD_AHEAD;
-        if let Some(info) = tile.info.get(ahead).filter(|info| info.active != 0) {
-            prefetch(&tile.normal, ahead);
-            prefetch(&tile.friction, ahead);
-            prefetch(&tile.manifold, info.manifold as usize);
-        }
+        prefetch_block(tile, index + MANIFOLD_AHEAD);
         let info = &mut tile.info[index];
         if info.active == 0 {
             continue;
@@ -288,8 +293,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
 
     #[inline(always)]
     fn along_normal(&self, a: &[L; 4], b: &[L; 4], arms: [L; 2]) -> L {
-        let [normal_x, normal_y] = self.normal();
-        ((b[0] - a[0]) * normal_x + (b[1] - a[1]) * normal_y) + (b[2] * arms[1] - a[2] * arms[0])
+        parting(a, b, self.normal()) + parting_by_turns(a, b, arms)
     }
 
     /// Is below 0 in contacts that bear a load in this substep and bore none before: `FRESH` or `LANDED`, in place of the
@@ -434,6 +438,18 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         [of(0), if POINTS == 2 { of(1) } else { L::splat(0.0) }]
     }
 
+    /// Notes at the points that press how they do it: in a contact that is `fresh`, or has just landed, or otherwise.
+    #[inline(always)]
+    fn note_borne(&mut self, fresh: L::Mask, lands: L::Mask, now: [L; 2]) {
+        let zero = L::splat(0.0);
+        let borne = L::select(fresh, L::splat(FRESH), zero);
+        let borne = L::select(lands, L::splat(LANDED), borne);
+        for (p, now) in now.into_iter().enumerate().take(POINTS) {
+            let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));
+            self.set_closing_speed(p, closing_speed);
+        }
+    }
+
     /// Solves normal impulses, with the soft bias where the shapes overlap. A gap may close in this substep, but no more. The
     /// approach that closes a gap is stopped in the relaxing pass, after the positions have moved: see
     /// `ImpulseKernel::solve` of `impulse.rs`. In the first substep nothing has `MOVED`.
@@ -473,12 +489,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
         let now = self.apply_normal(&mut vel, wanted, masses);
         let fresh = (before[0] + before[1]).le(zero).and((now[0] + now[1]).gt(zero));
-        let borne = L::select(fresh, L::splat(FRESH), zero);
-        let borne = L::select(self.lands(had_landed, before, now, from), L::splat(LANDED), borne);
-        for (p, now) in now.into_iter().enumerate().take(POINTS) {
-            let closing_speed = L::select(now.gt(zero), borne, self.closing_speed(p));
-            self.set_closing_speed(p, closing_speed);
-        }
+        self.note_borne(fresh, self.lands(had_landed, before, now, from), now);
         let (mut bounces, mut struck) = (false, no_lanes::<L>());
         if let Some(bounce) = bounce {
             let to = self.normal_velocities(&vel);

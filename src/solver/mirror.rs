@@ -133,6 +133,11 @@ impl Mirror {
             self.placement[len..].fill(Row([0.0, 0.0, 1.0, 0.0]));
             self.fill_parts(bodies);
         }
+        self.fill_planes(bodies, planes);
+    }
+
+    /// Fills the shapes of half-spaces, which may be among the slots that stand still.
+    fn fill_planes(&mut self, bodies: &Bodies, planes: &[u32]) {
         let c = &bodies.columns;
         for slot in planes.iter().map(|&slot| slot as usize) {
             let (pos, ext) = ([c.pos_x[slot], c.pos_y[slot]], [c.ext_x[slot], c.ext_y[slot]]);

@@ -224,7 +224,7 @@ pub fn count(min: u64, max: u64) -> RangedU64ValueParser<u32> {
 }
 
 /// Reads the name of an instruction set that this processor has.
-fn isa(text: &str) -> Result<Isa, String> {
+pub fn isa(text: &str) -> Result<Isa, String> {
     let isa: Isa = text.parse().map_err(|error: UnknownIsa| error.to_string())?;
     if isa.is_available() {
         return Ok(isa);

@@ -8,7 +8,7 @@
 mod file;
 mod grid;
 
-use super::args::{available, count, width};
+use super::args::{available, count, isa, width};
 use super::style::Style;
 use super::{Failure, Outcome, bad_input, check_failed, emit, input, note};
 use clap::Args;
@@ -40,6 +40,9 @@ pub struct SweepArgs {
     /// Lane widths: 1, 4, 8 or 16 [default: the widest]
     #[arg(long, value_name = "L,…", value_delimiter = ',', value_parser = width)]
     lanes: Vec<u32>,
+    /// Instruction sets: scalar, sse2, neon, simd128, avx2 or avx512, of those that the processor has [default: the widest]
+    #[arg(long, value_name = "ISA,…", value_delimiter = ',', value_parser = isa, conflicts_with = "lanes")]
+    isa: Vec<Isa>,
     /// Substeps of a step [default: the scene's]
     #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = count(1, 1024))]
     substeps: Vec<u32>,
@@ -87,6 +90,7 @@ pub fn main(args: &SweepArgs) -> Outcome {
         return list(&cells, chosen);
     }
     check_lanes(&args.lanes)?;
+    check_sets(&args.isa)?;
     // Each cell is a process: a wrong GRANULE_ISA would fail in all of them.
     World::new(Settings::default()).map_err(input::refused_set)?;
     let path = args.out.as_deref().unwrap_or(Path::new(""));
@@ -132,6 +136,15 @@ fn check_lanes(lanes: &[u32]) -> Outcome {
                 available()
             )));
         }
+    }
+    Ok(())
+}
+
+/// Refuses `auto` beside other instruction sets, of which it is one.
+fn check_sets(isa: &[Isa]) -> Outcome {
+    if isa.len() > 1 && isa.contains(&Isa::Auto) {
+        let names = isa.iter().map(|isa| isa.name()).collect::<Vec<_>>().join(",");
+        return Err(bad_input(format!("--isa {names}: auto is one of {}", available())));
     }
     Ok(())
 }

@@ -309,3 +309,30 @@ fn merge() {
     refused(path, &["merge", "none.jsonl", "nowhere"], "nowhere: No such file");
     assert_eq!(files(path), ["b.jsonl", "out.jsonl", "records"], "nothing is left aside");
 }
+
+/// `--isa` is an axis as the others: each set that the processor has is a cell, and the record says that it ran. `auto` is one of them, so
+/// that it stands alone; and a set is a lane width, so that `--lanes` is not given beside it.
+#[test]
+fn sets_are_cells() {
+    let dir = temporary();
+    let base = ["sweep", "--scenes", "gas", "--bodies", "20", "--warmup", "0", "--steps", "1"];
+    let sets: Vec<&str> = granule::Isa::available().map(granule::Isa::name).collect();
+    let list = sets.join(",");
+    succeeds(dir.path(), &[&base[..], &["--isa", &list, "--out", "sets.jsonl"]].concat());
+    let records = lines(&dir.path().join("sets.jsonl"));
+    let ran: BTreeSet<&str> = records.iter().map(|record| record["isa"].as_str().expect("a set")).collect();
+    assert_eq!(ran, sets.iter().copied().collect());
+    assert!(records.iter().all(|record| record["isa"] == record["cell"]["isa"]));
+    assert_eq!(
+        records.iter().map(|record| &record["state_hash"]).collect::<Vec<_>>(),
+        vec![&records[0]["state_hash"]; sets.len()]
+    );
+    let with_auto = format!("auto,{}", sets[0]);
+    let refuse = |options: &[&str], expected: &str| {
+        refused(dir.path(), &[&base[..], options, &["--out", "none.jsonl"]].concat(), expected);
+        assert!(!dir.path().join("none.jsonl").exists());
+    };
+    refuse(&["--isa", &with_auto], &format!("--isa {with_auto}: auto is one of {}", sets.join(", ")));
+    refuse(&["--isa", "mmx"], "an instruction set is auto, scalar, portable");
+    refuse(&["--isa", sets[0], "--lanes", "1"], "cannot be used with");
+}

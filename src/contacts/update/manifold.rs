@@ -15,7 +15,7 @@
 use super::{Step, gather};
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
-use crate::formula::point_inv_mass;
+use crate::formula::{parting, parting_by_turns, point_inv_mass};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
 use crate::narrowphase::manifold::{Manifold, OutlineRows, Placement, Point, V};
 use crate::narrowphase::shapes::{FromExtents, FromRows, NO_FEATURE, OutlineSource, Shapes, touch};
@@ -259,7 +259,7 @@ impl Update<'_> {
         let normal = manifold.normal;
         normal.x.store(&mut self.block.normal_x[i..]);
         normal.y.store(&mut self.block.normal_y[i..]);
-        let along_normal = V::new(vel_b[0] - vel_a[0], vel_b[1] - vel_a[1]).dot(normal);
+        let along_normal = parting(&vel_a, &vel_b, [normal.x, normal.y]);
         keep_impulses::<L>(&manifold, self.block, &mut self.friction.tangent_impulse, self.manifold, i);
         let mut turned = zero;
         if kind.is_fixed() {
@@ -337,7 +337,7 @@ impl Update<'_> {
             let gap = L::select(separation.lt(far), separation.max(zero), zero);
             tangent_arms[0] = tangent_arms[0] - L::splat(0.5) * gap * weights.inv_spin[0];
         }
-        let spins = vel_b[2] * arm_b - vel_a[2] * arm_a;
+        let spins = parting_by_turns(vel_a, vel_b, [arm_a, arm_b]);
         let predicted = separation + time_step * (*along_normal + spins);
         let mut near = separation.lt(L::splat(self.step.speculative));
         if self.kind.is_fixed() {

@@ -307,17 +307,8 @@ impl Block {
             let shift_at = [&self.shifts[0][i..], &self.shifts[1][i..]];
             // SAFETY: the rows exist: `set` has checked them, and the padding row is one of them. They are this
             // thread's.
-            let (mut rows, mut moved) = unsafe {
-                (
-                    [
-                        L::gather(vel, at[0]),
-                        L::gather(vel, at[1]),
-                        L::gather(vel, at[2]),
-                        L::gather(vel, at[3]),
-                    ],
-                    [L::gather(shifts, shift_at[0]), L::gather(shifts, shift_at[1])],
-                )
-            };
+            let (mut rows, mut moved) =
+                unsafe { (gather_each::<L, 4>(vel, at), gather_each::<L, 2>(shifts, shift_at)) };
             let shares: [L; 4] = load_each(&self.shares, i);
             let arms: [[L; 2]; 2] = pair!(side => load_each(&self.arms[side], i));
             let [nx, ny]: [L; 2] = load_each(&self.normal, i);
@@ -379,4 +370,20 @@ impl Block {
             row[2] = row[2] + by * turns;
         }
     }
+}
+
+/// The rows at each of several columns of offsets.
+///
+/// # Safety
+///
+/// The rows exist, and no other thread writes them.
+#[allow(unsafe_code)]
+#[inline(always)]
+unsafe fn gather_each<L: Lane, const N: usize>(rows: *const Row, at: [&[RowOffset]; N]) -> [[L; 4]; N] {
+    let mut gathered = [[L::splat(0.0); 4]; N];
+    for (row, at) in gathered.iter_mut().zip(at) {
+        // SAFETY: the caller guarantees that the rows exist and that no other thread writes them.
+        *row = unsafe { L::gather(rows, at) };
+    }
+    gathered
 }

@@ -203,3 +203,13 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
         }
     }
 }
+
+/// The normal impulses, but the old ones where other contacts have made an impact's impulse needless: the impact still has to give back what
+/// it absorbed, if it gives any back.
+#[inline(always)]
+pub(super) fn keep_needless<L: Lane>(bounce: &BounceBlock, new: L, old: L, i: usize) -> L {
+    let zero = L::splat(0.0);
+    let gives = L::load(&bounce.restitution[i..]).gt(zero);
+    let kept = L::load(&bounce.approach[i..]).lt(zero).and(new.le(zero)).and(gives);
+    L::select(kept, old, new)
+}

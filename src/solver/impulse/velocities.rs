@@ -1,5 +1,6 @@
 //! The velocities of two bodies while a contact is solved.
 
+use crate::formula::parting;
 use crate::lane::Lane;
 
 /// The velocity rows of both bodies.
@@ -23,7 +24,7 @@ impl<L: Lane> Velocities<L> {
     /// Returns the speed of B relative to A along a direction.
     #[inline(always)]
     pub(in crate::solver) fn along(&self, x: L, y: L) -> L {
-        (self.b[0] - self.a[0]) * x + (self.b[1] - self.a[1]) * y
+        parting(&self.a, &self.b, [x, y])
     }
 
     /// Returns how far a B without inverse mass has moved in this time: contacts do not change its velocity. (So large

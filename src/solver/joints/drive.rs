@@ -2,7 +2,7 @@
 
 use super::ends::Column;
 use crate::contacts::BLOCK;
-use crate::formula::{limited, soft_bias_lanes, soft_change};
+use crate::formula::{limited, parting_by_turns, soft_bias_lanes, soft_change};
 use crate::lane::Lane;
 use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
@@ -53,7 +53,7 @@ pub(super) struct About<L> {
 impl<L: Lane> Coordinate<L> for Along<L> {
     #[inline(always)]
     fn speed(&self, vel: &Velocities<L>) -> L {
-        vel.along(self.direction[0], self.direction[1]) + (vel.b[2] * self.arms[1] - vel.a[2] * self.arms[0])
+        vel.along(self.direction[0], self.direction[1]) + parting_by_turns(&vel.a, &vel.b, self.arms)
     }
 
     #[inline(always)]
@@ -72,7 +72,7 @@ impl<L: Lane> Coordinate<L> for Along<L> {
 impl<L: Lane> Coordinate<L> for About<L> {
     #[inline(always)]
     fn speed(&self, vel: &Velocities<L>) -> L {
-        vel.b[2] * self.inv_spin[1] - vel.a[2] * self.inv_spin[0]
+        parting_by_turns(&vel.a, &vel.b, self.inv_spin)
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use super::ends::{Column, Geometry, load2, store2};
 use super::sweep::Wrench;
+use crate::formula::parting_by_turns;
 use crate::lane::{Lane, pair};
 use crate::solver::impulse::Velocities;
 use bytemuck::{Pod, Zeroable};
@@ -40,7 +41,7 @@ impl Held {
     /// The speed between the points.
     #[inline(always)]
     pub(super) fn speed<L: Lane>([a, b]: [[L; 2]; 2], vel: &Velocities<L>) -> [L; 2] {
-        pair!(axis => (vel.b[axis] - vel.a[axis]) + (vel.b[2] * b[axis] - vel.a[2] * a[axis]))
+        pair!(axis => (vel.b[axis] - vel.a[axis]) + parting_by_turns(&vel.a, &vel.b, [a[axis], b[axis]]))
     }
 
     /// Tells whether the points meet faster than a threshold.

@@ -235,6 +235,41 @@ pub(super) trait TwoBodies: Pod {
             rows.keep_from_warm_start(b, gained.b, struck);
         }
     }
+    /// The pass `BEGIN`: what the impulses of the last step do is what each substep begins with.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Block::visit`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    unsafe fn begin_step<L: Lane>(
+        &mut self,
+        i: usize,
+        features: u32,
+        rows: &Rows<'_>,
+        constants: &Constants<'_>,
+        inv_mass: [L; 2],
+    ) {
+        let zero = L::splat(0.0);
+        // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
+        unsafe {
+            let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
+            let at = self.ends_mut().begin(i, place.a, place.b);
+            self.begin(i, features, &at);
+            if features & feature::BREAKS != 0 {
+                self.ends_mut().clear_peaks::<L>(i);
+            }
+            if constants.ratio != 1.0 {
+                self.scale(i, features, L::splat(constants.ratio));
+            }
+            let Wrench { force, turn } = self.wrench(i, features);
+            let mut sum: Velocities<L> = gather(rows.accum.as_ptr(), self.ends().rows(i));
+            [sum.a[3], sum.b[3]] = inv_mass;
+            push::<L, false>(&mut sum, force, turn);
+            [sum.a[3], sum.b[3]] = [zero; 2];
+            scatter(rows.accum.as_ptr(), self.ends().rows(i), sum);
+        }
+    }
     /// The sum of the angular impulses on B.
     fn torque<L: Lane>(&self, i: usize) -> L;
     /// Changes impulses and velocities. With `RELAX`, errors stay.
@@ -325,29 +360,14 @@ impl<B: TwoBodies> Block for B {
         rows: &Rows<'_>,
         constants: &Constants<'_>,
     ) {
-        let zero = L::splat(0.0);
         debug_assert!(self.ends().rows(i).iter().all(|at| at[0].row() < rows.vel.len()));
         // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
         unsafe {
             let mut vel: Velocities<L> = gather(rows.vel.as_ptr(), self.ends().rows(i));
             match PASS {
                 BEGIN => {
-                    let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
-                    let at = self.ends_mut().begin(i, place.a, place.b);
-                    self.begin(i, features, &at);
-                    if features & feature::BREAKS != 0 {
-                        self.ends_mut().clear_peaks::<L>(i);
-                    }
-                    if constants.ratio != 1.0 {
-                        self.scale(i, features, L::splat(constants.ratio));
-                    }
-                    let Wrench { force, turn } = self.wrench(i, features);
-                    let mut sum: Velocities<L> = gather(rows.accum.as_ptr(), self.ends().rows(i));
                     // The inverse masses are in the velocity rows.
-                    (sum.a[3], sum.b[3]) = (vel.a[3], vel.b[3]);
-                    push::<L, false>(&mut sum, force, turn);
-                    (sum.a[3], sum.b[3]) = (zero, zero);
-                    scatter(rows.accum.as_ptr(), self.ends().rows(i), sum);
+                    self.begin_step(i, features, rows, constants, [vel.a[3], vel.b[3]]);
                     return;
                 }
                 SOLVE => {

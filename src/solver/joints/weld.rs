@@ -40,6 +40,7 @@ use super::drive::{Give, Motor, Soft, feature, inverse, scale_column};
 use super::ends::{Column, Ends, Geometry, cross, load2};
 use super::point::Held;
 use super::sweep::{Blow, Constants, TwoBodies, Wrench};
+use crate::formula::parting_by_turns;
 use crate::geometry::trig::wrap;
 use crate::lane::{Lane, pair};
 use crate::solver::impulse::{Velocities, push};
@@ -146,7 +147,7 @@ impl WeldBlock {
         let Masses { inv_masses, parts, turns: [a, b], per_turning, mixed, .. } = *masses;
         let [spin_a, spin_b]: [L; 2] = load2(&self.ends.inv_spin, i);
         let speed = Held::speed([a, b], vel);
-        let turning = vel.b[2] * spin_b - vel.a[2] * spin_a;
+        let turning = parting_by_turns(&vel.a, &vel.b, [spin_a, spin_b]);
         let springs = features & feature::GIVES != 0;
         if RELAX && !springs {
             let angle = turning * per_turning;

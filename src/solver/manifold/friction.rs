@@ -2,7 +2,7 @@
 
 use super::{ManifoldKernel, push};
 use crate::contacts::RoughBlock;
-use crate::formula::{SOUND, coulomb_once_sliding};
+use crate::formula::{SOUND, coulomb_once_sliding, parting_by_turns};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
 use crate::solver::pass::{Pass, SweepPass};
@@ -42,7 +42,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     #[inline(always)]
     pub(super) fn sliding(&self, vel: &Velocities<L>, rough: Option<&RoughBlock>) -> L {
         let ([normal_x, normal_y], arms) = (self.normal(), self.tangent_arms());
-        let sliding = vel.along(-normal_y, normal_x) + (vel.b[2] * arms[1] - vel.a[2] * arms[0]);
+        let sliding = vel.along(-normal_y, normal_x) + parting_by_turns(&vel.a, &vel.b, arms);
         match rough {
             Some(rough) => sliding + L::load(&rough.tangent_speed[self.i..]),
             None => sliding,
@@ -199,7 +199,7 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let weight = vel.a[3] * (inv_spin[0] * inv_spin[0]) + vel.b[3] * (inv_spin[1] * inv_spin[1]);
         let turns = weight.gt(zero);
         let mass = L::select(turns, L::splat(0.5) / weight, zero);
-        let rolling = vel.b[2] * inv_spin[1] - vel.a[2] * inv_spin[0];
+        let rolling = parting_by_turns(&vel.a, &vel.b, inv_spin);
         let old = L::load(&rough.rolling_impulse[i..]);
         let new = (old - mass * rolling).min(most).max(-most);
         new.store(&mut rough.rolling_impulse[i..]);

@@ -27,10 +27,7 @@ impl Mirror {
         // One more than are used: it shows that there are too many.
         let limit = bounds.allowance.per_step + 1;
         let margins = &Margins::new(settings);
-        let slots = left.get_mut().expect("no worker panicked");
-        slots.clear();
-        slots.reserve(limit);
-        let left: &Mutex<Vec<u32>> = left;
+        let left = emptied(left, limit);
         let bad = Mutex::new(Vec::new());
         let any_force = std::mem::take(&mut bodies.any_force);
         let midpoint = (bodies.particle_count > 0).then(|| midpoint(settings));
@@ -71,12 +68,10 @@ impl Mirror {
             };
             let level = self.level.for_few(range.len());
             with_lanes!(level, L => finish::<L>(&chunk, rows, columns, turns));
-            if any_force {
-                for force in &forces {
-                    #[allow(unsafe_code)]
-                    // SAFETY: `Crew::chunks` gives each slot to one task.
-                    unsafe { force.range(range.clone()) }.fill(0.0);
-                }
+            for force in forces.iter().filter(|_| any_force) {
+                #[allow(unsafe_code)]
+                // SAFETY: `Crew::chunks` gives each slot to one task.
+                unsafe { force.range(range.clone()) }.fill(0.0);
             }
         });
         left.lock().expect("no worker panicked").sort_unstable();
@@ -84,6 +79,14 @@ impl Mirror {
         bad.sort_unstable();
         bad
     }
+}
+
+/// The list without its slots, with room for so many.
+fn emptied(list: &mut Mutex<Vec<u32>>, room: usize) -> &Mutex<Vec<u32>> {
+    let slots = list.get_mut().expect("no worker panicked");
+    slots.clear();
+    slots.reserve(room);
+    list
 }
 
 /// The inputs of copying back a range of slots, besides the rows.
@@ -125,6 +128,18 @@ fn finish_range<L: Lane>(
     for_lanes!(chunk.range.len(), L, finish_lanes(chunk, rows, &mut columns, turns; i));
 }
 
+/// Where positions and velocities are numbers, and no larger than the engine takes them.
+#[inline(always)]
+fn in_range<L: Lane>([x, y, angle]: [L; 3], [vel_x, vel_y, omega]: [L; 3]) -> L::Mask {
+    let (furthest, fastest) = (L::splat(MAX_COORDINATE), L::splat(RUNAWAY_SPEED));
+    (x.abs().le(furthest))
+        .and(y.abs().le(furthest))
+        .and(vel_x.abs().le(fastest))
+        .and(vel_y.abs().le(fastest))
+        .and(omega.abs().le(fastest))
+        .and(angle.abs().le(L::splat(f32::MAX)))
+}
+
 #[inline(always)]
 fn finish_lanes<L: Lane>(
     chunk: &Chunk<'_>,
@@ -150,13 +165,7 @@ fn finish_lanes<L: Lane>(
     // Only what was gained, so that a free body keeps its spin to the last bit.
     let omega = old_omega + (spin - old_omega * radius) / divisor;
 
-    let (furthest, fastest) = (L::splat(MAX_COORDINATE), L::splat(RUNAWAY_SPEED));
-    let good = (x.abs().le(furthest))
-        .and(y.abs().le(furthest))
-        .and(vel_x.abs().le(fastest))
-        .and(vel_y.abs().le(fastest))
-        .and(omega.abs().le(fastest))
-        .and(angle.abs().le(L::splat(f32::MAX)));
+    let good = in_range([x, y, angle], [vel_x, vel_y, omega]);
     let (mut end_x, mut end_y) = (vel_x, vel_y);
     if let Some(midpoint) = &chunk.midpoint {
         let (follows, scale) = (L::load(&columns[6][i..]), L::load(&chunk.scale[slot..]));

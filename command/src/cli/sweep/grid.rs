@@ -1,6 +1,7 @@
 //! The cells of a sweep, and the order in which they are run.
 
 use super::SweepArgs;
+use granule::Isa;
 use granule::scene::BUILTIN;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,6 +16,8 @@ pub struct Cell {
     pub threads: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isa: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub substeps: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,6 +35,7 @@ pub struct Grid {
     bodies: Vec<Option<u32>>,
     threads: Vec<Option<u32>>,
     lanes: Vec<Option<u32>>,
+    isas: Vec<Option<String>>,
     substeps: Vec<Option<u32>>,
     repeats: u32,
     /// The values that all cells have in common.
@@ -42,16 +46,18 @@ impl Grid {
     pub fn of(args: &SweepArgs) -> Grid {
         Grid {
             scenes: once_each(args.scenes.iter().cloned()),
-            bodies: axis(&args.bodies),
-            threads: axis(&args.threads),
-            lanes: axis(&args.lanes),
-            substeps: axis(&args.substeps),
+            bodies: axis(args.bodies.iter().copied()),
+            threads: axis(args.threads.iter().copied()),
+            lanes: axis(args.lanes.iter().copied()),
+            isas: axis(args.isa.iter().map(|isa| isa.name().to_owned())),
+            substeps: axis(args.substeps.iter().copied()),
             repeats: args.repeats,
             common: Cell {
                 scene: String::new(),
                 bodies: None,
                 threads: None,
                 lanes: None,
+                isa: None,
                 substeps: None,
                 warmup: args.warmup,
                 steps: args.steps,
@@ -67,13 +73,14 @@ impl Grid {
         for scene in &self.scenes {
             for &bodies in &self.bodies {
                 for &threads in &self.threads {
-                    for &lanes in &self.lanes {
+                    for (lanes, isa) in self.instruction_sets() {
                         for &substeps in &self.substeps {
                             cells.extend((0..self.repeats).map(|repeat| Cell {
                                 scene: scene.clone(),
                                 bodies,
                                 threads,
                                 lanes,
+                                isa: isa.cloned(),
                                 substeps,
                                 repeat,
                                 ..self.common
@@ -85,11 +92,17 @@ impl Grid {
         }
         cells
     }
+
+    /// The lane widths, or the instruction sets: an option each, of which one at most is given.
+    fn instruction_sets(&self) -> impl Iterator<Item = (Option<u32>, Option<&String>)> {
+        self.lanes.iter().flat_map(|&lanes| self.isas.iter().map(move |isa| (lanes, isa.as_ref())))
+    }
 }
 
 /// The values of an option. Without any there is one value, which leaves the choice to the run.
-fn axis(values: &[u32]) -> Vec<Option<u32>> {
-    if values.is_empty() { vec![None] } else { once_each(values.iter().copied().map(Some)) }
+fn axis<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<Option<T>> {
+    let values = once_each(values.map(Some));
+    if values.is_empty() { vec![None] } else { values }
 }
 
 fn once_each<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
@@ -119,6 +132,7 @@ impl Cell {
         ];
         let given = |(name, value): (&str, Option<u32>)| value.map(|value| format!("--{name}={value}"));
         arguments.extend(options.into_iter().filter_map(given));
+        arguments.extend(self.isa.iter().map(|isa| format!("--isa={isa}")));
         arguments.extend(["--".to_owned(), self.scene.clone()]);
         arguments
     }
@@ -133,7 +147,8 @@ impl Cell {
         let steps = self.steps.unwrap_or(default(|builtin| builtin.steps, 600));
         // Measured: one lane takes three times as long as eight, two threads take half the time of one, and a process
         // starts in a few ms, which is a step of a few thousand bodies.
-        let slowdown = if self.lanes == Some(1) { 3.0 } else { 1.0 };
+        let is_scalar = self.lanes == Some(1) || self.isa.as_deref() == Some(Isa::Scalar.name());
+        let slowdown = if is_scalar { 3.0 } else { 1.0 };
         let processors = super::input::processors() as u32;
         let threads = self.threads.unwrap_or(processors).min(processors).max(1);
         let substeps = f64::from(self.substeps.unwrap_or(4)) / 4.0;
@@ -156,6 +171,9 @@ impl fmt::Display for Cell {
             if let Some(value) = value {
                 write!(f, ", {name} {value}")?;
             }
+        }
+        if let Some(isa) = &self.isa {
+            write!(f, ", {isa}")?;
         }
         write!(f, ", repeat {}", self.repeat)
     }
