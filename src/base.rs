@@ -5,6 +5,7 @@ pub(crate) mod codec;
 pub(crate) mod colours;
 mod ensure;
 pub(crate) mod interner;
+pub(crate) mod lists;
 pub(crate) mod prefetch;
 pub(crate) mod ranges;
 pub(crate) mod room;

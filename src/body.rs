@@ -523,6 +523,11 @@ impl Bodies {
         self.materials.list()
     }
 
+    /// The number of handle indices that were ever used.
+    pub(crate) fn name_count(&self) -> usize {
+        self.slot.len()
+    }
+
     /// The number of places in the table of materials, and how many are in use.
     pub(crate) fn material_counts(&self) -> [usize; 2] {
         self.materials.counts()

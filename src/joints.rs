@@ -2,6 +2,5 @@
 //! in `solver/joints.rs`.
 
 pub(crate) mod desc;
-mod lists;
 mod stored;
 pub(crate) mod table;

@@ -120,10 +120,6 @@ impl<T> Table<T> {
         self.entries.get_mut(index as usize)?.value.as_mut()
     }
 
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.entries.iter_mut().filter_map(|entry| entry.value.as_mut())
-    }
-
     /// Checks that the counts and the list of free indices are right.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let live = self.iter().count();

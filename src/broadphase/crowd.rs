@@ -3,7 +3,9 @@
 //! 10,000 circles at one point are 50 million pairs: to list and solve them took 4.4 GB and 31 s a step. No such heap
 //! can be resolved in a step. It has to come apart first, and for that each body needs some partners, not all. So the
 //! sweep gives a body at most [`MOST_PARTNERS`] partners in its own band (the nearest along the band), as many in the
-//! next band, and as many large ones (the nearest). A pair counts against one of its two bodies:
+//! next band, and as many large ones (the nearest). Near ones, within the body's own reach, and far ones, which have to come to it, count
+//! apart. (When they counted together, 160 circles that something fast had given a wide reach took the place of the floor.) A pair counts
+//! against one of its two bodies:
 //!
 //! - the smaller one, if it is less than half as large: a boulder may touch thousands of pebbles. (When the boulder's
 //!   first partners counted against it, pebbles took the place of another boulder, and of the floor.)
@@ -32,8 +34,8 @@ const SCATTER: f32 = 0.01;
 /// The partners that count against bodies of a tile other than the one for which the sweep looks at the moment.
 #[derive(Default)]
 pub(super) struct Crowd {
-    /// The number of such partners by slot, from the tile's first slot on; empty until a body has many neighbours.
-    charged: Vec<u8>,
+    /// The number of such partners by slot, near ones and far ones, from the tile's first slot on; empty until a body has many neighbours.
+    charged: Vec<[u8; 2]>,
     /// The slots of bodies that overlap more bodies than they were given.
     pub cut: Vec<u32>,
 }
@@ -44,15 +46,17 @@ impl Crowd {
         self.cut.clear();
     }
 
-    /// Returns whether body `i` also takes `j` as a partner, and counts it. `partners` is how many partners count
-    /// against `i` so far, `separation` is that of the pair, and `first` is the slot that `charged` begins with.
+    /// Returns whether body `i` also takes `j` as a partner, and counts it. `partners` is how many partners, near ones and far ones, count
+    /// against `i` so far, `separation` is that of the pair, and `first` is the slot that `charged` begins with. `reach` tells how far
+    /// around a body its near partners are.
     #[cold]
     pub(super) fn admits(
         &mut self,
         bodies: &Bodies,
         first: usize,
-        (i, partners): (usize, &mut usize),
+        (i, partners): (usize, &mut [usize; 2]),
         (j, separation): (usize, f32),
+        reach: &[f32],
     ) -> bool {
         let fixed = |slot: usize| bodies.columns.inv_mass[slot] == 0.0;
         let smaller = |slot: usize, other: usize| is_much_smaller(bodies, slot, other);
@@ -75,22 +79,37 @@ impl Crowd {
                 }
             }
         };
+        let is_far = usize::from(separation > reach[against]);
         let room = if against == i {
-            *partners += usize::from(*partners < MOST_PARTNERS + 1);
-            *partners <= MOST_PARTNERS
+            let count = &mut partners[is_far];
+            *count += usize::from(*count <= MOST_PARTNERS);
+            partners[..=is_far].iter().sum::<usize>() <= MOST_PARTNERS
         } else {
             let place = against - first;
             if self.charged.len() <= place {
-                self.charged.resize(place + 1, 0);
+                self.charged.resize(place + 1, [0; 2]);
             }
             let charged = &mut self.charged[place];
-            *charged += u8::from(usize::from(*charged) <= MOST_PARTNERS);
-            usize::from(*charged) <= MOST_PARTNERS
+            charged[is_far] += u8::from(usize::from(charged[is_far]) <= MOST_PARTNERS);
+            charged[..=is_far].iter().map(|&count| usize::from(count)).sum::<usize>() <= MOST_PARTNERS
         };
         if !room {
             self.note(i, separation);
         }
         room
+    }
+
+    /// Returns whether body `j` need not be tested as a partner of `i`, which has as many near ones as it may have: it would count against
+    /// `i`, and does not overlap it, or it is noted already that something does. (10,000 bodies at 10 km/s over a floor, each with all others
+    /// within its reach: the two dearest steps took 3.2 and 4.9 s, and 1.0 and 1.6 s with this.)
+    pub(super) fn refuses(&self, bodies: &Bodies, i: usize, j: usize) -> bool {
+        let c = &bodies.columns;
+        if c.inv_mass[i] == 0.0 || is_much_smaller(bodies, j, i) {
+            return false;
+        }
+        let apart = (c.pos_x[i] - c.pos_x[j]).abs() > c.ext_x[i] + c.ext_x[j]
+            || (c.pos_y[i] - c.pos_y[j]).abs() > c.ext_y[i] + c.ext_y[j];
+        apart || self.cut.last() == Some(&(i as u32))
     }
 
     /// Notes that a body was not given a partner with this separation. Only partners that overlap count: as many may be

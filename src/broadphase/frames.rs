@@ -22,6 +22,10 @@ const STRIDE: usize = 4;
 const PER_CELL: usize = 8;
 /// Frames are on if they explain this much of the mean speed.
 const EXPLAINED: f32 = 0.5;
+/// A body that is so many times as fast as the mean says nothing about its surroundings.
+const RARE: f32 = 16.0;
+/// Neighbouring frames that part by more than so many mean half extents in a step are of no use.
+const MOST_SPREAD: f32 = 8.0;
 
 #[derive(Clone, Copy, Default)]
 struct Cell {
@@ -45,7 +49,7 @@ pub(crate) struct Frames {
     /// Root mean square of all bodies' speeds, for when frames are off.
     rms: f32,
     /// Mean of the bodies' smaller half extents, and `spread`: the root mean square of their cells' spreads.
-    half: f32,
+    pub half: f32,
     spread: f32,
     origin: Vec2,
     per_size: f32,
@@ -109,7 +113,7 @@ impl Frames {
 
     /// Chooses the frames of a new pair list. `extent` is where most bodies are, as (lower, upper); bodies outside
     /// count to the cells at the edge. Frames are off if the mean speed is below `threshold`.
-    pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32) {
+    pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32, time_step: f32) {
         self.enabled = false;
         (self.fastest, self.spread) = (0.0, 0.0);
         self.lay_out(bodies.len, extent);
@@ -119,17 +123,22 @@ impl Frames {
             let behind = behind.start.next_multiple_of(STRIDE)..behind.end;
             before.step_by(STRIDE).chain(behind.step_by(STRIDE))
         };
+        let moves = |slot: usize| c.kind[slot].motion() == Motion::Dynamic;
+        let (mut halves, mut speeds, mut all) = (0.0, 0.0, 0u32);
+        for slot in sampled() {
+            halves += if moves(slot) { c.ext_x[slot].min(c.ext_y[slot]) } else { 0.0 };
+            speeds += if moves(slot) { bodies.velocity(slot).length() } else { 0.0 };
+            all += u32::from(moves(slot));
+        }
+        let per_body = 1.0 / all.max(1) as f32;
+        let most = RARE * (speeds * per_body);
         let moving = || {
             sampled()
-                .filter(|&slot| c.kind[slot].motion() == Motion::Dynamic)
+                .filter(|&slot| moves(slot))
                 .map(|slot| (bodies.position(slot), bodies.velocity(slot)))
+                .filter(|(_, velocity)| velocity.length_squared() <= most * most)
         };
         let (mut speed, mut squares, mut count) = (0.0, 0.0, 0u32);
-        let mut halves = 0.0;
-        for slot in sampled() {
-            let moves = c.kind[slot].motion() == Motion::Dynamic;
-            halves += if moves { c.ext_x[slot].min(c.ext_y[slot]) } else { 0.0 };
-        }
         for (position, velocity) in moving() {
             let index = self.index(position);
             let cell = &mut self.cells[index];
@@ -141,7 +150,7 @@ impl Frames {
         }
         let per_count = 1.0 / count.max(1) as f32;
         self.rms = (squares * per_count).sqrt();
-        self.half = halves * per_count;
+        self.half = halves * per_body;
         if speed * per_count < threshold {
             return;
         }
@@ -159,9 +168,9 @@ impl Frames {
         if rest > (1.0 - EXPLAINED) * speed {
             return;
         }
-        self.enabled = true;
         self.fill_gaps();
-        self.measure_spread();
+        let largest = self.measure_spread();
+        self.enabled = time_step * largest <= MOST_SPREAD * self.half;
     }
 
     fn lay_out(&mut self, bodies: usize, (lower, upper): (Vec2, Vec2)) {
@@ -248,8 +257,9 @@ impl Frames {
         (self.half / self.spread).max(shortest)
     }
 
-    fn measure_spread(&mut self) {
-        let (mut squares, mut count) = (0.0, 0);
+    /// Finds the spread and the root mean square speed of each cell. Returns the largest spread.
+    fn measure_spread(&mut self) -> f32 {
+        let (mut squares, mut count, mut largest) = (0.0, 0, 0.0_f32);
         let mean_square = |cell: &Cell| cell.rms / cell.count.max(1) as f32;
         self.rms_of_cells.clear();
         self.rms_of_cells.extend(self.cells.iter().map(|cell| mean_square(cell).sqrt()));
@@ -263,9 +273,11 @@ impl Frames {
                 .map(|neighbour| 0.5 * (self.cells[neighbour].velocity - velocity).length())
                 .fold(0.0, f32::max);
             self.cells[index].spread = spread;
+            largest = largest.max(spread);
             squares += spread * spread * self.cells[index].count as f32;
             count += self.cells[index].count;
         }
         self.spread = (squares / count.max(1) as f32).sqrt();
+        largest
     }
 }

@@ -102,8 +102,8 @@ struct Finder<'a> {
     overflow: &'a mut Vec<Pair>,
     crowd: &'a mut Crowd,
     hits: &'a mut Hits,
-    /// How many partners count against the present body, in the present run.
-    partners: usize,
+    /// How many partners count against the present body, in the present run: near ones, and far ones.
+    partners: [usize; 2],
     /// The size of the smallest body of the run, 0 if one of them is fixed. It is found only when a body has too many
     /// partners.
     smallest: Option<f32>,
@@ -128,7 +128,7 @@ impl Finder<'_> {
             return tests;
         }
         self.look_at_hits();
-        (self.partners, self.smallest) = (0, *smallest);
+        (self.partners, self.smallest) = ([0; 2], *smallest);
         let tests = probe.scan(from..run.end, |j| self.take(i, j, run));
         *smallest = self.smallest;
         tests
@@ -155,16 +155,21 @@ impl Finder<'_> {
     /// Takes body `j` of a run as a partner of `i`. Returns false if no later body of the run can be one.
     #[inline(always)]
     fn take(&mut self, i: usize, j: usize, run: &Range<usize>) -> bool {
+        if self.partners[0] > MOST_PARTNERS && self.crowd.refuses(self.bodies, i, j) {
+            return !self.is_full(i, run);
+        }
         let known = self.pairs.len();
         self.broadphase.accept(self.bodies, i, j, |pair| self.pairs.push(pair));
         let separation = self.pairs[known..].iter().map(|pair| pair.separation).reduce(f32::min);
-        let admits =
-            |separation| self.crowd.admits(self.bodies, self.first, (i, &mut self.partners), (j, separation));
+        let reach = &self.broadphase.bounds.growth;
+        let admits = |separation| {
+            self.crowd.admits(self.bodies, self.first, (i, &mut self.partners), (j, separation), reach)
+        };
         if separation.is_none_or(admits) {
             return true;
         }
         self.pairs.truncate(known);
-        self.partners <= MOST_PARTNERS || !self.is_full(i, run)
+        self.partners[0] <= MOST_PARTNERS || !self.is_full(i, run)
     }
 
     /// Returns whether each body of the run would count against `i`: none is fixed, and none is less than half as large
@@ -273,7 +278,7 @@ impl Broadphase {
             overflow,
             crowd,
             hits,
-            partners: 0,
+            partners: [0; 2],
             smallest: None,
         };
         let mut smallest = [None; 2];
@@ -457,7 +462,7 @@ impl Broadphase {
                 self.accept(bodies, a.min(plane), a.max(plane), |pair| large.push(pair));
             }
             *tests += 1 + self.planes().len() as u64;
-            let mut partners = 0;
+            let mut partners = [0; 2];
             let mut meet = |b: usize| {
                 *tests += 1;
                 // Two bodies that can be moved find each other: one of the two finds is enough.
@@ -470,8 +475,10 @@ impl Broadphase {
                     return true;
                 }
                 let separation = large[known..].last().map(|pair| pair.separation);
-                let mut admits =
-                    |separation| crowd.admits(bodies, self.bands.banded, (a, &mut partners), (b, separation));
+                let reach = &self.bounds.growth;
+                let mut admits = |separation| {
+                    crowd.admits(bodies, self.bands.banded, (a, &mut partners), (b, separation), reach)
+                };
                 if separation.is_some_and(|separation| !admits(separation)) {
                     large.truncate(known);
                 }

@@ -1,8 +1,8 @@
 //! The joints of a world: descriptions, where the solver has them, and which joints a body has.
 
 use super::desc::{JointDesc, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle};
-use super::lists::Lists;
 use crate::base::ensure;
+use crate::base::lists::Lists;
 use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyHandle};
 use crate::error::Error;

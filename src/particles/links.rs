@@ -5,7 +5,9 @@
 //! This module keeps links in the form that hosts gave. The solver makes its own blocks from them when links or bodies
 //! are added or removed.
 
+use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::base::ensure;
+use crate::base::lists::Lists;
 use crate::base::table::{Name, Table};
 use crate::body::{Bodies, BodyHandle};
 use crate::error::{Error, check_range, check_vec};
@@ -103,19 +105,6 @@ impl<B> LinkDesc<B> {
     }
 }
 
-impl LinkDesc {
-    /// The body at the other end.
-    pub(crate) fn other(&self, body: BodyHandle) -> Option<BodyHandle> {
-        if self.a == body {
-            Some(self.b)
-        } else if self.b == body {
-            Some(self.a)
-        } else {
-            None
-        }
-    }
-}
-
 impl<B: PartialEq> LinkDesc<B> {
     /// Checks the fields of the link.
     ///
@@ -187,13 +176,36 @@ pub(crate) struct Links {
     table: Table<LinkDesc>,
     /// True if the body ever had a link, by its handle index.
     linked: Vec<bool>,
+    /// The ends of links, by the index of the body's handle: end A of link `i` is `2 i`, end B is `2 i + 1`. It follows from the table.
+    of_bodies: Lists,
     /// True if links were added or removed, or linked bodies changed, since the solver's blocks were made.
     pub(crate) changed: bool,
     /// The links that broke in the last step.
     pub(crate) broken: Vec<LinkHandle>,
 }
 
-crate::base::codec::stored!(Links { table, linked, changed, broken });
+impl Stored for Links {
+    fn write(&self, to: &mut Writer<'_>) {
+        let Links { table, linked, of_bodies: _, changed, broken } = self;
+        table.write(to);
+        linked.write(to);
+        changed.write(to);
+        broken.write(to);
+    }
+
+    /// The lists of the bodies' links are made once the bodies are known: see [`Links::list_ends`].
+    fn read(&mut self, from: &mut Reader<'_>) -> Read {
+        let Links { table, linked, of_bodies: _, changed, broken } = self;
+        table.read(from)?;
+        linked.read(from)?;
+        changed.read(from)?;
+        broken.read(from)
+    }
+
+    fn blank() -> Links {
+        Links::default()
+    }
+}
 
 /// The largest number of links. Links are counted in 32 bits.
 pub(crate) const MAX_LINKS: usize = 1 << 28;
@@ -217,7 +229,51 @@ impl Links {
             self.linked[index] = true;
         }
         self.changed = true;
-        LinkHandle::of(self.table.insert(link))
+        let name = self.table.insert(link);
+        self.list(name.index, &link);
+        LinkHandle::of(name)
+    }
+
+    fn list(&mut self, index: u32, link: &LinkDesc) {
+        for (end, body) in (2 * index..).zip([link.a, link.b]) {
+            self.of_bodies.push_last(body.index, end);
+        }
+    }
+
+    /// Lists the ends of all links that were read by body. `names` is the number of the bodies' handle indices.
+    pub(crate) fn list_ends(&mut self, names: usize) -> Read {
+        self.of_bodies.clear();
+        for index in 0..self.table.capacity() as u32 {
+            let Some(link) = self.table.at(index).map(|(_, link)| *link) else { continue };
+            let known = [link.a, link.b].iter().all(|body| (body.index as usize) < names);
+            require!(known, "link {index} names {:?} and {:?}", link.a, link.b);
+            self.list(index, &link);
+        }
+        Ok(())
+    }
+
+    /// Takes a link out of the table and out of the lists of its bodies.
+    fn take(&mut self, index: u32) -> Option<LinkHandle> {
+        let link = self.table.at(index).map(|(_, link)| *link)?;
+        for (end, body) in (2 * index..).zip([link.a, link.b]) {
+            self.of_bodies.remove(body.index, end);
+        }
+        self.table.remove_at(index).map(LinkHandle::of)
+    }
+
+    /// The links of a body, and at which end of each it is: 0 is A.
+    fn of_body(&self, body: BodyHandle) -> impl Iterator<Item = (u32, usize)> + '_ {
+        let ends = self.of_bodies.of(body.index).map(|end| (end / 2, end as usize % 2));
+        // Those of a body that had the index before are dropped before the next step.
+        ends.filter(move |&(index, end)| {
+            self.table.at(index).is_some_and(|(_, link)| [link.a, link.b][end] == body)
+        })
+    }
+
+    /// The bodies to which a body is linked.
+    pub(crate) fn partners(&self, body: BodyHandle) -> impl Iterator<Item = BodyHandle> + '_ {
+        self.of_body(body)
+            .filter_map(|(index, end)| self.table.at(index).map(|(_, link)| [link.b, link.a][end]))
     }
 
     pub(crate) fn get(&self, handle: LinkHandle) -> Result<&LinkDesc, Error> {
@@ -227,14 +283,15 @@ impl Links {
 
     pub(crate) fn remove(&mut self, handle: LinkHandle) -> Result<(), Error> {
         self.get(handle)?;
-        self.table.remove_at(handle.index);
+        self.take(handle.index);
         self.changed = true;
         Ok(())
     }
 
     /// Removes a link that the solver has found broken. The link's lane in the solver is dead already.
     pub(crate) fn break_link(&mut self, index: u32) {
-        self.broken.extend(self.table.remove_at(index).map(LinkHandle::of));
+        let broken = self.take(index);
+        self.broken.extend(broken);
     }
 
     /// Returns true if the body at an index of a handle ever had a link. Only of such a body do links hear that it is removed or changed.
@@ -259,14 +316,15 @@ impl Links {
         if !self.is_linked(body.index) {
             return Ok(());
         }
-        for (_, link) in self.table.iter() {
-            for (_, anchor) in
-                [(link.a, link.anchor_a), (link.b, link.anchor_b)].iter().filter(|end| end.0 == body)
-            {
-                check_vec("anchor", *anchor - by, LinkDesc::<BodyHandle>::MAX_LENGTH)?;
-            }
-        }
-        Ok(())
+        self.of_body(body).filter_map(|(index, end)| Some((self.table.at(index)?.1, end))).try_for_each(
+            |(link, end)| {
+                check_vec(
+                    "anchor",
+                    [link.anchor_a, link.anchor_b][end] - by,
+                    LinkDesc::<BodyHandle>::MAX_LENGTH,
+                )
+            },
+        )
     }
 
     /// Notes that a body's centre has moved by `by` in its own axes and that its mass has changed. Its links still hold
@@ -276,13 +334,11 @@ impl Links {
             return;
         }
         self.changed = true;
-        for link in self.table.values_mut() {
-            if link.a == body {
-                link.anchor_a -= by;
-            }
-            if link.b == body {
-                link.anchor_b -= by;
-            }
+        for end in self.of_bodies.of(body.index) {
+            let Some(link) = self.table.value_mut(end / 2) else { continue };
+            let (own, anchor) =
+                if end % 2 == 0 { (link.a, &mut link.anchor_a) } else { (link.b, &mut link.anchor_b) };
+            *anchor -= if own == body { by } else { Vec2::ZERO };
         }
     }
 
@@ -310,7 +366,7 @@ impl Links {
         for index in 0..self.table.capacity() as u32 {
             let lives = |handle| bodies.slot_of(handle).is_ok();
             if self.table.at(index).is_some_and(|(_, link)| !lives(link.a) || !lives(link.b)) {
-                self.table.remove_at(index);
+                self.take(index);
                 self.changed = true;
             }
         }
@@ -330,6 +386,10 @@ impl Links {
             }
             ensure!(link.a != link.b, "{handle:?} links a body with itself");
         }
+        let body_of =
+            |end: u32| self.table.at(end / 2).map(|(_, link)| [link.a, link.b][end as usize % 2].index);
+        let listed = self.of_bodies.validate(body_of)?;
+        ensure!(listed == 2 * self.len(), "{listed} ends of {} links are listed", self.len());
         let there = self.broken.iter().find(|&&handle| self.get(handle).is_ok());
         ensure!(there.is_none(), "{there:?} broke and is there");
         Ok(())

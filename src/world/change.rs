@@ -181,7 +181,7 @@ impl World {
             let desc = joint.desc;
             self.wake_joint(&desc);
         }
-        let partners: Vec<BodyHandle> = self.links.iter().filter_map(|(_, link)| link.other(body)).collect();
+        let partners: Vec<BodyHandle> = self.links.partners(body).collect();
         self.wake_bodies(partners);
     }
 

@@ -210,6 +210,7 @@ impl World {
         self.bodies.validate(!self.unchecked)?;
         from.mark()?;
         self.links.read(from)?;
+        self.links.list_ends(self.bodies.name_count())?;
         self.hulls.read(from)?;
         self.joints.read(from)?;
         self.links.validate(&self.bodies)?;

@@ -17,7 +17,7 @@ const ALONE: Neighbours = Neighbours { last: NONE, next: NONE };
 
 /// Lists of numbers, one list for each owner. A number is in one list at most. Owners are numbers, too.
 #[derive(Default)]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     owners: Vec<Neighbours>,
     members: Vec<Neighbours>,
 }
@@ -31,15 +31,21 @@ fn grow(links: &mut Vec<Neighbours>, index: u32) {
 }
 
 impl Lists {
+    /// Empties all lists.
+    pub(crate) fn clear(&mut self) {
+        self.owners.clear();
+        self.members.clear();
+    }
+
     /// Puts a member, which is in no list, before the others of an owner.
-    pub(super) fn push_first(&mut self, owner: u32, member: u32) {
+    pub(crate) fn push_first(&mut self, owner: u32, member: u32) {
         grow(&mut self.owners, owner);
         let first = self.owners[owner as usize].next;
         self.put_between(owner, member, NONE, first);
     }
 
     /// Puts a member, which is in no list, behind the others of an owner.
-    pub(super) fn push_last(&mut self, owner: u32, member: u32) {
+    pub(crate) fn push_last(&mut self, owner: u32, member: u32) {
         grow(&mut self.owners, owner);
         let last = self.owners[owner as usize].last;
         self.put_between(owner, member, last, NONE);
@@ -53,7 +59,7 @@ impl Lists {
     }
 
     /// Takes a member out of the list of its owner.
-    pub(super) fn remove(&mut self, owner: u32, member: u32) {
+    pub(crate) fn remove(&mut self, owner: u32, member: u32) {
         let Neighbours { last, next } = std::mem::replace(&mut self.members[member as usize], ALONE);
         self.beside(owner, last).next = next;
         self.beside(owner, next).last = last;
@@ -65,7 +71,7 @@ impl Lists {
     }
 
     /// The members of an owner.
-    pub(super) fn of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn of(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
         let real = |member: u32| (member != NONE).then_some(member);
         let first = self.owners.get(owner as usize).and_then(|links| real(links.next));
         std::iter::successors(first, move |&member| {
@@ -75,7 +81,7 @@ impl Lists {
 
     /// Checks that all links fit each other and that `owner_of` names the owner of each member. Returns the number of members. The error
     /// describes the first fault.
-    pub(super) fn validate(&self, owner_of: impl Fn(u32) -> Option<u32>) -> Result<usize, String> {
+    pub(crate) fn validate(&self, owner_of: impl Fn(u32) -> Option<u32>) -> Result<usize, String> {
         let mut count = 0;
         for (owner, &Neighbours { last, .. }) in self.owners.iter().enumerate() {
             let mut before = NONE;
