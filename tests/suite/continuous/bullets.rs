@@ -140,7 +140,8 @@ fn bullets_strike_stacks() {
             world.validate().unwrap();
             for &bullet in &bullets {
                 let now = state(&world, bullet);
-                assert!(now.position.x < 12.0, "{now:?}");
+                // Some are thrown up, and fly over the wall.
+                assert!(now.position.x < 12.0 || now.position.y > 39.0, "{now:?}");
                 assert!(now.velocity.length() < 410.0, "{now:?}");
             }
         }

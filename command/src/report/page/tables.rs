@@ -17,6 +17,8 @@ const COLUMNS: &[Column] = &[
     ("scene", true, |r| escape(&r.scene)),
     ("bodies", false, |r| (r.bodies + r.particles).to_string()),
     ("contacts", false, |r| r.contacts.to_string()),
+    ("awake", false, |r| of_islands(r, r.awake_bodies)),
+    ("islands", false, |r| of_islands(r, r.islands)),
     ("threads", false, |r| r.threads.to_string()),
     ("lanes", false, |r| r.lanes.to_string()),
     ("p50 ms", false, |r| format!("{:.3}", r.step_ms.p50)),
@@ -31,6 +33,11 @@ const COLUMNS: &[Column] = &[
     ("commit", true, |r| format!("<code>{}</code>", escape(&short(&r.commit)))),
     ("time (UTC)", true, |r| utc(r.unix_time)),
 ];
+
+/// A number that older records do not have: with neither awake bodies nor islands there is none.
+fn of_islands(record: &RunRecord, number: usize) -> String {
+    if record.awake_bodies + record.islands > 0 { number.to_string() } else { String::new() }
+}
 
 /// The names of things on the page.
 pub(super) mod label {
