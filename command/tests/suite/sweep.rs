@@ -333,6 +333,12 @@ fn sets_are_cells() {
         assert!(!dir.path().join("none.jsonl").exists());
     };
     refuse(&["--isa", &with_auto], &format!("--isa {with_auto}: auto is one of {}", sets.join(", ")));
-    refuse(&["--isa", "mmx"], "an instruction set is auto, scalar, portable");
-    refuse(&["--isa", sets[0], "--lanes", "1"], "cannot be used with");
+    refuse(
+        &["--isa", "mmx"],
+        "invalid value 'mmx' for '--isa <ISA,…>': an instruction set is auto, scalar, portable",
+    );
+    refuse(
+        &["--isa", sets[0], "--lanes", "1"],
+        "the argument '--isa <ISA,…>' cannot be used with '--lanes <L,…>'",
+    );
 }
