@@ -410,7 +410,7 @@ impl Broadphase {
         let threshold =
             if self.fleeting { f32::INFINITY } else { FRAME_REACH * margins.base / margins.horizon };
         self.present = Present::of(bodies);
-        self.frames.choose(bodies, extent, threshold, margins.time_step);
+        self.frames.choose(bodies, extent, threshold, (motion.mean_speed(), margins.time_step));
         self.margins = self.margins_for(bodies, margins);
         if self.fleeting {
             self.margins.fastest = motion.fastest(&self.margins);

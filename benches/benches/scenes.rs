@@ -4,7 +4,7 @@
 
 mod profiler;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use granule::scene::{self, Player};
 use granule::{BodyDesc, Settings, Shape, Vec2, World, step_many};
 use std::time::Duration;
@@ -61,6 +61,34 @@ fn fixed(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The first two steps of 10,000 bodies that fly apart over a floor at 10 km/s, each with all others within its reach.
+fn fast(criterion: &mut Criterion) {
+    let bodies = if std::env::args().any(|arg| arg == "--bench") { 10_000 } else { 1_000 };
+    let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+    world.add_body(&BodyDesc::fixed(Shape::oriented_box(150.0, 0.5), Vec2::new(0.0, -0.5))).unwrap();
+    for body in 0..bodies {
+        let shape = match body % 3 {
+            0 => Shape::circle(0.3),
+            1 => Shape::oriented_box(0.3, 0.2),
+            _ => Shape::capsule(0.3, 0.2),
+        };
+        let at = 1.5 * Vec2::new((body % 100) as f32 - 50.0, (body / 100) as f32) + Vec2::Y;
+        // The golden angle spreads the directions.
+        let velocity = 10_000.0 * Vec2::from_angle(2.4 * body as f32);
+        world.add_body(&BodyDesc { velocity, ..BodyDesc::dynamic(shape, at) }).unwrap();
+    }
+    let mut group = criterion.benchmark_group("fast");
+    group.sample_size(10);
+    let two_steps = |mut world: World| {
+        (0..2).for_each(|_| world.step());
+        world
+    };
+    group.bench_function("two steps", |bencher| {
+        bencher.iter_batched(|| world.clone(), two_steps, BatchSize::PerIteration);
+    });
+    group.finish();
+}
+
 /// What a thousand worlds of ten boxes cost: made from a scene and dropped, stepped once side by side, and one after the other.
 fn many(criterion: &mut Criterion) {
     const WORLDS: usize = 1_000;
@@ -91,6 +119,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))
         .with_profiler(profiler::FlameGraphs::new(997));
-    targets = scenes, fixed, many
+    targets = scenes, fixed, fast, many
 }
 criterion_main!(benches);

@@ -35,8 +35,9 @@ pub(super) struct Motions {
     pub turning: usize,
     /// The speed of the fastest body.
     speed: f32,
-    /// Sums over the moving bodies: of their half extents, and of the squares of their speeds.
+    /// Sums over the moving bodies: of their half extents, of their speeds, and of the squares of these.
     sizes: f32,
+    speeds: f32,
     squares: f32,
 }
 
@@ -45,11 +46,17 @@ impl Motions {
         let mut motions = Motions::default();
         let mut lanes = PerLane::default();
         with_lanes!(level, L => measure::<L>(bodies, margins, &mut motions, &mut lanes));
-        let PerLane { most, sizes, squares } = lanes;
+        let PerLane { most, sizes, speeds, squares } = lanes;
         motions.speed = most.iter().fold(0.0, |most, &speed| if speed > most { speed } else { most });
         motions.sizes = sizes.iter().sum();
+        motions.speeds = speeds.iter().sum();
         motions.squares = squares.iter().sum();
         motions
+    }
+
+    /// The mean speed of the moving bodies.
+    pub(super) fn mean_speed(&self) -> f32 {
+        self.speeds / self.moving.max(1) as f32
     }
 
     /// Returns how far out of its bounds a body may be before it is far out: see `strays.rs`.
@@ -70,6 +77,7 @@ impl Motions {
 struct PerLane {
     most: [f32; MAX_WIDTH],
     sizes: [f32; MAX_WIDTH],
+    speeds: [f32; MAX_WIDTH],
     squares: [f32; MAX_WIDTH],
 }
 
@@ -87,7 +95,7 @@ fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Moti
     let c = &bodies.columns;
     let zero = L::splat(0.0);
     let (base, horizon) = (L::splat(margins.base), L::splat(FIRST_HORIZON * margins.time_step));
-    let PerLane { most, sizes, squares } = lanes;
+    let PerLane { most, sizes, speeds, squares } = lanes;
     // What is behind the last body has no mobility.
     for first in (0..bodies.len).step_by(MAX_WIDTH) {
         for lane in (0..MAX_WIDTH).step_by(L::WIDTH) {
@@ -108,6 +116,7 @@ fn measure_lanes<L: Lane>(bodies: &Bodies, margins: &Margins, motions: &mut Moti
             let add = |sums: &mut [f32; MAX_WIDTH], value: L| {
                 (L::load(&sums[lane..]) + value).store(&mut sums[lane..]);
             };
+            add(speeds, speed);
             add(squares, speed * speed);
             add(sizes, size);
             L::load(&most[lane..]).max(speed).store(&mut most[lane..]);

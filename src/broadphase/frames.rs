@@ -112,8 +112,14 @@ impl Frames {
     }
 
     /// Chooses the frames of a new pair list. `extent` is where most bodies are, as (lower, upper); bodies outside
-    /// count to the cells at the edge. Frames are off if the mean speed is below `threshold`.
-    pub(crate) fn choose(&mut self, bodies: &Bodies, extent: (Vec2, Vec2), threshold: f32, time_step: f32) {
+    /// count to the cells at the edge. Frames are off if the mean speed of the bodies that are not [`RARE`] is below `threshold`.
+    pub(crate) fn choose(
+        &mut self,
+        bodies: &Bodies,
+        extent: (Vec2, Vec2),
+        threshold: f32,
+        (mean_speed, time_step): (f32, f32),
+    ) {
         self.enabled = false;
         (self.fastest, self.spread) = (0.0, 0.0);
         self.lay_out(bodies.len, extent);
@@ -124,14 +130,7 @@ impl Frames {
             before.step_by(STRIDE).chain(behind.step_by(STRIDE))
         };
         let moves = |slot: usize| c.kind[slot].motion() == Motion::Dynamic;
-        let (mut halves, mut speeds, mut all) = (0.0, 0.0, 0u32);
-        for slot in sampled() {
-            halves += if moves(slot) { c.ext_x[slot].min(c.ext_y[slot]) } else { 0.0 };
-            speeds += if moves(slot) { bodies.velocity(slot).length() } else { 0.0 };
-            all += u32::from(moves(slot));
-        }
-        let per_body = 1.0 / all.max(1) as f32;
-        let most = RARE * (speeds * per_body);
+        let most = RARE * mean_speed;
         let moving = || {
             sampled()
                 .filter(|&slot| moves(slot))
@@ -139,6 +138,11 @@ impl Frames {
                 .filter(|(_, velocity)| velocity.length_squared() <= most * most)
         };
         let (mut speed, mut squares, mut count) = (0.0, 0.0, 0u32);
+        let (mut halves, mut sizes) = (0.0, 0u32);
+        for slot in sampled().filter(|&slot| moves(slot)) {
+            halves += c.ext_x[slot].min(c.ext_y[slot]);
+            sizes += 1;
+        }
         for (position, velocity) in moving() {
             let index = self.index(position);
             let cell = &mut self.cells[index];
@@ -150,7 +154,7 @@ impl Frames {
         }
         let per_count = 1.0 / count.max(1) as f32;
         self.rms = (squares * per_count).sqrt();
-        self.half = halves * per_body;
+        self.half = halves / sizes.max(1) as f32;
         if speed * per_count < threshold {
             return;
         }

@@ -66,7 +66,7 @@ impl World {
     /// a body of it has [`BodyDesc::sleep`](crate::BodyDesc::sleep) off or touches a body that moves by its own
     /// velocity.
     ///
-    /// The island is sought among all awake bodies: a call takes 7 µs in a world of 1,000 and 160 µs in one of 16,000.
+    /// The island is sought among all awake bodies and contacts, so that a call costs in proportion to them.
     ///
     /// # Errors
     ///

@@ -117,7 +117,8 @@ fn bullets_strike_stacks() {
     let run = |isa: Isa| {
         let mut world = world(Settings { isa, ..Settings::default() });
         world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
-        world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.02, 20.0), Vec2::new(12.0, 19.0))).unwrap();
+        // None gets over it: one that was thrown up came down behind a wall of 39 m.
+        world.add_body(&BodyDesc::fixed(Shape::oriented_box(0.02, 250.0), Vec2::new(12.0, 249.0))).unwrap();
         for column in 0..6 {
             for row in 0..10 {
                 let at = Vec2::new(column as f32, 0.25 + 0.5 * row as f32);
@@ -140,8 +141,7 @@ fn bullets_strike_stacks() {
             world.validate().unwrap();
             for &bullet in &bullets {
                 let now = state(&world, bullet);
-                // Some are thrown up, and fly over the wall.
-                assert!(now.position.x < 12.0 || now.position.y > 39.0, "{now:?}");
+                assert!(now.position.x < 12.0, "{now:?}");
                 assert!(now.velocity.length() < 410.0, "{now:?}");
             }
         }
