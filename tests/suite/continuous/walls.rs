@@ -502,3 +502,41 @@ fn pointed_bodies_stay_in_a_chain() {
         }
     }
 }
+
+/// Contract: a small body that slides outward along a thin kinematic wall stays on its side if the wall turns slowly, and also where it turns so
+/// fast that the cast holds the body in each step. Prints how many of forty pass in between: a known limit, `docs/embedding.md`.
+#[test]
+fn small_bodies_stay_on_walls_that_turn() {
+    for (spin, start, half) in [
+        (1.0, 5.0, 0.01),
+        (2.0, 14.0, 0.01),
+        (3.0, 5.0, 0.01),
+        (3.0, 5.0, 0.05),
+        (5.0, 5.0, 0.01),
+        (10.0, 2.0, 0.01),
+    ] {
+        let passes = |place: usize| {
+            let mut world = world(weightless(Settings::default()));
+            let wall = BodyDesc::kinematic(Shape::oriented_box(half, 40.0), Vec2::ZERO);
+            let wall = world.add_body(&BodyDesc { angular_velocity: spin, ..wall }).unwrap();
+            let at = Vec2::new(-1.0, start + 0.05 * place as f32);
+            let body = BodyDesc { bullet: true, ..BodyDesc::dynamic(Shape::circle(0.05), at) };
+            let body = world.add_body(&body).unwrap();
+            for _ in 0..60 {
+                world.step();
+                let at = Vec2::from_angle(-state(&world, wall).angle).rotate(state(&world, body).position);
+                // Beyond its end the wall holds nothing.
+                if at.x > half || at.y > 39.0 {
+                    return at.y <= 39.0;
+                }
+            }
+            false
+        };
+        let passed = (0..40).filter(|&place| passes(place)).count();
+        println!("{spin} rad/s, {} cm thick, from {start} m: {passed} of 40 pass", 200.0 * half);
+        assert!(
+            passed == 0 || (2.0..=3.0).contains(&spin),
+            "{spin} rad/s, from {start} m: {passed} of 40 pass"
+        );
+    }
+}
