@@ -7,12 +7,14 @@
 //! the spinning workers lost (median of the runs 12.1 ms against 7.8). So it is Box2D's own. One worker
 //! is its serial path, without tasks.
 
+mod joined;
+
 use crate::engine::{State, Stepping, World, timed};
 use crate::hosting::Hosted;
 use crate::queries::{Asked, RADIUS};
 use crate::scenes::replacing::Schedule;
 use crate::scenes::{Scene, corners, own_shape};
-use ::granule::{BodyDesc, BodyType, JointDesc, JointDrive, JointEnds, JointKind, Part, Settings, Shape};
+use ::granule::{BodyDesc, BodyType, Part, Shape};
 use boxdd_sys::ffi;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,10 +99,7 @@ unsafe fn create(world: ffi::b2WorldId, desc: &BodyDesc) -> Result<ffi::b2BodyId
     def.motionLocks.angularZ = matches!(desc.shape, Shape::Aabb { .. });
     // SAFETY: the world exists; the definition has no pointers but null ones and is only read during the call.
     let body = unsafe { ffi::b2CreateBody(world, &def) };
-    if let Some(mut part) = own_shape(desc) {
-        if let Some(mass) = desc.mass {
-            part.material.density = mass / desc.shape.area();
-        }
+    if let Some(part) = own_shape(desc) {
         add_shape(body, &part)?;
     }
     Ok(body)
@@ -183,17 +182,19 @@ impl World for Box2dWorld {
         let state = |&body: &ffi::b2BodyId| {
             // SAFETY: bodies live as long as the world, but for those whose id is replaced at once; all calls
             // only read, and no step runs while `self` is borrowed.
-            let (position, rotation, velocity) = unsafe {
+            let (position, rotation, velocity, angular_velocity) = unsafe {
                 (
                     ffi::b2Body_GetPosition(body),
                     ffi::b2Body_GetRotation(body),
                     ffi::b2Body_GetLinearVelocity(body),
+                    ffi::b2Body_GetAngularVelocity(body),
                 )
             };
             State {
                 position: [position.x, position.y],
                 angle: rotation.s.atan2(rotation.c),
                 velocity: [velocity.x, velocity.y],
+                angular_velocity,
             }
         };
         self.bodies.iter().map(state).collect()
@@ -316,146 +317,6 @@ impl Asked for Box2dWorld {
         }
         found
     }
-}
-
-/// A world of joined bodies, by their places in a list.
-pub struct JoinedWorld {
-    world: Box2dWorld,
-    /// The points that revolute joints hold together: places of bodies, and points of theirs.
-    held: Vec<[(usize, ffi::b2Vec2); 2]>,
-}
-
-/// Two points that a joint holds together: bodies, and points of theirs.
-type Held = [(ffi::b2BodyId, ffi::b2Vec2); 2];
-
-impl JoinedWorld {
-    /// # Errors
-    ///
-    /// When Box2D has no room for another world; for a shape or a joint that is not compared.
-    pub fn new(
-        settings: Settings,
-        threads: usize,
-        bodies: &[BodyDesc],
-        joints: &[JointDesc<usize, usize>],
-    ) -> Result<Self, String> {
-        let scene = Scene { settings, bodies: Vec::new(), parts: Vec::new(), replacing: None };
-        let Settings { sleep, continuous, .. } = settings;
-        let world = Box2dWorld::new(&scene, Stepping { sleep, continuous, ..Stepping::common(threads) })?;
-        let mut joined = JoinedWorld { world, held: Vec::new() };
-        for desc in bodies {
-            // SAFETY: the world exists until `joined` is dropped, and no step of it runs.
-            let body = unsafe { create(joined.world.world, desc) }?;
-            joined.world.bodies.push(body);
-        }
-        joined.join(0, joints)?;
-        for joint in joints.iter().filter(|joint| matches!(joint.kind, JointKind::Revolute(_))) {
-            let JointEnds::Bodies(a, b) = joint.ends else { continue };
-            let [of_a, of_b] = [joint.frame_a, joint.frame_b].map(|frame| vec2(frame.position.to_array()));
-            joined.held.push([(a, of_a), (b, of_b)]);
-        }
-        Ok(joined)
-    }
-
-    fn join(&mut self, first: usize, joints: &[JointDesc<usize, usize>]) -> Result<(), String> {
-        for joint in joints {
-            let JointEnds::Bodies(a, b) = joint.ends else { return Err("not between two bodies".to_owned()) };
-            let [of_a, of_b] = [joint.frame_a, joint.frame_b].map(|frame| vec2(frame.position.to_array()));
-            let bodies = &self.world.bodies;
-            make_joint(self.world.world, [(bodies[first + a], of_a), (bodies[first + b], of_b)], joint)?;
-        }
-        Ok(())
-    }
-
-    /// Makes the bodies from the place `first` on anew, with the joints between them.
-    ///
-    /// # Errors
-    ///
-    /// For a shape or a joint that is not compared.
-    pub fn replace(
-        &mut self,
-        first: usize,
-        bodies: &[BodyDesc],
-        joints: &[JointDesc<usize, usize>],
-    ) -> Result<(), String> {
-        for &body in &self.world.bodies[first..first + bodies.len()] {
-            // SAFETY: the body was created in this world, and its id is replaced below. Its joints go with it.
-            unsafe { ffi::b2DestroyBody(body) };
-        }
-        for (place, desc) in bodies.iter().enumerate() {
-            // SAFETY: the world exists until `self` is dropped, and no step of it runs.
-            self.world.bodies[first + place] = unsafe { create(self.world.world, desc) }?;
-        }
-        self.join(first, joints)
-    }
-
-    /// Takes a step.
-    pub fn step(&mut self) {
-        let Box2dWorld { world, time_step, substeps, .. } = self.world;
-        // SAFETY: the world exists until `self` is dropped, and `&mut self` keeps any other call on it away.
-        unsafe { ffi::b2World_Step(world, time_step, substeps) };
-    }
-
-    /// The distance of the two points of each revolute joint, m.
-    pub fn gaps(&self) -> Vec<f64> {
-        let gap = |held: &[(usize, ffi::b2Vec2); 2]| {
-            // SAFETY: each place has a body of this world; the calls only read, and no step runs while `self` is
-            // borrowed.
-            let [a, b] = held
-                .map(|(place, point)| unsafe { ffi::b2Body_GetWorldPoint(self.world.bodies[place], point) });
-            f64::from(a.x - b.x).hypot(f64::from(a.y - b.y))
-        };
-        self.held.iter().map(gap).collect()
-    }
-}
-
-/// Makes a joint. Stiffness is Box2D's default, which is that of Granule.
-fn make_joint(world: ffi::b2WorldId, ends: Held, joint: &JointDesc<usize, usize>) -> Result<(), String> {
-    let set_base = |base: &mut ffi::b2JointDef| {
-        [(base.bodyIdA, base.localFrameA.p), (base.bodyIdB, base.localFrameB.p)] = ends;
-        (base.localFrameA.q, base.localFrameB.q) =
-            (rotation(joint.frame_a.angle), rotation(joint.frame_b.angle));
-        base.collideConnected = joint.collide_connected;
-    };
-    match joint.kind {
-        JointKind::Revolute(JointDrive { target, spring, limit, motor }) => {
-            // SAFETY: takes nothing and returns a plain value.
-            let mut def = unsafe { ffi::b2DefaultRevoluteJointDef() };
-            set_base(&mut def.base);
-            def.targetAngle = target;
-            if let Some(spring) = spring {
-                (def.enableSpring, def.hertz, def.dampingRatio) = (true, spring.hertz, spring.damping_ratio);
-            }
-            if let Some(limit) = limit {
-                def.enableLimit = true;
-                [def.lowerAngle, def.upperAngle] = limit;
-            }
-            if let Some(motor) = motor {
-                (def.enableMotor, def.motorSpeed, def.maxMotorTorque) = (true, motor.speed, motor.max);
-            }
-            // SAFETY: both bodies exist in this world; the definition is read during the call.
-            unsafe { ffi::b2CreateRevoluteJoint(world, &def) };
-        }
-        JointKind::Wheel(JointDrive { target: 0.0, spring, limit, motor }) => {
-            // SAFETY: takes nothing and returns a plain value.
-            let mut def = unsafe { ffi::b2DefaultWheelJointDef() };
-            set_base(&mut def.base);
-            def.enableSpring = spring.is_some();
-            if let Some(spring) = spring {
-                (def.hertz, def.dampingRatio) = (spring.hertz, spring.damping_ratio);
-            }
-            if let Some(limit) = limit {
-                def.enableLimit = true;
-                [def.lowerTranslation, def.upperTranslation] = limit;
-            }
-            if let Some(motor) = motor {
-                (def.enableMotor, def.motorSpeed, def.maxMotorTorque) = (true, motor.speed, motor.max);
-            }
-            // SAFETY: as for the revolute joint.
-            unsafe { ffi::b2CreateWheelJoint(world, &def) };
-        }
-        _ => return Err(format!("{} joints are not compared", joint.kind.name())),
-    }
-    Ok(())
 }
 
 /// As Box2D keeps an angle.

@@ -2,7 +2,7 @@
 
 use crate::scenes::Scene;
 use crate::scenes::replacing::{Edits, Schedule};
-use ::granule::Solver;
+use ::granule::{BodyDesc, Solver};
 use clap::ValueEnum;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,20 @@ pub struct State {
     pub angle: f32,
     /// The velocity of the body's centre, in m/s.
     pub velocity: [f32; 2],
+    /// Counter-clockwise, in rad/s.
+    pub angular_velocity: f32,
+}
+
+impl State {
+    /// That in which a body starts.
+    pub fn of(desc: &BodyDesc) -> State {
+        State {
+            position: desc.position.to_array(),
+            angle: desc.angle,
+            velocity: desc.velocity.to_array(),
+            angular_velocity: desc.angular_velocity,
+        }
+    }
 }
 
 /// A world of one of the engines, with the scene's bodies in it.
@@ -108,7 +122,12 @@ impl Stepping {
 /// takes the global one.
 pub type Pool = Option<Arc<ThreadPool>>;
 
-fn pool(engine: Engine, threads: usize) -> Result<Pool, String> {
+/// The pool of an engine's worlds.
+///
+/// # Errors
+///
+/// When the system gives no threads.
+pub fn pool(engine: Engine, threads: usize) -> Result<Pool, String> {
     match (engine, threads) {
         (Engine::Box2d, _) | (Engine::Granule, 1) => Ok(None),
         _ => {

@@ -2,12 +2,13 @@
 
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
 use crate::hosting::Hosted;
+use crate::joints::Joined;
 use crate::queries::Asked;
 use crate::scenes::Scene;
 use crate::scenes::replacing::Schedule;
 use ::granule::{
-    BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, Probe, QueryFilter, Ray, Settings, Shape, ShapeCast,
-    Vec2,
+    Assembly, BatchFirst, BatchHits, BodyHandle, BodyPart, Hit, JointDesc, JointHandle, Probe, QueryFilter,
+    Ray, Settings, Shape, ShapeCast, Vec2,
 };
 use std::collections::HashMap;
 
@@ -77,12 +78,43 @@ impl World for GranuleWorld {
             Ok(body) => {
                 let own_shape = self.own_shapes.get(&handle).copied().unwrap_or(Vec2::ZERO);
                 let position = body.position + Vec2::from_angle(body.angle).rotate(own_shape);
-                State { position: position.to_array(), angle: body.angle, velocity: body.velocity.to_array() }
+                State {
+                    position: position.to_array(),
+                    angle: body.angle,
+                    velocity: body.velocity.to_array(),
+                    angular_velocity: body.angular_velocity,
+                }
             }
             // A stale handle cannot occur, what is removed is replaced; the measurement counts it as lost.
-            Err(_) => State { position: [f32::NAN; 2], angle: f32::NAN, velocity: [f32::NAN; 2] },
+            Err(_) => State {
+                position: [f32::NAN; 2],
+                angle: f32::NAN,
+                velocity: [f32::NAN; 2],
+                angular_velocity: f32::NAN,
+            },
         };
         self.handles.iter().map(state).collect()
+    }
+}
+
+impl Joined for GranuleWorld {
+    fn join(&mut self, first: usize, joints: &[JointDesc<usize, usize>]) -> Result<(), String> {
+        for joint in joints {
+            // There are no gears among them, which would name joints.
+            let joint = joint.map(|place| self.handles[first + place], |_| JointHandle::default());
+            self.world.add_joint(&joint).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, first: usize, made: &Assembly) -> Result<(), String> {
+        let places = first..first + made.bodies.len();
+        for &body in &self.handles[places.clone()] {
+            self.world.remove_body(body).map_err(|error| error.to_string())?;
+        }
+        let added = self.world.add_assembly(made).map_err(|error| error.to_string())?;
+        self.handles[places].copy_from_slice(&added);
+        Ok(())
     }
 }
 

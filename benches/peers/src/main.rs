@@ -22,7 +22,7 @@
 //! - `--convergence`: the scenes in motion at 4 to 32 substeps in every engine, to see which result 4 are nearest to;
 //! - `--weights`: heavy bodies on light ones, how far they sink;
 //! - `--many`: many worlds side by side, by `step_many`;
-//! - `--joints`: joined bodies, next to Box2D;
+//! - `--joints`: joined bodies: times, how well joints hold, and the energy of a double pendulum;
 //! - `--queries`: rays, circle casts and boxes, single and in batches;
 //! - `--hosting`: adding many bodies, reading all poses, snapshots;
 //! - `--dearest`: the dearest step of each built-in scene, next to the median one;
@@ -111,7 +111,7 @@ struct Cli {
     /// Many worlds side by side
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights"])]
     many: bool,
-    /// Joined bodies, next to Box2D
+    /// Joined bodies: times, errors, a double pendulum
     #[arg(long, conflicts_with_all = ["scenes", "quality", "convergence", "flatness", "weights", "many"])]
     joints: bool,
     /// Rays, circle casts and boxes

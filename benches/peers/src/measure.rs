@@ -168,7 +168,7 @@ fn bounds(scene: &Scene) -> [[f64; 2]; 2] {
     let mut bounds = [[f64::INFINITY, f64::NEG_INFINITY]; 2];
     for (body, part) in own.chain(scene.parts.iter().copied()) {
         let desc = &scene.bodies[body];
-        let state = State { position: desc.position.to_array(), angle: desc.angle, velocity: [0.0; 2] };
+        let state = State::of(desc);
         let placed = Placed::new(body, &part, &state);
         for (axis, middle) in [placed.x, placed.y].into_iter().enumerate() {
             bounds[axis][0] = bounds[axis][0].min(middle - placed.half[axis]);
@@ -192,7 +192,7 @@ mod tests {
     use ::granule::{BodyDesc, Part, Polygon, Settings, Shape, Vec2};
 
     fn still(position: Vec2) -> State {
-        State { position: position.to_array(), angle: 0.0, velocity: [0.0; 2] }
+        State { position: position.to_array(), angle: 0.0, velocity: [0.0; 2], angular_velocity: 0.0 }
     }
 
     fn scene(bodies: Vec<BodyDesc>, parts: Vec<(usize, Part)>) -> Scene {
@@ -233,10 +233,7 @@ mod tests {
             .collect();
         let scene = scene(bodies, parts);
         let bodies = &scene.bodies;
-        let states: Vec<State> = bodies
-            .iter()
-            .map(|b| State { velocity: b.velocity.to_array(), angle: b.angle, ..still(b.position) })
-            .collect();
+        let states: Vec<State> = bodies.iter().map(State::of).collect();
 
         let mut expected = Tally::default();
         let own = bodies.iter().enumerate().map(|(index, desc)| (index, own_shape(desc).expect("a shape")));

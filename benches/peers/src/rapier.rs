@@ -1,5 +1,7 @@
 //! Rapier's side: its `parallel` and `simd8` builds, everything that is not compared left at its default.
 
+mod joined;
+
 use crate::engine::{Pool, State, Stepping, World, inside, timed};
 use crate::hosting::Hosted;
 use crate::queries::{Asked, RADIUS};
@@ -128,6 +130,17 @@ fn insert(world: &mut PhysicsWorld, desc: &BodyDesc, sleep: bool) -> Result<Rigi
     Ok(handle)
 }
 
+/// Keeps shapes of one group from touching, which Rapier has no setting for. It is asked of shapes with a group alone.
+struct Groups;
+
+impl PhysicsHooks for Groups {
+    fn filter_contact_pair(&self, context: &PairFilterContext) -> Option<SolverFlags> {
+        let group = |collider: ColliderHandle| context.colliders[collider].user_data;
+        let (a, b) = (group(context.collider1), group(context.collider2));
+        (a == 0 || a != b).then_some(SolverFlags::COMPUTE_RIGID_IMPULSES)
+    }
+}
+
 /// One shape of a body.
 fn collider(part: &Part) -> Result<ColliderBuilder, String> {
     let builder = match &part.shape {
@@ -153,7 +166,11 @@ fn collider(part: &Part) -> Result<ColliderBuilder, String> {
             return Err("half-spaces and chains are not compared".to_owned());
         }
     };
+    let group = part.filter.group;
+    let hooks = if group == 0 { ActiveHooks::empty() } else { ActiveHooks::FILTER_CONTACT_PAIRS };
     Ok(builder
+        .user_data(u128::from(group))
+        .active_hooks(hooks)
         .translation(Vector::new(part.position.x, part.position.y))
         .rotation(part.angle)
         .density(part.material.density)
@@ -174,7 +191,7 @@ impl World for RapierWorld {
                 for (&place, body) in edits.places.iter().zip(&edits.bodies) {
                     handles[place] = insert(world, body, *sleep).expect("a circle is compared");
                 }
-                world.step();
+                world.step_with_events(&Groups, &());
             });
         });
     }
@@ -186,6 +203,7 @@ impl World for RapierWorld {
                 position: body.translation().to_array(),
                 angle: body.rotation().angle(),
                 velocity: body.linvel().to_array(),
+                angular_velocity: body.angvel(),
             }
         };
         self.handles.iter().map(state).collect()

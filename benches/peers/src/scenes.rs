@@ -118,7 +118,10 @@ impl Scene {
 /// The own shape of a body as a part of it. `None` for one that touches nothing: it holds the centre of a body whose
 /// other shapes turn about it, and a peer needs no such thing.
 pub fn own_shape(body: &BodyDesc) -> Option<Part> {
-    let part = Part { material: body.material, filter: body.filter, ..Part::new(body.shape, Vec2::ZERO) };
+    let mut part = Part { material: body.material, filter: body.filter, ..Part::new(body.shape, Vec2::ZERO) };
+    if let Some(mass) = body.mass {
+        part.material.density = mass / body.shape.area();
+    }
     (body.filter.mask != 0).then_some(part)
 }
 
@@ -221,12 +224,7 @@ mod tests {
     fn nothing_overlaps_at_first() {
         for name in ["rubble", "sizes", "churn", "terrain", "plough", "small", "compounds", "smash"] {
             let scene = Scene::build(name, 1_000, 0).expect(name);
-            let state = |body: &BodyDesc| State {
-                position: body.position.to_array(),
-                angle: body.angle,
-                velocity: body.velocity.to_array(),
-            };
-            let states: Vec<State> = scene.bodies.iter().map(state).collect();
+            let states: Vec<State> = scene.bodies.iter().map(State::of).collect();
             let found = crate::measure::quality(&scene, &states);
             // Places are rounded to f32.
             assert!(found.max_penetration < 1.0e-5, "{name}: {found:?}");

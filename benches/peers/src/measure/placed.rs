@@ -135,7 +135,7 @@ mod tests {
     use ::granule::{Polygon, Vec2};
 
     fn still(position: Vec2) -> State {
-        State { position: position.to_array(), angle: 0.0, velocity: [0.0; 2] }
+        State { position: position.to_array(), angle: 0.0, velocity: [0.0; 2], angular_velocity: 0.0 }
     }
 
     /// One hand-computed separation for each pair of shapes, apart and overlapping.
