@@ -281,15 +281,17 @@ fn pendulums(text: &mut String, form: Form) -> Result<(), String> {
     let seconds = if form.quick { 1 } else { pendulum::SECONDS };
     let _ = write!(
         text,
-        "\n## A double pendulum without friction\n\nReleased from the horizontal, after {seconds} s: the change of its energy, in per cent of \
-         that between its highest and its lowest place. At the end (least to most).\n\n\
-         | substeps | Granule | Box2D | Rapier |\n| ---: | ---: | ---: | ---: |\n"
+        "\n## A double pendulum without friction\n\n{} of them, in a line and released from the horizontal to 45° above it: the change of \
+         energy in {seconds} s, in per cent of that between the horizontal and the lowest place. The mean at the end (least to most of \
+         all).\n\n\
+         | substeps | Granule | Box2D | Rapier |\n| ---: | ---: | ---: | ---: |\n",
+        pendulum::RELEASES
     );
     for substeps in pendulum::SUBSTEPS {
         let mut row = format!("| {substeps} |");
         for engine in ENGINES {
             let [end, least, most] = {
-                let drift = pendulum::swing(engine, substeps, seconds)?;
+                let drift = pendulum::swing_all(engine, substeps, seconds)?;
                 [drift.end, drift.least, drift.most].map(|value| 100.0 * value)
             };
             let _ = write!(row, " {end:+.1} ({least:+.1} to {most:+.1}) |");

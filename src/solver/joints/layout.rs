@@ -5,6 +5,7 @@ use super::ends::{Column, Ends};
 use super::gear::GearBlock;
 use super::line::LineBlock;
 use super::pivot::PivotBlock;
+use super::point::{AT_B, HALF_WAY};
 use super::slide::{SlideBlock, WheelBlock};
 use super::weld::WeldBlock;
 use crate::formula::Softness;
@@ -118,8 +119,10 @@ impl Write for PivotBlock {
         let (mut most, mut velocity) = (f32::INFINITY, Vec2::ZERO);
         let mut soft = rigid(stiffness, step);
         self.drive.clear(lane);
+        self.point.meet[lane] = AT_B;
         let features = match joint.kind {
             JointKind::Revolute(drive) => {
+                self.point.meet[lane] = HALF_WAY;
                 let features = self.drive.set(lane, &drive, h);
                 let needs_angle = features & (feature::SPRING | feature::LIMIT) != 0;
                 features | if needs_angle { feature::ANGLE } else { 0 }
@@ -159,6 +162,7 @@ impl Write for WeldBlock {
         let of = |given| spring_or_rigid(given, joint.stiffness, step);
         self.ends.set_points(lane, joint.frame_a.position, joint.frame_b.position);
         self.set_soft(lane, of(linear), of(angular));
+        self.point.meet[lane] = HALF_WAY;
         let gives = if linear.is_some() || angular.is_some() { feature::GIVES } else { 0 };
         feature::ANGLE | feature::WRAPPED | gives
     }

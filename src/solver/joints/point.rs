@@ -7,6 +7,13 @@ use crate::lane::{Lane, pair};
 use crate::solver::impulse::Velocities;
 use bytemuck::{Pod, Zeroable};
 
+/// Both bodies feel the impulses half-way between the points. A joint that gives way a little costs energy when its gap changes against the place at
+/// which it is felt: that of A turns with A, that of B with B. (24 double pendulums lost 31 % of their energy in 60 s, 42 % with all impulses at
+/// B's point, and 33 % with all at A's.)
+pub(super) const HALF_WAY: f32 = 0.5;
+/// Both bodies feel the impulses at B's point: where the points may be far apart, and it is B's that is pulled.
+pub(super) const AT_B: f32 = 1.0;
+
 /// The points of sixteen joints that hold a point of B at one of A.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -15,6 +22,8 @@ pub(super) struct Held {
     turns: [[Column; 2]; 2],
     /// From A's point to B's.
     pub error: [Column; 2],
+    /// Where between the points both bodies feel the impulses: [`HALF_WAY`] or [`AT_B`].
+    pub meet: Column,
     pub impulse: [Column; 2],
     /// The change of how much the impulses turn A and B, since the bodies have moved.
     shift: [Column; 2],
@@ -27,12 +36,15 @@ impl Held {
         [load2(&self.turns[0], i), load2(&self.turns[1], i)]
     }
 
-    /// Notes where the points are. Both bodies feel the impulses at B's point: so a spring that is stretched keeps the angular momentum
-    /// of its bodies.
+    /// Notes where the points are. Both bodies feel the impulses at one place: so a spring that is stretched keeps the angular momentum of
+    /// its bodies.
     #[inline(always)]
     pub(super) fn place<L: Lane>(&mut self, i: usize, at: &Geometry<L>) {
-        let ([near, b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
-        let a = [near[0] + at.gap[0], near[1] + at.gap[1]];
+        let ([arm_a, arm_b], [spin_a, spin_b]) = (at.arm, at.inv_spin);
+        let meet = L::load(&self.meet[i..]);
+        let from_a = pair!(axis => meet * at.gap[axis]);
+        let a = pair!(axis => arm_a[axis] + from_a[axis]);
+        let b = pair!(axis => arm_b[axis] + (from_a[axis] - at.gap[axis]));
         store2(&mut self.turns[0], i, [-a[1] * spin_a, a[0] * spin_a]);
         store2(&mut self.turns[1], i, [-b[1] * spin_b, b[0] * spin_b]);
         store2(&mut self.error, i, at.gap);

@@ -168,13 +168,15 @@ fn coordinates(desc: &JointDesc, of: impl Fn([f64; 2], f64) -> Vec<f64> + 'stati
     })
 }
 
-/// The gap between the points, seen from A, in the world's axes where A is.
-fn gap(desc: &JointDesc) -> Coordinates {
-    let of_frame = coordinates(desc, |gap, _| gap.to_vec());
-    let angle = f64::from(desc.frame_a.angle);
+/// The gap between the points in the world's axes, for one who turns with A or, where both bodies feel the impulse `half_way` between the points,
+/// half with A and half with B.
+fn gap(desc: &JointDesc, half_way: bool) -> Coordinates {
+    let [one, two] = [desc.frame_a, desc.frame_b].map(|frame| dvec(frame.position));
     Box::new(move |still, places| {
-        let gap = of_frame(still, places);
-        rotated(still[0][2] + angle, [gap[0], gap[1]]).to_vec()
+        let [one, two] = [point(&places[0], one), point(&places[1], two)];
+        let [turn_a, turn_b] = [0, 1].map(|body: usize| places[body][2] - still[body][2]);
+        let turn = if half_way { 0.5 * (turn_a + turn_b) } else { turn_a };
+        rotated(-turn, [two[0] - one[0], two[1] - one[1]]).to_vec()
     })
 }
 
@@ -243,7 +245,7 @@ fn blocks(desc: &JointDesc, start: [&oracle::Body; 2], h: f64) -> Vec<Block> {
         }
         JointKind::Revolute(drive) => {
             drive_blocks(&mut blocks, &drive, rigid, h, angle);
-            blocks.push(Block::new(hold, gap(desc)));
+            blocks.push(Block::new(hold, gap(desc, true)));
         }
         JointKind::Prismatic(drive) => {
             drive_blocks(&mut blocks, &drive, rigid, h, along);
@@ -257,7 +259,7 @@ fn blocks(desc: &JointDesc, start: [&oracle::Body; 2], h: f64) -> Vec<Block> {
             blocks.push(Block::new(hold, coordinates(desc, |gap, _| vec![gap[1]])));
         }
         JointKind::Weld { linear, angular } => {
-            let (angle, gap) = (angle(1.0, 0.0), gap(desc));
+            let (angle, gap) = (angle(1.0, 0.0), gap(desc, true));
             let all: Coordinates =
                 Box::new(move |still, places| [angle(still, places), gap(still, places)].concat());
             let others = Some(linear.map_or(hold, spring));
@@ -304,7 +306,7 @@ fn motor_joint(desc: &JointDesc, hold: Answer, now: f64, h: f64) -> Vec<Block> {
     let pull = Block {
         bounds: Bounds::Length(h * f64::from(max_force)),
         speeds: Box::new(move |still, _| rotated(still[0][2] + axis, dvec(linear_velocity)).to_vec()),
-        ..Block::new(if offset.is_some() { hold } else { Answer::Speed }, gap(&wanted))
+        ..Block::new(if offset.is_some() { hold } else { Answer::Speed }, gap(&wanted, false))
     };
     vec![turn, pull]
 }

@@ -1,6 +1,7 @@
 //! Pendulums: periods, and what becomes of their energy.
 
 use super::*;
+use std::f32::consts::FRAC_PI_4;
 
 /// The arithmetic-geometric mean.
 fn agm(mut a: f64, mut b: f64) -> f64 {
@@ -47,42 +48,56 @@ fn a_physical_pendulum_keeps_time() {
     });
 }
 
-/// Contract: an undamped double pendulum, released from the horizontal, gains no energy. In 60 s at 4 substeps it loses less than 35 % of the
-/// energy between its highest and its lowest place: 28 % when this was written.
+/// Contract: undamped double pendulums, released in a line up to 45° above the horizontal, gain no energy, and lose less than Box2D's. In 60 s at 4
+/// substeps they lose less than 35 % of that between the horizontal and the lowest place, in the mean of 24: 31 % when this was written, and
+/// Box2D's 42 % (`peers --joints`). With stiffer joints, which more substeps allow, it is less than 8 % and 2 %.
 #[test]
-fn a_double_pendulum_keeps_its_energy() {
-    for (substeps, hertz) in [(4, 60.0f32), (16, 60.0), (16, 240.0)] {
-        let mut world = world(Settings { substeps, ..Settings::default() });
-        let hinge = post(&mut world, Vec2::ZERO);
-        let bodies: Vec<BodyHandle> = (0..2)
-            .map(|i| add(&mut world, plank(Vec2::new(0.5, 0.05), Vec2::new(0.5 + i as f32, 0.0), 1.0)))
+fn double_pendulums_keep_their_energy() {
+    const RELEASES: usize = 24;
+    for (substeps, hertz, bound) in [(4, 60.0f32, 0.35), (8, 120.0, 0.08), (16, 240.0, 0.02)] {
+        let ends: Vec<f64> = (0..RELEASES)
+            .map(|release| {
+                let angle = FRAC_PI_4 * release as f32 / RELEASES as f32;
+                let [end, most] = swing(substeps, hertz, angle);
+                assert!(most < 0.01, "{substeps} substeps, from {angle}: it gains {most}");
+                end
+            })
             .collect();
-        let left = Vec2::new(-0.5, 0.0);
-        let stiffness = Spring::new(hertz, 2.0);
-        let joints = [
-            JointDesc::revolute(hinge, bodies[0], Vec2::ZERO, left),
-            JointDesc::revolute(bodies[0], bodies[1], Vec2::new(0.5, 0.0), left),
-        ];
-        world.add_joints(&joints.map(|desc| JointDesc { stiffness, ..desc })).unwrap();
-        let energy = |world: &World| {
-            let potential: f64 =
-                bodies.iter().map(|&body| G * f64::from(state(world, body).position.y)).sum();
-            world.quality().kinetic_energy + potential
-        };
-        // From the horizontal to hanging: m·g·(½ + 3/2).
-        let range = G * 2.0;
-        let start = energy(&world);
-        let (mut least, mut most) = (start, start);
-        for _ in 0..3_600 {
-            world.step();
-            let now = energy(&world);
-            (least, most) = (least.min(now), most.max(now));
-        }
-        let [end, least, most] = [energy(&world), least, most].map(|value| (value - start) / range);
-        println!(
-            "double pendulum, {substeps} substeps, {hertz} Hz, 60 s: energy {end:+.4} at the end, {least:+.4} to {most:+.4}"
-        );
-        assert!(most < 0.01, "it gains {most}");
-        assert!(substeps != 4 || end > -0.35, "it loses {end}");
+        let mean = ends.iter().sum::<f64>() / RELEASES as f64;
+        println!("double pendulums, {substeps} substeps, {hertz} Hz, 60 s: energy {mean:+.4} in the mean");
+        assert!(mean > -bound, "{substeps} substeps: they lose {mean}");
     }
+}
+
+/// Lets a double pendulum swing for 60 s. Returns how much its energy has changed at the end, and the most that it was above that of the start, as
+/// parts of the energy between the horizontal and the lowest place.
+fn swing(substeps: u32, hertz: f32, angle: f32) -> [f64; 2] {
+    let mut world = world(Settings { substeps, ..Settings::default() });
+    let hinge = post(&mut world, Vec2::ZERO);
+    let bodies: Vec<BodyHandle> = (0..2)
+        .map(|i| {
+            let at = Vec2::from_angle(angle) * (0.5 + i as f32);
+            add(&mut world, BodyDesc { angle, ..plank(Vec2::new(0.5, 0.05), at, 1.0) })
+        })
+        .collect();
+    let left = Vec2::new(-0.5, 0.0);
+    let stiffness = Spring::new(hertz, 2.0);
+    let joints = [
+        JointDesc::revolute(hinge, bodies[0], Vec2::ZERO, left),
+        JointDesc::revolute(bodies[0], bodies[1], Vec2::new(0.5, 0.0), left),
+    ];
+    world.add_joints(&joints.map(|desc| JointDesc { stiffness, ..desc })).unwrap();
+    let energy = |world: &World| {
+        let potential: f64 = bodies.iter().map(|&body| G * f64::from(state(world, body).position.y)).sum();
+        world.quality().kinetic_energy + potential
+    };
+    // From the horizontal to hanging: m·g·(½ + 3/2).
+    let range = G * 2.0;
+    let start = energy(&world);
+    let mut most = start;
+    for _ in 0..3_600 {
+        world.step();
+        most = most.max(energy(&world));
+    }
+    [energy(&world), most].map(|value| (value - start) / range)
 }
