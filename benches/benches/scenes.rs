@@ -1,6 +1,6 @@
 //! A whole step of each built-in scene at 10,000 bodies, on one thread and on every core; and what a step costs at least.
 //!
-//! `cargo bench -p granule-benches --bench scenes`, or `-- pile` for one scene, `-- fixed` for the least cost, or `-- --profile-time 5` for flame graphs.
+//! `cargo bench -p granule-benches --bench scenes`, or `-- pile` for one scene, `-- fixed` for the least cost, `-- joints/` for edits of joints, or `-- --profile-time 5` for flame graphs.
 
 mod profiler;
 
@@ -112,6 +112,41 @@ fn many(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A hundred joints of a grid that are broken and made again, in grids of different sizes: the edits alone, and with the step that follows.
+fn joints(criterion: &mut Criterion) {
+    const EDITED: usize = 100;
+    let sizes: &[usize] =
+        if std::env::args().any(|arg| arg == "--bench") { &[1_000, 10_000, 100_000] } else { &[1_000] };
+    let mut group = criterion.benchmark_group("joints");
+    group.throughput(Throughput::Elements(EDITED as u64));
+    for &size in sizes {
+        let mut world = scene::builtin("joint_grid", size, 1).unwrap().build().unwrap();
+        (0..10).for_each(|_| world.step());
+        let mut joints: Vec<_> = world.joints().collect();
+        let mut next = 0;
+        let mut replace = |world: &mut World| {
+            for _ in 0..EDITED {
+                // A stride without a common factor goes round all joints, and far.
+                next = (next + 7_919) % joints.len();
+                let (handle, desc) = &mut joints[next];
+                world.remove_joint(*handle).expect("it was added");
+                *handle = world.add_joint(desc).expect("there is room for as many");
+            }
+        };
+        group.bench_function(format!("replaced among {size}"), |bencher| {
+            bencher.iter(|| replace(&mut world));
+        });
+        group.bench_function(format!("replaced among {size}, and a step"), |bencher| {
+            bencher.iter(|| {
+                replace(&mut world);
+                world.step();
+            });
+        });
+        group.bench_function(format!("a step of {size}"), |bencher| bencher.iter(|| world.step()));
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
@@ -119,6 +154,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))
         .with_profiler(profiler::FlameGraphs::new(997));
-    targets = scenes, fixed, fast, many
+    targets = scenes, fixed, fast, many, joints
 }
 criterion_main!(benches);

@@ -153,7 +153,12 @@ impl Joints {
 
     /// The handle indices of a body's joints.
     pub(crate) fn of_body(&self, body: BodyHandle) -> impl Iterator<Item = u32> + '_ {
-        self.of_bodies.of(body.index).map(|end| end / 2)
+        self.of_index(body.index)
+    }
+
+    /// The same for a body that is given by its handle index.
+    pub(crate) fn of_index(&self, body: u32) -> impl Iterator<Item = u32> + '_ {
+        self.of_bodies.of(body).map(|end| end / 2)
     }
 
     /// The first joint of a body, by handle index.

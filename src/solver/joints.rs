@@ -33,6 +33,7 @@ use crate::body::{Bodies, BodyHandle};
 use crate::joints::desc::{JointDesc, JointEnds, JointKind};
 use crate::joints::table::{Joint, Joints, Place};
 pub(crate) use begin::angle_of;
+use begin::slot_of;
 use drive::feature;
 use ends::{Ends, OWN_ROW, WORLD};
 use gear::GearBlock;
@@ -67,14 +68,18 @@ pub(crate) struct JointSolver {
     count: usize,
     /// The substep that the blocks were written for.
     step: Substep,
-    /// The slots have changed, or joints came or went, since the rows were looked up.
+    /// The slots have changed since the rows were looked up, or so many joints came and went that all are looked up anew.
     pub(crate) slots_moved: bool,
+    /// Otherwise the lanes whose blocks are to be looked up anew.
+    edited: Vec<Place>,
     /// The numbers of rows when they were looked up: of bodies, of bodies and padding, and of all.
     rows: [usize; 3],
 }
 
 /// The number of the store of gears: see [`with_store`].
 const GEARS: u8 = 4;
+/// The number of the store of welds.
+const WELDS: u8 = 5;
 
 /// The number of the store that holds joints of a kind. `None` for a kind that is not solved.
 fn store_of(kind: &JointKind) -> Option<u8> {
@@ -84,7 +89,7 @@ fn store_of(kind: &JointKind) -> Option<u8> {
         JointKind::Wheel(_) => Some(2),
         JointKind::Distance { .. } => Some(3),
         JointKind::Gear { .. } => Some(GEARS),
-        JointKind::Weld { .. } => Some(5),
+        JointKind::Weld { .. } => Some(WELDS),
         JointKind::Filter => None,
     }
 }
@@ -177,7 +182,8 @@ impl JointSolver {
         let place = Place { store: number, colour, lane };
         self.set_ends(place, &ends, bodies);
         self.count += 1;
-        self.slots_moved = true;
+        self.note_edited(place);
+        ends.into_iter().flatten().for_each(|body| self.note_welds_of(body, joints));
         if let Some(joint) = joints.at_mut(index) {
             joint.place = Some(place);
         }
@@ -203,7 +209,7 @@ impl JointSolver {
             // The second motion of a gear may have a body of the first.
             let same = (0..2).find(|&other| motion == 1 && all[other] == Some(body) && body != WORLD);
             let own_row = is_moved(body, bodies) && same.is_none();
-            let stand_in = if own_row { OWN_ROW } else { self.new_stand_in(body) };
+            let stand_in = if own_row { OWN_ROW } else { self.new_stand_in(body, bodies) };
             let ends = self.ends_of(place, motion);
             (ends.bodies[side][at], ends.stand_ins[side][at]) = (body, stand_in);
             if motion == 1 {
@@ -248,16 +254,21 @@ impl JointSolver {
                 let ends = self.ends_of(place, motion);
                 let (body, stand_in) = (ends.bodies[side][at], ends.stand_ins[side][at]);
                 if stand_in != OWN_ROW {
-                    self.stand_ins[stand_in as usize] = WORLD;
-                    self.free_stand_ins.push(stand_in);
+                    self.free_stand_in(stand_in);
                 } else if colour != SERIAL
                     && let Some(taken) = self.taken.get_mut(body as usize)
                 {
                     *taken &= !(1 << colour);
+                    self.note_welds_of(body, joints);
                 }
             }
         }
-        let moved = with_store!([&mut self], number, store => store.colour_mut(colour).remove(lane));
+        let (last, moved) = with_store!([&mut self], number, store => {
+            let colour = store.colour_mut(colour);
+            (colour.used as u32 - 1, colour.remove(lane))
+        });
+        self.note_edited(Place { lane: last, ..place });
+        self.note_edited(place);
         if let Some(moved) = moved.and_then(|moved| joints.at_mut(moved)) {
             moved.place = Some(place);
         }
@@ -265,7 +276,6 @@ impl JointSolver {
             joint.place = None;
         }
         self.count -= 1;
-        self.slots_moved = true;
     }
 
     /// Takes a joint out and in again, because its parameters or the mass of one of its bodies have changed. It keeps its impulses if it is of
@@ -306,15 +316,27 @@ impl JointSolver {
         }
     }
 
-    fn new_stand_in(&mut self, body: u32) -> u32 {
+    fn new_stand_in(&mut self, body: u32, bodies: &Bodies) -> u32 {
         if let Some(free) = self.free_stand_ins.pop() {
             self.stand_ins[free as usize] = body;
+            // Where there is none yet, there will be more rows, and all are looked up anew.
+            if let Some(slot) = self.stand_in_slots.get_mut(free as usize) {
+                *slot = slot_of(body, bodies);
+            }
             return free;
         }
         self.stand_ins.push(body);
         self.free_stand_ins.reserve(self.stand_ins.len());
         self.stand_in_slots.reserve(self.stand_ins.len());
         (self.stand_ins.len() - 1) as u32
+    }
+
+    fn free_stand_in(&mut self, stand_in: u32) {
+        self.stand_ins[stand_in as usize] = WORLD;
+        if let Some(slot) = self.stand_in_slots.get_mut(stand_in as usize) {
+            *slot = WORLD;
+        }
+        self.free_stand_ins.push(stand_in);
     }
 
     /// The ends of a joint: of its first or second motion, for a gear.

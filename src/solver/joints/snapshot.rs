@@ -71,6 +71,7 @@ impl JointSolver {
             count: _,
             step,
             slots_moved: _,
+            edited: _,
             rows: _,
         } = self;
         to.mark();
@@ -102,6 +103,7 @@ impl JointSolver {
         self.step.read(from)?;
         self.count = joints.iter().filter(|(_, joint)| joint.place.is_some()).count();
         self.slots_moved = true;
+        self.edited.clear();
         self.rows = [0; 3];
         self.stand_in_slots.clear();
         self.stand_in_slots.reserve(self.stand_ins.len());
