@@ -46,8 +46,17 @@ impl JointFrame {
     }
 }
 
-/// A damped spring, as the frequency at which the joined bodies would swing on it. Unlike a stiffness in N/m this behaves the same for
-/// light and for heavy bodies, and it is stable at any frequency (an implicit spring: E. Catto, "Soft Constraints", 2011).
+/// A damped spring, as the frequency at which the joined bodies would swing on it if nothing else held them. Unlike a stiffness in N/m this
+/// behaves the same for light and for heavy bodies, and it is stable at any frequency (an implicit spring: E. Catto, "Soft Constraints",
+/// 2011).
+///
+/// - Its stiffness is that frequency for the mass which the spring itself feels. What else the joint holds is not in it: a bar that is hinged at
+///   its end to a post, with an angular spring of 2 Hz, swings at 1 Hz, because the hinge makes it move about its end, with four times the
+///   moment of inertia. The mass that a spring feels outside the line of both centres changes with the pose, and an undamped
+///   one can then feed energy to two free bodies: 1 of 100 random pairs gained a twentieth within 20 s at 4 substeps, and a weld with a linear
+///   spring alone 40 times the energy in the worst of 1,500. A damping ratio of 0.2 ends it.
+/// - It is damped by the length of a substep, too: in each the swing is less by the factor 1 / (1 + (2π·hertz·h)²). At 240 substeps a second a spring
+///   without damping acts as with a damping ratio of 0.026 at 1 Hz, 0.05 at 2 Hz, 0.14 at 6 Hz and 0.24 at 12 Hz.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spring {
     /// Oscillations per second, Hz, in 0..=10⁶. With 0 there is no spring.
@@ -69,7 +78,8 @@ impl Spring {
     }
 }
 
-/// A motor: it drives the free motion of a joint at a speed, as far as its strength allows.
+/// A motor: it drives the free motion of a joint at a speed, as far as its strength allows. At a limit of the motion it stops driving, however
+/// strong it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointMotor {
     /// The wanted speed of B against A, m/s or rad/s.
@@ -201,7 +211,9 @@ impl JointKind {
                 check_range("length", length, 0.0, MAX_LENGTH)?;
                 spring.map_or(Ok(()), |spring| spring.validate(SPRING))?;
                 let [low, high] = spring_force;
-                if low.is_nan() || high.is_nan() || low > high {
+                check_range("spring_force", low, f32::NEG_INFINITY, f32::MAX)?;
+                check_range("spring_force", high, f32::MIN, f32::INFINITY)?;
+                if low > high {
                     return Err(Error::Invalid {
                         field: "spring_force",
                         reason: "the smallest is above the largest",

@@ -180,6 +180,7 @@ impl World {
     /// Takes out a joint and the gears that couple it.
     fn take_joint(&mut self, index: u32) {
         while let Some(gear) = self.joints.gear_of(index) {
+            self.wake_at(gear);
             self.joint_solver.remove(gear, &mut self.joints);
             if let Some((handle, joint)) = self.joints.remove_at(gear) {
                 self.joints.note_lost(handle, joint.desc.tag);
@@ -220,12 +221,23 @@ impl World {
     pub(super) fn forget_impulses_of(&mut self, body: BodyHandle) {
         let h = self.settings.substep();
         for joint in self.joints_and_gears_of(body) {
+            if self.joints.at(joint).is_none_or(|(_, joint)| joint.place.is_none()) {
+                continue;
+            }
             self.joint_solver.remove(joint, &mut self.joints);
             self.joint_solver.insert(joint, &mut self.joints, &self.bodies, h);
         }
     }
 
+    /// Wakes the bodies of a joint. (A gear may couple bodies that sleep elsewhere.)
+    fn wake_at(&mut self, index: u32) {
+        if let Some((_, &Joint { desc, .. })) = self.joints.at(index) {
+            self.wake_joint(&desc);
+        }
+    }
+
     fn renew_joint(&mut self, index: u32) {
+        self.wake_at(index);
         let Some((_, joint)) = self.joints.at(index) else { return };
         let (desc, h) = (joint.desc, self.settings.substep());
         self.joint_solver.change(index, &mut self.joints, &self.bodies, h, desc);
@@ -280,7 +292,8 @@ impl World {
         Ok(self.joints.get(joint)?.desc)
     }
 
-    /// Changes all parameters of a joint, its kind too. It keeps its ends and, if it is of the same kind, its impulses.
+    /// Changes all parameters of a joint, its kind too. It keeps its ends and, if it is of the same kind, its impulses. The parameters that it
+    /// has wake nothing.
     ///
     /// # Errors
     ///
@@ -292,6 +305,9 @@ impl World {
         self.check_joint(desc, false)?;
         if desc.ends != old.desc.ends {
             return Err(Error::Invalid { field: "ends", reason: "a joint keeps its ends" });
+        }
+        if *desc == old.desc {
+            return Ok(());
         }
         let same_kind = std::mem::discriminant(&desc.kind) == std::mem::discriminant(&old.desc.kind);
         if !same_kind && self.joints.gear_of(joint.index).is_some() {

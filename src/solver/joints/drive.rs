@@ -165,8 +165,21 @@ impl Motor {
         mass: L,
         vel: &mut Velocities<L>,
     ) {
+        self.solve_at(i, L::load(&self.speed[i..]), coordinate, mass, vel);
+    }
+
+    /// Brings the motion to a speed, as far as the motor's strength allows.
+    #[inline(always)]
+    fn solve_at<L: Lane, C: Coordinate<L>>(
+        &mut self,
+        i: usize,
+        speed: L,
+        coordinate: &C,
+        mass: L,
+        vel: &mut Velocities<L>,
+    ) {
         let old = L::load(&self.impulse[i..]);
-        let wanted = old + mass * (L::load(&self.speed[i..]) - coordinate.speed(vel));
+        let wanted = old + mass * (speed - coordinate.speed(vel));
         let new = limited(wanted, L::load(&self.most[i..]));
         new.store(&mut self.impulse[i..]);
         coordinate.push(vel, new - old);
@@ -261,12 +274,29 @@ impl Drive {
             coordinate.push(vel, new - old);
         }
         if features & feature::MOTOR != 0 {
-            self.motor.solve(i, coordinate, mass, vel);
+            let mut speed = L::load(&self.motor.speed[i..]);
+            if features & feature::LIMIT != 0 {
+                speed = self.within_limits(i, speed, value, stiffness[0], L::splat(inv_step));
+            }
+            self.motor.solve_at(i, speed, coordinate, mass, vel);
         }
         if features & feature::LIMIT != 0 {
             self.solve_limit::<L, C, 0>(i, stiffness, coordinate, mass, vel, inv_step);
             self.solve_limit::<L, C, 1>(i, stiffness, coordinate, mass, vel, inv_step);
         }
+    }
+
+    /// The speed at which a motor drives a motion that has limits: no faster than up to the limit, and from beyond it back as the limit itself
+    /// does. (A motor that went on against its limit won where it was stronger than the limit's stiffness: one without a largest torque turned on
+    /// and on.)
+    #[inline(always)]
+    fn within_limits<L: Lane>(&self, i: usize, speed: L, value: L, rate: L, inv_step: L) -> L {
+        let [lower, upper] = [0, 1].map(|side: usize| {
+            let way = L::load(&self.limits[side][i..]) - value;
+            let inside = if side == 0 { L::splat(0.0).gt(way) } else { way.gt(L::splat(0.0)) };
+            way * L::select(inside, inv_step, rate)
+        });
+        speed.max(lower).min(upper)
     }
 
     /// Solves the lower limit (0) or the upper one (1).

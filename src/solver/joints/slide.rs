@@ -10,6 +10,11 @@ use crate::lane::{Lane, pair};
 use crate::solver::impulse::Velocities;
 use bytemuck::{Pod, Zeroable};
 
+/// A slider's angle that is further off, rad, is corrected as if it were off by this. Each correction is a straight line, and at the end of a long arm that
+/// leads far away: what is 3 m from the centre of a box of 0.6 m, and turned by 1.28 rad, was thrown to 6·10⁶ m/s, as were 63 of 1,200 sliders with
+/// limits that were put together off their place. None is with 0.5, 0.25 and 0.1.
+const MOST_TURN: f32 = 0.25;
+
 /// Sixteen joints that hold a point of B on an axis of A: prismatic joints, or wheels.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -110,7 +115,9 @@ impl SlideBlock {
         let straight = one + part_a * part_b * (area * area) * per_turning;
 
         let x = across.speed(vel) + rate * L::load(&self.off[i..]);
-        let y = about.speed(vel) + rate * L::load(&self.angle[i..]);
+        let most = L::splat(MOST_TURN);
+        let angle = L::load(&self.angle[i..]).min(most).max(L::splat(0.0) - most);
+        let y = about.speed(vel) + rate * angle;
         let mass = mass_scale * inv_sum;
         let force = (x - lever * y) / straight;
         let torque = per_turning * y - lever * force;

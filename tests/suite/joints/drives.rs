@@ -187,3 +187,55 @@ fn free_motions_are_free() {
         assert_close("way", f64::from(world.joint_state(joints[1]).unwrap().translation), 10.0, 1e-3);
     });
 }
+
+/// Contract: a motor drives a hinge, a slider and a rod up to their limits and no further, however fast and strong it is, and brings them back
+/// when they are beyond.
+#[test]
+fn motors_stop_at_limits() {
+    on_both_sets(|settings| {
+        for (speed, max) in
+            [(1.0f32, f32::INFINITY), (20.0, f32::INFINITY), (-20.0, f32::INFINITY), (20.0, 1_000.0)]
+        {
+            let motor = Some(JointMotor::new(speed, max));
+            let drive = JointDrive { limit: Some([-1.0, 1.0]), motor, ..JointDrive::default() };
+            let rod = JointKind::Distance {
+                length: 2.0,
+                spring: None,
+                spring_force: [f32::NEG_INFINITY, f32::INFINITY],
+                limit: Some([1.0, 3.0]),
+                motor,
+            };
+            for (kind, way) in
+                [(JointKind::Revolute(drive), 0.0), (JointKind::Prismatic(drive), 0.0), (rod, 2.0)]
+            {
+                let mut world = world(Settings { gravity: Vec2::ZERO, ..settings });
+                let base = post(&mut world, Vec2::ZERO);
+                let body = add(&mut world, plank(Vec2::new(0.5, 0.5), Vec2::new(way, 0.0), 1.0));
+                let joint = join(&mut world, &JointDesc::new(base, body, kind));
+                let hinge = matches!(kind, JointKind::Revolute(_));
+                let value = |world: &World| {
+                    let state = world.joint_state(joint).unwrap();
+                    if hinge { state.angle } else { state.translation - way }
+                };
+                let mut most = 0.0f32;
+                for _ in 0..1_300 {
+                    world.step();
+                    most = most.max(value(&world).abs());
+                }
+                let end = value(&world) * speed.signum();
+                assert!(
+                    most < 1.01 && (end - 1.0).abs() < 0.01,
+                    "{kind:?}: {most} at most, {end} at the end"
+                );
+                // Beyond the limit.
+                if hinge {
+                    world.set_angle(body, 1.5).unwrap();
+                } else {
+                    world.set_position(body, Vec2::new(way + 1.5, 0.0)).unwrap();
+                }
+                (0..300).for_each(|_| world.step());
+                assert!(value(&world).abs() < 1.01, "{kind:?}: {} after it was put beyond", value(&world));
+            }
+        }
+    });
+}

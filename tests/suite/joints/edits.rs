@@ -3,7 +3,7 @@
 
 use super::law::{Dice, config, dice, joint};
 use super::*;
-use granule::{Error, JointColumns, JointEnds, LinkDesc, LinkKind, Part};
+use granule::{BodyType, Error, JointColumns, JointEnds, LinkDesc, LinkKind, Part};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -421,6 +421,49 @@ fn centres_stay_near_joints() {
             world.validate().unwrap();
             assert!(world.joints().all(|(_, joint)| joint.validate().is_ok()));
             assert!(world.links().all(|(_, link)| link.anchor_a.abs().max_element() <= 1.0e6));
+        }
+    }
+}
+
+/// Contract: an edit of a joint, or of its body, wakes what a gear couples with it elsewhere: the world stays valid, and its snapshots are whole.
+#[test]
+fn edits_wake_what_gears_couple() {
+    let edits: [fn(&mut World, BodyHandle, JointHandle); 6] = [
+        |world, _, joint| world.remove_joint(joint).unwrap(),
+        |world, _, joint| world.enable_joint(joint, false).unwrap(),
+        |world, _, joint| {
+            let desc = world.joint(joint).unwrap();
+            world.set_joint(joint, &JointDesc { tag: 7, ..desc }).unwrap();
+        },
+        |world, body, _| world.remove_body(body).unwrap(),
+        |world, body, _| world.set_body_type(body, BodyType::Dynamic).unwrap(),
+        |world, body, _| world.set_enabled(body, false).unwrap(),
+    ];
+    for (number, edit) in edits.into_iter().enumerate() {
+        for body_type in [BodyType::Static, BodyType::Kinematic] {
+            let mut world = World::new(Settings::default()).unwrap();
+            add(&mut world, BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO));
+            let at = Vec2::new(4.0, 9.5);
+            let post = add(&mut world, BodyDesc::fixed(Shape::oriented_box(0.5, 0.5), at));
+            let still = add(&mut world, BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), at));
+            let sleeper =
+                add(&mut world, BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(0.0, 0.5)));
+            let hinge = JointDesc::revolute(sleeper, post, Vec2::ZERO, Vec2::new(-4.0, -9.0));
+            let hinge = world.add_joint(&hinge).unwrap();
+            let other = world.add_joint(&JointDesc::revolute(still, post, Vec2::ZERO, Vec2::ZERO)).unwrap();
+            world.add_joint(&JointDesc::gear(hinge, other, 1.0)).unwrap();
+            world.set_body_type(still, body_type).unwrap();
+            (0..300).for_each(|_| world.step());
+            assert!(!world.is_awake(sleeper).unwrap());
+            edit(&mut world, still, other);
+            for _ in 0..3 {
+                assert_eq!(world.validate(), Ok(()), "edit {number}, {body_type:?}");
+                let mut snapshot = Vec::new();
+                world.save(&mut snapshot);
+                let copy = World::from_snapshot(&snapshot).map(|copy| copy.state_hash());
+                assert_eq!(copy, Ok(world.state_hash()), "edit {number}, {body_type:?}");
+                world.step();
+            }
         }
     }
 }

@@ -193,7 +193,8 @@ fn drive_blocks(
         blocks.push(Block::new(answer, of(1.0, -f64::from(drive.target))));
     }
     if let Some(motor) = drive.motor {
-        blocks.push(motor_block(motor, h, of(1.0, 0.0)));
+        let between = drive.limit.map(|limit| (limit.map(f64::from), Answer::Limit(rigid.0, rigid.1)));
+        blocks.push(Block { between, ..motor_block(motor, h, of(1.0, 0.0)) });
     }
     if let Some([low, high]) = drive.limit {
         blocks.push(Block::new(Answer::Limit(rigid.0, rigid.1), of(1.0, -f64::from(low))));
@@ -249,7 +250,8 @@ fn blocks(desc: &JointDesc, start: [&oracle::Body; 2], h: f64) -> Vec<Block> {
         }
         JointKind::Prismatic(drive) => {
             drive_blocks(&mut blocks, &drive, rigid, h, along);
-            blocks.push(Block::new(hold, coordinates(desc, move |gap, angle| vec![gap[1], angle - turns])));
+            let held = coordinates(desc, move |gap, angle| vec![gap[1], angle - turns]);
+            blocks.push(Block { largest: 0.25, ..Block::new(hold, held) });
         }
         JointKind::Wheel(drive) => {
             if let Some(motor) = drive.motor {

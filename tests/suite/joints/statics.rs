@@ -264,3 +264,34 @@ fn a_long_step_does_not_shake_a_chain() {
         }
     });
 }
+
+/// Contract: a slider with limits that is put together off its place brings a box there, and does not throw it: with arms up to 3 m, angles up to half
+/// a turn, and points up to 2 m off the axis.
+#[test]
+fn a_slider_off_its_place_comes_there() {
+    for arm in [0.0f32, 1.0, 2.0, 3.0] {
+        for direction in [0.0f32, 1.0, 1.9, 3.5] {
+            for angle in [-3.0f32, -1.28, -0.3, 0.8, 2.5] {
+                for off in [0.0f32, 0.5, 2.0] {
+                    let mut world = world(weightless(Settings::default()));
+                    let base = post(&mut world, Vec2::ZERO);
+                    let point = arm * Vec2::from_angle(direction);
+                    let body = add(&mut world, plank(Vec2::splat(0.3), Vec2::new(0.0, off) - point, 1.0));
+                    let desc = JointDesc {
+                        frame_b: JointFrame { position: point, angle },
+                        ..JointDesc::prismatic(base, body, Vec2::ZERO, Vec2::ZERO, 0.0).with_limit(-0.5, 0.0)
+                    };
+                    let joint = join(&mut world, &desc);
+                    (0..300).for_each(|_| world.step());
+                    let (found, now) = (world.joint_state(joint).unwrap(), state(&world, body));
+                    let case = format!("arm {arm} at {direction}, {angle} rad, {off} m off: {found:?}");
+                    assert!(world.quarantined().is_empty(), "{case}");
+                    assert!(world.joint_quality().max_error < 0.01, "{case}");
+                    assert!(world.joint_quality().max_angle_error < 0.01, "{case}");
+                    assert!((-0.51..0.01).contains(&found.translation), "{case}");
+                    assert!(now.velocity.length() < 1.0, "{case}: {:?}", now.velocity);
+                }
+            }
+        }
+    }
+}

@@ -52,6 +52,11 @@ pub struct Block {
     pub others: Option<Answer>,
     pub bounds: Bounds,
     pub impulse: Vec<f64>,
+    /// The limits of a coordinate whose speed is wanted, and how they answer. The wanted speed is no more than what leads up to them; from beyond
+    /// it is no less than that at which they are corrected.
+    pub between: Option<([f64; 2], Answer)>,
+    /// The largest error of the last coordinate that is corrected at once.
+    pub largest: f64,
 }
 
 /// The constants of an implicit spring, for a unit mass: an impulse of −mass·(v + rate·C) − give·λ.
@@ -97,6 +102,8 @@ impl Block {
             others: None,
             bounds,
             impulse: vec![0.0; 3],
+            between: None,
+            largest: f64::INFINITY,
         }
     }
 
@@ -123,8 +130,17 @@ impl Block {
     /// Changes impulse and velocities. Returns the largest speed that the impulse of a coordinate gave to a body.
     fn solve(&mut self, bodies: &mut [Body], h: f64, relax: bool) -> f64 {
         let places: Vec<[f64; 3]> = bodies.iter().map(|body| body.place).collect();
-        let errors = (self.coordinates)(&places, &places);
-        let speeds = (self.speeds)(&places, &places);
+        let mut errors = (self.coordinates)(&places, &places);
+        if let Some(last) = errors.last_mut() {
+            *last = last.clamp(-self.largest, self.largest);
+        }
+        let mut speeds = (self.speeds)(&places, &places);
+        if let Some(([low, high], answer)) = self.between {
+            let corrected = self::soft(answer, h, relax).rate;
+            let most = |way: f64, inside: bool| if inside { way / h } else { way * corrected };
+            let (down, up) = (low - errors[0], high - errors[0]);
+            speeds[0] = speeds[0].max(most(down, down < 0.0)).min(most(up, up > 0.0));
+        }
         let rows = self.jacobian(bodies);
         let mut soft = vec![soft(self.answer, h, relax)];
         if matches!(self.answer, Answer::Limit(..)) && errors[0] > 0.0 {

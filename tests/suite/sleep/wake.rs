@@ -198,7 +198,7 @@ fn walls_that_come_wake() {
     assert!(world.body(ball).unwrap().position.x > 0.05);
 }
 
-/// Contract: a motor that gets another speed wakes its bodies; the same speed again does not.
+/// Contract: a motor that gets another speed wakes its bodies; the same speed again does not, nor do other parameters that are as they were.
 #[test]
 fn motors_wake() {
     let mut world = world(Settings { gravity: Vec2::ZERO, ..Settings::default() });
@@ -210,6 +210,8 @@ fn motors_wake() {
     let joint = world.add_joint(&desc).unwrap();
     until_asleep(&mut world, 100);
     world.set_motor_speed(joint, 0.0).unwrap();
+    world.set_joint(joint, &desc).unwrap();
+    world.enable_joint(joint, true).unwrap();
     assert!(!is_awake(&world, wheel));
     world.set_motor_speeds(&[2.0]).unwrap();
     steps(&mut world, 60);
