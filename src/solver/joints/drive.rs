@@ -3,7 +3,7 @@
 use super::ends::Column;
 use crate::contacts::BLOCK;
 use crate::formula::{limited, parting_by_turns, soft_bias_lanes, soft_change};
-use crate::lane::Lane;
+use crate::lane::{Lane, pair};
 use crate::solver::impulse::{Velocities, push};
 use bytemuck::{Pod, Zeroable};
 
@@ -291,11 +291,10 @@ impl Drive {
     /// and on.)
     #[inline(always)]
     fn within_limits<L: Lane>(&self, i: usize, speed: L, value: L, rate: L, inv_step: L) -> L {
-        let [lower, upper] = [0, 1].map(|side: usize| {
-            let way = L::load(&self.limits[side][i..]) - value;
-            let inside = if side == 0 { L::splat(0.0).gt(way) } else { way.gt(L::splat(0.0)) };
-            way * L::select(inside, inv_step, rate)
-        });
+        let [down, up] = pair!(side => L::load(&self.limits[side][i..]) - value);
+        let zero = L::splat(0.0);
+        let lower = down * L::select(zero.gt(down), inv_step, rate);
+        let upper = up * L::select(up.gt(zero), inv_step, rate);
         speed.max(lower).min(upper)
     }
 
