@@ -7,6 +7,7 @@ mod profiler;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use granule::scene::{self, Player};
 use granule::{BodyDesc, Settings, Shape, Vec2, World, step_many};
+use std::hint::black_box;
 use std::time::Duration;
 
 const BODIES: usize = 10_000;
@@ -120,7 +121,10 @@ fn joints(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("joints");
     group.throughput(Throughput::Elements(EDITED as u64));
     for &size in sizes {
-        let mut world = scene::builtin("joint_grid", size, 1).unwrap().build().unwrap();
+        let mut grid = scene::builtin("joint_grid", size, 1).unwrap();
+        // Without gravity every step has the same work to do.
+        (grid.settings.gravity, grid.settings.sleep) = (Vec2::ZERO, false);
+        let mut world = grid.build().unwrap();
         (0..10).for_each(|_| world.step());
         let mut joints: Vec<_> = world.joints().collect();
         let mut next = 0;
@@ -143,6 +147,9 @@ fn joints(criterion: &mut Criterion) {
             });
         });
         group.bench_function(format!("a step of {size}"), |bencher| bencher.iter(|| world.step()));
+        group.bench_function(format!("columns of {size}"), |bencher| {
+            bencher.iter(|| black_box(world.joint_columns().angle.len()));
+        });
     }
     group.finish();
 }

@@ -156,21 +156,9 @@ pub(super) struct Motor {
 }
 
 impl Motor {
-    /// Brings the motion to the motor's speed, as far as its strength allows.
-    #[inline(always)]
-    pub(super) fn solve<L: Lane, C: Coordinate<L>>(
-        &mut self,
-        i: usize,
-        coordinate: &C,
-        mass: L,
-        vel: &mut Velocities<L>,
-    ) {
-        self.solve_at(i, L::load(&self.speed[i..]), coordinate, mass, vel);
-    }
-
     /// Brings the motion to a speed, as far as the motor's strength allows.
     #[inline(always)]
-    fn solve_at<L: Lane, C: Coordinate<L>>(
+    pub(super) fn solve<L: Lane, C: Coordinate<L>>(
         &mut self,
         i: usize,
         speed: L,
@@ -278,7 +266,7 @@ impl Drive {
             if features & feature::LIMIT != 0 {
                 speed = self.within_limits(i, speed, value, stiffness[0], L::splat(inv_step));
             }
-            self.motor.solve_at(i, speed, coordinate, mass, vel);
+            self.motor.solve(i, speed, coordinate, mass, vel);
         }
         if features & feature::LIMIT != 0 {
             self.solve_limit::<L, C, 0>(i, stiffness, coordinate, mass, vel, inv_step);
@@ -287,8 +275,8 @@ impl Drive {
     }
 
     /// The speed at which a motor drives a motion that has limits: no faster than up to the limit, and from beyond it back as the limit itself
-    /// does. (A motor that went on against its limit won where it was stronger than the limit's stiffness: one without a largest torque turned on
-    /// and on.)
+    /// does. (A motor that drove on against its limit won where it was stronger than the limit is stiff: one without a largest torque never
+    /// stopped. The test `motors_stop_at_limits`.)
     #[inline(always)]
     fn within_limits<L: Lane>(&self, i: usize, speed: L, value: L, rate: L, inv_step: L) -> L {
         let [down, up] = pair!(side => L::load(&self.limits[side][i..]) - value);

@@ -79,7 +79,8 @@ impl SlideBlock {
         let stiffness = self.soft.load::<L, RELAX>(i, false);
         if WHEEL && features & feature::TURN_MOTOR != 0 {
             let mass = inverse(about.inv_mass(vel));
-            self.turn_motor.solve(i, &about, mass, vel);
+            let speed = L::load(&self.turn_motor.speed[i..]);
+            self.turn_motor.solve(i, speed, &about, mass, vel);
         }
         self.drive.solve::<L, _, RELAX>(i, features, stiffness, &along, vel, constants.inv_step);
         if WHEEL {
