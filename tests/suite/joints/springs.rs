@@ -143,3 +143,42 @@ fn a_chassis_bounces_on_its_suspension() {
         assert_close("sag", height(&world), 0.0, 0.001);
     });
 }
+
+/// Contract: a spring's frequency is that of the mass which it feels itself: a bar that is hinged at its end swings on an angular spring of 2 Hz at half of
+/// that, as its moment of inertia about the end is four times that about its middle. And without damping a swing is less by the
+/// factor 1 / (1 + (2π·hertz·h)²) in each substep of length h.
+#[test]
+fn springs_keep_to_their_own_mass() {
+    on_both_sets(|settings| {
+        let mut world = world(weightless(Settings { substeps: 16, ..settings }));
+        let base = post(&mut world, Vec2::ZERO);
+        let angle = 0.1f32;
+        // A bar without breadth: its moment of inertia about the middle is a third of m·half².
+        let bar = plank(Vec2::new(0.5, 0.005), 0.5 * Vec2::from_angle(angle), 1.0);
+        let bar = add(&mut world, BodyDesc { angle, ..bar });
+        let desc =
+            JointDesc::revolute(base, bar, Vec2::ZERO, Vec2::new(-0.5, 0.0)).with_spring(0.0, 2.0, 0.0);
+        join(&mut world, &desc);
+        let times = upward_crossings(&mut world, 240, |world| f64::from(state(world, bar).angle));
+        let found = 1.0 / period(&times);
+        measured("frequency of a hinged bar on a spring of 2 Hz", found, 1.0);
+        assert_close("frequency", found, 1.0, 0.01);
+
+        for hertz in [1.0f32, 2.0, 4.0] {
+            let mut world = self::world(weightless(settings));
+            let base = post(&mut world, Vec2::ZERO);
+            let ball = add(&mut world, disc(0.2, Vec2::new(2.5, 0.0), 1.0));
+            let desc = JointDesc::distance(base, ball, Vec2::ZERO, Vec2::ZERO, 2.0);
+            let desc = desc.with_spring(2.0, hertz, 0.0);
+            join(&mut world, &desc);
+            let swing = extremes(&mut world, 60, |world| f64::from(state(world, ball).position.x) - 2.0);
+            // The last extreme, and when it was.
+            let (time, last) = *swing.last().expect("it swings");
+            let h = f64::from(settings.time_step) / f64::from(settings.substeps);
+            let lost = 1.0 + (TAU * f64::from(hertz) * h).powi(2);
+            let law = 0.5 * lost.powf(-time / h);
+            measured(&format!("swing of a spring of {hertz} Hz after {time} s"), last.abs(), law);
+            assert_close("swing", last.abs(), law, 0.01 * law + 0.0005);
+        }
+    });
+}
