@@ -25,10 +25,9 @@
 //! that were struck in different substeps have approaches that never existed at the same time: boxes and octagons
 //! gained energy without end (196 octagons 3 times as much in 400 steps, 10¹⁴ times in 2,000).
 //!
-//! Also tried, without effect: inverse masses in `accum` too, so that the warm start gathers no velocities (±1 % of
-//! `granule run packed`); the tangent mass derived from the normal mass, with one coefficient of friction, so that the
-//! relaxing pass reads two cache lines in eleven less (1 %, at 1,000,000 bodies too: the passes do not wait for the
-//! blocks' lines).
+//! Also tried, without effect: inverse masses in `accum` too, so that the warm start gathers no velocities (±1 % of `granule run packed`);
+//! the tangent mass derived from the normal mass, with one coefficient of friction, so that the relaxing pass reads two cache lines in
+//! eleven less (1 %, at 1,000,000 bodies too: the passes do not wait for the blocks' lines).
 
 pub(super) mod impact;
 mod velocities;
@@ -333,7 +332,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             match P::PASS {
-                Pass::WarmStart => self.warm_start(friction, i),
+                Pass::WarmStart => self.warm_start(friction, bounce, i),
                 Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
                 Pass::Solve => return self.solve::<false>(bounce, i),
                 Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(friction, bounce, i),
@@ -397,7 +396,12 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
 
     /// Does accum += J·λ for the carried impulses.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
+    unsafe fn warm_start(
+        &mut self,
+        friction: &mut FrictionBlock,
+        bounce: Option<&mut BounceBlock>,
+        i: usize,
+    ) {
         let ratio = L::splat(self.rows.impulse_ratio);
         let normal_impulse = L::load(self.normal_impulse) * ratio;
         let tangent_impulse = L::load(&friction.tangent_impulse[i..]) * ratio;
@@ -410,6 +414,9 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let vel = self.velocities();
+            if let Some(bounce) = bounce {
+                self.bear_again(bounce, &vel, i);
+            }
             let mut a = L::gather(rows, self.a);
             a[0] = a[0] - x * vel.a[3];
             a[1] = a[1] - y * vel.a[3];

@@ -75,6 +75,9 @@ pub(crate) struct Rows<'a> {
     /// Bodies that overlap by more are jammed, m: no resting contact is so deep.
     pub jammed_depth: f32,
     pub restitution_threshold: f32,
+    /// What has bounced in step after step and parts or meets no faster bears a load, m/s. None does with projection: a sheet of 5 mm that was
+    /// jammed in a maze of tiles (`no_one_leaves_a_maze_of_tiles`) was 300 m away after 400 steps.
+    pub bearing_speed: f32,
     /// A body that comes faster strikes, m/s: that is more than its weight gives it in one substep.
     pub landing_speed: f32,
     /// More than a body falls from rest in a step, m.
@@ -135,6 +138,11 @@ impl<'a> Rows<'a> {
             push_out_speed: settings.push_out_speed,
             jammed_depth: JAMMED * settings.slop,
             restitution_threshold: settings.restitution_threshold.min(gravity_speed),
+            bearing_speed: if settings.solver == Solver::Soft {
+                settings.restitution_threshold.min(gravity_speed)
+            } else {
+                -1.0
+            },
             landing_speed: LANDING * fall_speed,
             fall: settings.gravity.length() * settings.time_step * settings.time_step,
             creep_speed: CREEP * settings.slop,

@@ -3,6 +3,7 @@
 mod hulls;
 mod laws;
 mod parted;
+mod piles;
 mod random;
 mod wake;
 

