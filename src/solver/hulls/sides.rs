@@ -97,6 +97,7 @@ impl Hull {
             fixed: true,
             paired: false,
             own: 0,
+            gives: 1.0,
         };
         let mut thickest: f32 = 0.0;
         for (index, &point) in points.iter().enumerate() {

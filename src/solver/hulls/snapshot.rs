@@ -21,7 +21,8 @@ crate::base::codec::stored!(Hull = Hull {
     fixed: false,
     paired: false,
     own: 0,
-}; { slots, count, base, origin, radius, more, lower, upper, filter, material, fixed, paired, own });
+    gives: 1.0,
+}; { slots, count, base, origin, radius, more, lower, upper, filter, material, fixed, paired, own } scratch { gives });
 crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0 }; { static_friction, dynamic_friction, restitution });
 crate::base::codec::stored!(Side = Side { slots: [0; 2], ends: [0; 2], shares: [0.0; 2], arms: [0.0; 2], shift: Shift::default() }; { slots, ends, shares, arms, shift });
 crate::base::codec::stored!(Shift { row, arm, moves, turns, least, movable });

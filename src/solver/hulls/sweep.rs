@@ -16,7 +16,7 @@
 
 use super::contact::State;
 use super::strike::SLIPPING;
-use super::{CLOSING, Contact, HullSolver, PUSH, Surface, sweeps};
+use super::{CLOSING, Contact, Hull, HullSolver, PUSH, Side, Surface, sweeps};
 use crate::base::colours::pick;
 use crate::base::room::resize;
 use crate::contacts::BLOCK;
@@ -83,8 +83,14 @@ impl Block {
     }
 
     /// Writes a contact into a lane. Its slots have to be below `rows`, the last of which is padding, and the rows of its
-    /// shifts below `shifts`.
-    fn set(&mut self, lane: usize, contact: &Contact, [rows, shifts]: [usize; 2], inv_step: f32) {
+    /// shifts below that and the `hulls`, which come after them.
+    fn set(&mut self, lane: usize, contact: &Contact, rows: usize, hulls: &[Hull], inv_step: f32) {
+        let shifts = rows + hulls.len();
+        let gives = |side: &Side| {
+            let hull = (side.shift.row as usize).checked_sub(rows).and_then(|place| hulls.get(place));
+            hull.map_or(1.0, |hull| hull.gives)
+        };
+        let push = contact.move_mass * gives(&contact.sides[0]).min(gives(&contact.sides[1]));
         for (i, (side, sign)) in contact.sides.iter().zip([-1.0, 1.0]).enumerate() {
             for end in 0..2 {
                 // A body is both ends of its side. Its second end has no share, and the padding row.
@@ -103,8 +109,8 @@ impl Block {
             assert!((shift.row as usize) < shifts, "a contact names a row that is not there");
             self.shifts[i][lane] = RowOffset::of(shift.row);
             self.shift_arms[i][lane] = sign * shift.arm;
-            self.moves[i][lane] = sign * shift.moves * contact.move_mass;
-            self.turns[i][lane] = sign * shift.turns * contact.move_mass;
+            self.moves[i][lane] = sign * shift.moves * push;
+            self.turns[i][lane] = sign * shift.turns * push;
         }
         let Surface { static_friction, dynamic_friction, .. } = contact.surface;
         let slides = contact.slipping >= SLIPPING;
@@ -147,9 +153,9 @@ impl Blocks {
 
     /// Lays the contacts out in blocks. There are rows for all bodies and the padding, and shifts for these and the
     /// hulls.
-    fn lay_out(&mut self, contacts: &[Contact], vel: &[Row], hulls: usize, inv_step: f32) {
+    fn lay_out(&mut self, contacts: &[Contact], vel: &[Row], hulls: &[Hull], inv_step: f32) {
         let rows = vel.len();
-        let shifts = rows + hulls;
+        let shifts = rows + hulls.len();
         resize(&mut self.shifts, shifts);
         self.shifts.fill(Row::default());
         let Blocks { list, taken, colour: colours, lanes, .. } = self;
@@ -193,7 +199,7 @@ impl Blocks {
         lanes.clear();
         for (contact, &colour) in contacts.iter().zip(&*colours) {
             let place = &mut next[usize::from(colour)];
-            list[*place / BLOCK].set(*place % BLOCK, contact, [rows, shifts], inv_step);
+            list[*place / BLOCK].set(*place % BLOCK, contact, rows, hulls, inv_step);
             lanes.push(*place as u32);
             *place += if usize::from(colour) < COLOURS { 1 } else { BLOCK };
         }
@@ -210,7 +216,7 @@ impl HullSolver {
         level: Level,
     ) {
         let HullSolver { contacts, blocks, hulls, .. } = self;
-        blocks.lay_out(contacts, state.vel, hulls.len(), rows.inv_step);
+        blocks.lay_out(contacts, state.vel, hulls, rows.inv_step);
         let sweeps = sweeps(settings);
         let push = PushOut { slop: settings.slop, most: settings.push_out_speed * rows.step / sweeps as f32 };
         let Blocks { list, shifts, .. } = blocks;
