@@ -72,3 +72,22 @@ fn what_rattles_keeps_its_energy() {
         }
     }
 }
+
+/// Contract: a heap of 200 figures of particles lies still after 30 s. (When limbs that overlapped were pushed apart at once, links turned the way back
+/// into velocity: half of the particles moved faster than 0.15 m/s, for ever.)
+#[test]
+fn heaps_of_figures_do_not_tremble() {
+    let mut scene = scene::builtin("ragdolls", 2_600, 1).unwrap();
+    scene.settings.sleep = false;
+    let mut world = scene.build().unwrap();
+    (0..1_800).for_each(|_| world.step());
+    let mut speeds: Vec<f32> = world
+        .handles()
+        .filter(|&body| world.body_type(body) == Ok(BodyType::Dynamic))
+        .map(|body| world.body(body).unwrap().velocity.length())
+        .collect();
+    speeds.sort_by(f32::total_cmp);
+    let [half, most] = [speeds.len() / 2, speeds.len() * 9 / 10].map(|place| speeds[place]);
+    println!("half are slower than {half} m/s, nine tenths than {most}");
+    assert!(half < 0.02 && most < 0.1, "half are slower than {half} m/s, nine tenths than {most}");
+}
