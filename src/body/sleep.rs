@@ -178,7 +178,7 @@ const JAMMED: f32 = 8.0;
 
 /// Up to so many times the threshold if it moves by less than [`UNMOVED`] of that. (Boxes that the fall of a pile had pressed 0.4 m into each other
 /// stood to a tenth of a micrometre, with up to 0.72 m/s at the end of each step.)
-const STUCK: f32 = 32.0;
+const STUCK: f32 = 16.0;
 const UNMOVED: f32 = 1.0 / 16.0;
 
 lane_entry! {

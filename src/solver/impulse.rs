@@ -250,7 +250,7 @@ unsafe fn sweep_lanes<
         }
         let normal = &mut tile.normal[index];
         let friction = &mut tile.friction[index];
-        let mut bounce = tile.bounce.get_mut(index);
+        let (mut bounce, bounced) = (tile.bounce.get_mut(index), info.bounced);
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
             begin_step(info, bounce, [&normal.normal_impulse, &[0.0; BLOCK]]);
         }
@@ -258,7 +258,7 @@ unsafe fn sweep_lanes<
         for i in BlockInfo::vectors::<L>(info.active) {
             let mut kernel = ImpulseKernel::<L, FIXED, SPIN_A, SPIN_B, TURNS>::new(normal, i, rows, elapsed);
             // SAFETY: the caller gives this task these bodies alone, and guarantees that each named row exists.
-            impacts |= unsafe { kernel.visit::<P>(info.bounced, friction, bounce.as_deref_mut(), i) };
+            impacts |= unsafe { kernel.visit::<P>(bounced, friction, bounce.as_deref_mut(), i) };
         }
         info.bounced |= impacts;
     }
@@ -332,7 +332,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             match P::PASS {
-                Pass::WarmStart => self.warm_start(friction, bounce, i),
+                Pass::WarmStart => self.warm_start(friction, bounce.filter(|_| bounced), i),
                 Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
                 Pass::Solve => return self.solve::<false>(bounce, i),
                 Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(friction, bounce, i),

@@ -125,7 +125,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
             continue;
         }
         let place = info.manifold as usize;
-        let mut bounce = tile.bounce.get_mut(index);
+        let (mut bounce, bounced) = (tile.bounce.get_mut(index), info.bounced);
         let (normal, friction) = (&mut tile.normal[index], &mut tile.friction[index]);
         let manifold = &mut tile.manifold[place];
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
@@ -148,8 +148,12 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
                 lanes: PhantomData,
             };
             if P::PASS == Pass::WarmStart {
+                if let Some(bounce) = bounce.as_deref_mut().filter(|_| bounced) {
+                    // SAFETY: the caller has these bodies to itself, and each named row exists.
+                    unsafe { kernel.bear_again(bounce) };
+                }
                 // SAFETY: the caller has these bodies to itself, and each named row exists.
-                let meet = unsafe { kernel.warm_start(rough.as_deref_mut(), bounce.as_deref_mut()) };
+                let meet = unsafe { kernel.warm_start(rough.as_deref_mut(), bounce.is_some()) };
                 let meet = meet.map(|lanes| lanes << i & active);
                 if meet[0] != 0 {
                     note_struck(&mut tile.bundles, index, meet, FIXED);
@@ -330,7 +334,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
 
     /// Computes accum += J·λ for the carried impulses. Returns the lanes that [`ManifoldKernel::may_meet`] finds.
     #[inline(always)]
-    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>, mut bounce: Bounce<'_>) -> [u32; 2] {
+    unsafe fn warm_start(&mut self, rough: Option<&mut RoughBlock>, bounces: bool) -> [u32; 2] {
         let ratio = L::splat(self.rows.impulse_ratio);
         let zero = L::splat(0.0);
         let landed = self.points_landed();
@@ -367,9 +371,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let vel = self.velocities();
-            if let Some(bounce) = bounce.as_deref_mut() {
-                self.bear_again(bounce, &vel);
-            }
             let (mut a, mut b) = (L::gather(rows, at_a), [zero; 4]);
             if !FIXED {
                 b = L::gather(rows, at_b);
@@ -384,7 +385,7 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
                 sum.b[3] = zero;
                 L::scatter(rows, at_b, sum.b);
             }
-            if FIXED || self.rows.any_parts { self.may_meet(&vel, bounce.is_some()) } else { [0; 2] }
+            if FIXED || self.rows.any_parts { self.may_meet(&vel, bounces) } else { [0; 2] }
         }
     }
 

@@ -47,9 +47,10 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
     /// Leaves a load to points that have bounced in step after step, as in `impulse/impact.rs`. Not to deep ones: planks that were jammed between their
     /// joints, with a load that joints give and contacts carry on, came to rest in 54 of 96 `hinges` scenes instead of 86, now in 76.
     #[inline(always)]
-    pub(super) fn bear_again(&self, bounce: &mut BounceBlock, vel: &Velocities<L>) {
+    pub(super) unsafe fn bear_again(&self, bounce: &mut BounceBlock) {
         let (fast, deep) = (L::splat(self.rows.bearing_speed), L::splat(-self.rows.shallow));
-        let speeds = self.normal_velocities(vel);
+        // SAFETY: the caller has these bodies to itself, and each named row exists.
+        let speeds = self.normal_velocities(&unsafe { self.velocities() });
         for (p, (resting, speed)) in bounce.resting.iter_mut().zip(speeds).take(POINTS).enumerate() {
             let moves = speed.abs().gt(fast).or(self.separation(p).lt(deep));
             bear_again::<L>(resting, moves, self.i);
