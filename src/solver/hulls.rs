@@ -75,8 +75,8 @@ const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
 /// The part of such a push for a hull whose corners are linked to particles outside it. The links pull these after it, and what a link moves gains that
-/// as velocity: with the whole push a heap of 200 figures trembled at 0.15 m/s for ever (the median of its particles), and moves at 0.002 with this. With 1/60
-/// some figures still twitched and kept 50 awake, which sleep after 18 s now. Contacts are as deep as before.
+/// as velocity: with the whole push a heap of 200 figures trembled at 0.15 m/s for ever (the median of its particles), and moves at 0.002 with this, with
+/// contacts as deep. Heaps of 50, which slept after 16 s with the whole push, do after 18; with 1/60 some figures twitched and kept them awake for a minute.
 const TIED: f32 = 1.0 / 300.0;
 /// The least inverse mass of a hull that hangs on a corner which nothing moves, as a part of that at the place that a push moves most. Near that corner a push has next to no effect there, and any amount of it elsewhere: a limb that was
 /// dragged into the floor by its pinned end threw its other end out of the world.
@@ -369,7 +369,8 @@ impl HullSolver {
         }
         self.clusters.update(hulls, renumbered, links, relinked, bodies);
         for (hull, &index) in self.hulls.iter_mut().zip(&self.indices) {
-            let is_tied = self.clusters.list[index as usize].points.len() > hull.count;
+            let cluster = self.clusters.list.get(index as usize);
+            let is_tied = cluster.is_some_and(|cluster| cluster.points.len() > hull.count);
             hull.gives = if is_tied { TIED } else { 1.0 };
         }
         self.assign_corners(bodies);

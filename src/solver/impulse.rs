@@ -332,7 +332,12 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             match P::PASS {
-                Pass::WarmStart => self.warm_start(friction, bounce.filter(|_| bounced), i),
+                Pass::WarmStart => {
+                    if let Some(bounce) = bounce.filter(|_| bounced) {
+                        self.bear_again(bounce, i);
+                    }
+                    self.warm_start(friction, i);
+                }
                 Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
                 Pass::Solve => return self.solve::<false>(bounce, i),
                 Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(friction, bounce, i),
@@ -396,12 +401,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
 
     /// Does accum += J·λ for the carried impulses.
     #[inline(always)]
-    unsafe fn warm_start(
-        &mut self,
-        friction: &mut FrictionBlock,
-        bounce: Option<&mut BounceBlock>,
-        i: usize,
-    ) {
+    unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
         let ratio = L::splat(self.rows.impulse_ratio);
         let normal_impulse = L::load(self.normal_impulse) * ratio;
         let tangent_impulse = L::load(&friction.tangent_impulse[i..]) * ratio;
@@ -414,9 +414,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             let vel = self.velocities();
-            if let Some(bounce) = bounce {
-                self.bear_again(bounce, &vel, i);
-            }
             let mut a = L::gather(rows, self.a);
             a[0] = a[0] - x * vel.a[3];
             a[1] = a[1] - y * vel.a[3];

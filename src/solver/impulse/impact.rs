@@ -75,8 +75,9 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
 {
     /// Leaves a load to points that have bounced in step after step: see [`bear_again`].
     #[inline(always)]
-    pub(super) fn bear_again(&self, bounce: &mut BounceBlock, vel: &Velocities<L>, i: usize) {
-        let speed = vel.along(self.normal_x, self.normal_y);
+    pub(super) unsafe fn bear_again(&self, bounce: &mut BounceBlock, i: usize) {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let speed = unsafe { self.velocities() }.along(self.normal_x, self.normal_y);
         let moves = speed.abs().gt(L::splat(self.rows.bearing_speed));
         bear_again::<L>(&mut bounce.resting[0], moves, i);
     }
