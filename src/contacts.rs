@@ -127,10 +127,17 @@ pub(crate) struct Tile {
 /// and one when its last ceases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
-    /// One body.
+    /// The body whose handle is less: so a pair has one name, whichever of them comes first in storage.
     pub a: BodyHandle,
     /// The other body.
     pub b: BodyHandle,
+}
+
+impl ContactEvent {
+    pub(crate) fn of(a: BodyHandle, b: BodyHandle) -> ContactEvent {
+        let (a, b) = if b < a { (b, a) } else { (a, b) };
+        ContactEvent { a, b }
+    }
 }
 
 /// All contacts of a world.

@@ -102,7 +102,7 @@ pub use joints::desc::{
 };
 pub use material::{Material, Mix, Mixed, Mixing};
 pub use particles::hulls::HullHandle;
-pub use particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality};
+pub use particles::links::{LinkDesc, LinkEnd, LinkEvent, LinkHandle, LinkKind, LinkQuality};
 pub use settings::{Settings, Solver};
 pub use timing::{Span, Stage, Timings};
 pub use world::many::step_many;

@@ -412,6 +412,7 @@ impl World {
             any_parts: !self.bodies.compounds.is_empty(),
         };
         let relinked = self.links.changed;
+        self.links.events.clear();
         self.verlet.begin_step(&mut self.links, &self.bodies, self.level, crew);
         self.begin_hulls(relinked, impulse_ratio);
         let mirror = &mut self.solver.mirror;
@@ -425,9 +426,7 @@ impl World {
         };
         self.solver.solve(&mut self.contacts, &self.settings, &load, parts, crew);
         self.hull_solver.find_events(&self.bodies, &mut self.contacts.begin, &mut self.contacts.end);
-        self.links.broken.clear();
-        let links = &mut self.links;
-        self.verlet.break_links(substep, |link| links.break_link(link));
+        self.links.break_links(|broken| self.verlet.break_links(substep, broken));
     }
 
     /// Reads the solver's rows. Writes the bodies, the state of the list, and the events that the host has asked for. Quarantines bodies that

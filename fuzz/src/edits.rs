@@ -131,7 +131,7 @@ impl Machine {
         let order = order(bytes);
         let mut column = || -> Vec<f32> { (0..all).map(|_| bytes.number()).collect() };
         let how = count + 5 * numbers.first().map_or(0, |number| number.abs() as usize % 3);
-        match how % 9 {
+        match how % 10 {
             0 | 5 => {
                 let columns = [column(), column(), column()];
                 self.both(|world| {
@@ -160,10 +160,19 @@ impl Machine {
                     world.apply_force_columns(order, columns.each_ref().map(|column| &column[..]))
                 });
             }
+            8 => {
+                let columns = [column(), column(), column()];
+                self.both(|world| {
+                    world.apply_impulse_columns(order, columns.each_ref().map(|column| &column[..]))
+                });
+            }
             _ => {
                 let joints: Vec<JointHandle> = self.joints.iter().copied().take(count).collect();
                 let speeds = &numbers[..joints.len()];
                 self.both(|world| world.set_motors(&joints, speeds));
+                if self.both(|world| world.remove_joints(&joints)).is_some() {
+                    assert!(joints.iter().all(|&joint| self.worlds[0].joint(joint).is_err()));
+                }
                 if self.both(|world| world.remove_bodies(&bodies)).is_some() {
                     self.forget(&bodies);
                 }

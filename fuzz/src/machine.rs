@@ -173,7 +173,7 @@ impl Machine {
             self.rest.check(&self.worlds[0]);
         }
         // A joint or link that tore lets go of what it pressed, as a host does that removes it.
-        let tore = !self.worlds[0].joint_events().is_empty() || !self.worlds[0].broken_links().is_empty();
+        let tore = !self.worlds[0].joint_events().is_empty() || !self.worlds[0].link_events().is_empty();
         self.was_disturbed = !self.undisturbed || tore;
         self.undisturbed = true;
     }
@@ -206,7 +206,10 @@ impl Machine {
             self.touching = None;
         }
         let Some(touching) = &mut self.touching else { return };
-        let pair = |event: &ContactEvent| (event.a.min(event.b), event.a.max(event.b));
+        let pair = |event: &ContactEvent| {
+            assert!(event.a < event.b, "{event:?}");
+            (event.a, event.b)
+        };
         for event in world.end_events() {
             assert!(touching.remove(&pair(event)), "{event:?} ends, and never began");
         }
@@ -390,6 +393,16 @@ impl Machine {
 
     fn remove_link(&mut self, bytes: &mut Bytes) {
         if let Some(&link) = self.links.get(bytes.below(self.links.len().max(1))) {
+            let was = self.worlds[0].link(link);
+            let to = self.link(bytes);
+            let to = was.as_ref().map_or(to, |was| LinkDesc { a: was.a, b: was.b, ..to });
+            if self.both(|world| world.set_link(link, &to)).is_some() {
+                assert_eq!(self.worlds[0].link(link), Ok(to));
+            } else {
+                assert_eq!(format!("{:?}", self.worlds[0].link(link)), format!("{was:?}"));
+            }
+            let twice = [link; 2];
+            assert!(self.both(|world| world.remove_links(&twice)).is_none());
             let was_there = self.worlds[0].link(link).is_ok();
             let removed = self.both(|world| world.remove_link(link)).is_some();
             assert_eq!(removed, was_there, "{link:?} of index {}", link.index());

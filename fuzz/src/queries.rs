@@ -61,9 +61,38 @@ impl Asked {
         let points = world.overlap_points(&self.points(), filter, &mut parts).ok().map(|()| lists(&parts));
         let shapes = world.overlap_shapes(&self.probes(), filter, &mut parts).ok().map(|()| lists(&parts));
         world.overlap_aabbs(&self.boxes(), filter, &mut parts);
+        self.look_at_more(world, filter);
         let nearest = world.nearest_to_points(&self.points(), self.most, filter, &mut near);
         let nearest = nearest.ok().map(|()| near.answers().to_vec());
         Answers { rays, casts, points, shapes, boxes: lists(&parts), nearest }
+    }
+
+    /// Batches whose answers are no list of hits, against their single queries.
+    fn look_at_more(&self, world: &World, filter: &QueryFilter<'_>) {
+        let mut any = BatchFirst::new();
+        if world.cast_rays_any(&self.rays, filter, &mut any).is_ok() {
+            for (ray, answer) in self.rays.iter().zip(any.answers()) {
+                assert_eq!(world.cast_ray_any(ray, filter), Ok(answer.is_some()));
+            }
+        }
+        let mut bodies = BatchHits::new();
+        world.overlap_bounds_many(&self.boxes(), filter, &mut bodies);
+        for (&[lower, upper], found) in self.boxes().iter().zip(bodies.iter()) {
+            let mut single = Vec::new();
+            world.overlap_bounds(lower, upper, filter, |body| {
+                single.push(body);
+                true
+            });
+            single.sort_unstable_by_key(|body| body.index());
+            assert_eq!(found, single);
+        }
+        let pairs: Vec<_> = world.handles().zip(world.handles().skip(1)).map(|(a, b)| [a, b]).collect();
+        let mut distances = BatchFirst::new();
+        if world.distances(&pairs, &mut distances).is_ok() {
+            for (&[a, b], answer) in pairs.iter().zip(distances.answers()) {
+                assert_eq!(world.distance(a, b).ok(), *answer);
+            }
+        }
     }
 
     fn single(&self, world: &World, filter: &QueryFilter<'_>) -> Answers {

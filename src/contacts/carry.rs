@@ -436,7 +436,7 @@ impl Carry {
             if manifold.parts != [NO_PART; 2] || has_parts(bodies, a) || has_parts(bodies, b) {
                 changed.push(Changed::lost(a, b));
             } else {
-                end.push(ContactEvent { a, b });
+                end.push(ContactEvent::of(a, b));
             }
         }
     }

@@ -39,7 +39,7 @@ impl Dropped {
             if contact.is_of_parts(bodies) {
                 self.changed.push(Changed::lost(a, b));
             } else {
-                self.end.push(ContactEvent { a, b });
+                self.end.push(ContactEvent::of(a, b));
             }
         }
     }
@@ -99,7 +99,7 @@ impl Tile {
                 if pair.parts != [NO_PART; 2] || has_parts(pair.a) || has_parts(pair.b) {
                     dropped.changed.push(Changed::lost(a, b));
                 } else {
-                    dropped.end.push(ContactEvent { a, b });
+                    dropped.end.push(ContactEvent::of(a, b));
                 }
             }
             self.empty_lane(block, lane);

@@ -72,9 +72,9 @@ impl Contacts {
                     if of_parts >> lane & 1 == 1 {
                         changed_pairs.push(Changed::new(a, b, From::Block { tile: index, block: number }));
                     } else if info.touching >> lane & 1 == 1 {
-                        begin.push(ContactEvent { a, b });
+                        begin.push(ContactEvent::of(a, b));
                     } else {
-                        end.push(ContactEvent { a, b });
+                        end.push(ContactEvent::of(a, b));
                     }
                     changed &= changed - 1;
                 }
@@ -94,8 +94,8 @@ impl Contacts {
             let lost = pair.iter().any(|changed| changed.from == From::LastList);
             let (touched, touching) = self.flags(bodies, a, b);
             match (touched || lost, touching) {
-                (false, true) => self.begin.push(ContactEvent { a, b }),
-                (true, false) => self.end.push(ContactEvent { a, b }),
+                (false, true) => self.begin.push(ContactEvent::of(a, b)),
+                (true, false) => self.end.push(ContactEvent::of(a, b)),
                 _ => {}
             }
         }

@@ -141,6 +141,32 @@ pub struct LinkHandle {
 
 crate::base::codec::stored!(LinkHandle = LinkHandle { index: 0, generation: 0 }; { index, generation });
 
+/// A link that is gone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkEvent {
+    /// The link. Its handle is stale.
+    pub link: LinkHandle,
+    /// The link's tag.
+    pub tag: u64,
+    /// Why it is gone.
+    pub reason: LinkEnd,
+}
+
+/// Why a link is gone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkEnd {
+    /// It bore more than its `break_force`.
+    Broken {
+        /// The amount of the force, N.
+        force: f32,
+    },
+    /// A body that it linked was removed.
+    Lost,
+}
+
+crate::base::codec::stored_enum!(LinkEnd = LinkEnd::Lost; { 0 => Broken { force: f32 }, 1 => Lost });
+crate::base::codec::stored!(LinkEvent = LinkEvent { link: LinkHandle { index: 0, generation: 0 }, tag: 0, reason: LinkEnd::Lost }; { link, tag, reason });
+
 impl LinkHandle {
     /// The index in the handle table. While no link was removed from the world, it counts links in the order of adding.
     pub fn index(self) -> u32 {
@@ -180,26 +206,26 @@ pub(crate) struct Links {
     of_bodies: Lists,
     /// True if links were added or removed, or linked bodies changed, since the solver's blocks were made.
     pub(crate) changed: bool,
-    /// The links that broke in the last step.
-    pub(crate) broken: Vec<LinkHandle>,
+    /// The links that broke in the last step, or that it found without one of their bodies.
+    pub(crate) events: Vec<LinkEvent>,
 }
 
 impl Stored for Links {
     fn write(&self, to: &mut Writer<'_>) {
-        let Links { table, linked, of_bodies: _, changed, broken } = self;
+        let Links { table, linked, of_bodies: _, changed, events } = self;
         table.write(to);
         linked.write(to);
         changed.write(to);
-        broken.write(to);
+        events.write(to);
     }
 
     /// The lists of the bodies' links are made once the bodies are known: see [`Links::list_ends`].
     fn read(&mut self, from: &mut Reader<'_>) -> Read {
-        let Links { table, linked, of_bodies: _, changed, broken } = self;
+        let Links { table, linked, of_bodies: _, changed, events } = self;
         table.read(from)?;
         linked.read(from)?;
         changed.read(from)?;
-        broken.read(from)
+        events.read(from)
     }
 
     fn blank() -> Links {
@@ -253,12 +279,27 @@ impl Links {
     }
 
     /// Takes a link out of the table and out of the lists of its bodies.
-    fn take(&mut self, index: u32) -> Option<LinkHandle> {
+    fn take(&mut self, index: u32) -> Option<(LinkHandle, LinkDesc)> {
         let link = self.table.at(index).map(|(_, link)| *link)?;
         for (end, body) in (2 * index..).zip([link.a, link.b]) {
             self.of_bodies.remove(body.index, end);
         }
-        self.table.remove_at(index).map(LinkHandle::of)
+        self.table.remove_at(index).map(|name| (LinkHandle::of(name), link))
+    }
+
+    /// Takes out a link that the host did not remove, and reports it.
+    fn lose(&mut self, index: u32, reason: LinkEnd) {
+        if let Some((link, LinkDesc { tag, .. })) = self.take(index) {
+            self.events.push(LinkEvent { link, tag, reason });
+        }
+    }
+
+    /// Changes a link, which keeps its bodies.
+    pub(crate) fn set(&mut self, handle: LinkHandle, link: &LinkDesc) {
+        if let Some(old) = self.table.value_mut(handle.index) {
+            self.changed = true;
+            *old = *link;
+        }
     }
 
     /// The links of a body, and at which end of each it is: 0 is A.
@@ -288,10 +329,12 @@ impl Links {
         Ok(())
     }
 
-    /// Removes a link that the solver has found broken. The link's lane in the solver is dead already.
-    pub(crate) fn break_link(&mut self, index: u32) {
-        let broken = self.take(index);
-        self.broken.extend(broken);
+    /// Removes the links that the solver has found broken, each with its force, N. Their lanes in the solver are dead already.
+    pub(crate) fn break_links(&mut self, find: impl FnOnce(&mut dyn FnMut(u32, f32))) {
+        let lost = self.events.len();
+        find(&mut |index, force| self.lose(index, LinkEnd::Broken { force }));
+        // Links are found in the order of their lanes, which means nothing to the host.
+        self.events[lost..].sort_unstable_by_key(|event| event.link.index);
     }
 
     /// Returns true if the body at an index of a handle ever had a link. Only of such a body do links hear that it is removed or changed.
@@ -366,7 +409,7 @@ impl Links {
         for index in 0..self.table.capacity() as u32 {
             let lives = |handle| bodies.slot_of(handle).is_ok();
             if self.table.at(index).is_some_and(|(_, link)| !lives(link.a) || !lives(link.b)) {
-                self.take(index);
+                self.lose(index, LinkEnd::Lost);
                 self.changed = true;
             }
         }
@@ -390,8 +433,8 @@ impl Links {
             |end: u32| self.table.at(end / 2).map(|(_, link)| [link.a, link.b][end as usize % 2].index);
         let listed = self.of_bodies.validate(body_of)?;
         ensure!(listed == 2 * self.len(), "{listed} ends of {} links are listed", self.len());
-        let there = self.broken.iter().find(|&&handle| self.get(handle).is_ok());
-        ensure!(there.is_none(), "{there:?} broke and is there");
+        let there = self.events.iter().find(|event| self.get(event.link).is_ok());
+        ensure!(there.is_none(), "{there:?} is gone and there");
         Ok(())
     }
 }

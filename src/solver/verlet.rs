@@ -328,15 +328,15 @@ impl Verlet {
         });
     }
 
-    /// Calls `broken` with each link whose force was above its limit, in order, and removes it from the blocks.
-    pub(crate) fn break_links(&mut self, h: f32, mut broken: impl FnMut(u32)) {
+    /// Calls `broken` with each link whose force was above its limit and with this force, N, and removes it from the blocks.
+    pub(crate) fn break_links(&mut self, h: f32, broken: &mut dyn FnMut(u32, f32)) {
         let per_h2 = 1.0 / (h * h);
         for tile in self.tiles.iter_mut().filter(|tile| tile.breaks) {
             for block in &mut tile.soft {
                 for lane in 0..BLOCK {
                     let force = block.lambda[lane].abs() * per_h2;
                     if force > block.break_force[lane] {
-                        broken(block.link[lane]);
+                        broken(block.link[lane], force);
                         (block.lowest[lane], block.highest[lane]) = (0.0, 0.0);
                         (block.lambda[lane], block.break_force[lane]) = (0.0, f32::INFINITY);
                         block.link[lane] = NO_LINK;
@@ -344,8 +344,9 @@ impl Verlet {
                 }
             }
             for link in &mut tile.anchored {
-                if link.lambda.abs() * per_h2 > link.break_force {
-                    broken(link.link);
+                let force = link.lambda.abs() * per_h2;
+                if force > link.break_force {
+                    broken(link.link, force);
                     (link.lowest, link.highest, link.lambda) = (0.0, 0.0, 0.0);
                     (link.break_force, link.link) = (f32::INFINITY, NO_LINK);
                 }

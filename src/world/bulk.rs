@@ -6,7 +6,8 @@ use super::World;
 use super::record::Call;
 use crate::body::{BodyHandle, BodyType, MAX_COORDINATE, MAX_SPEED, Motion};
 use crate::error::{Error, check_range, check_vec};
-use crate::joints::desc::JointHandle;
+use crate::joints::desc::{JointDesc, JointHandle, JointKind};
+use crate::particles::links::LinkHandle;
 use glam::Vec2;
 
 /// The order of the bodies in columns.
@@ -42,23 +43,64 @@ impl World {
     ///
     /// [`Error::Element`] with the index of the first handle that is stale, or the second one of the same body.
     pub fn remove_bodies(&mut self, bodies: &[BodyHandle]) -> Result<(), Error> {
-        let mut seen = std::mem::take(&mut self.memory.bulk);
-        let checked = self.check_distinct(bodies, &mut seen);
-        self.memory.bulk = seen;
-        checked?;
+        self.check_distinct("body", bodies.len(), |world, index| {
+            world.bodies.slot_of(bodies[index]).map(|_| bodies[index].index)
+        })?;
         bodies.iter().try_for_each(|&body| self.remove_body(body))
     }
 
-    fn check_distinct(&self, bodies: &[BodyHandle], seen: &mut Vec<(u32, u32)>) -> Result<(), Error> {
-        seen.clear();
-        for (index, &body) in bodies.iter().enumerate() {
-            self.bodies.slot_of(body).map_err(at(index))?;
-            seen.push((body.index, index as u32));
+    /// Removes many joints, as [`World::remove_joint`] does. If one is refused, removes none. A gear may be named beside the joints that it couples.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the index of the first handle that is stale, or the second one of the same joint.
+    pub fn remove_joints(&mut self, joints: &[JointHandle]) -> Result<(), Error> {
+        self.check_distinct("joint", joints.len(), |world, index| {
+            world.joints.get(joints[index]).map(|_| joints[index].index)
+        })?;
+        // Gears first: they are lost with the joints that they couple.
+        for gears in [true, false] {
+            for &joint in joints {
+                let is_gear = |joint: &JointDesc| matches!(joint.kind, JointKind::Gear { .. });
+                if self.joint(joint).is_ok_and(|joint| is_gear(&joint) == gears) {
+                    self.remove_joint(joint)?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// Removes many links, as [`World::remove_link`] does. If one is refused, removes none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the index of the first handle that is stale, or the second one of the same link.
+    pub fn remove_links(&mut self, links: &[LinkHandle]) -> Result<(), Error> {
+        self.check_distinct("link", links.len(), |world, index| {
+            world.links.get(links[index]).map(|_| links[index].index)
+        })?;
+        links.iter().try_for_each(|&link| self.remove_link(link))
+    }
+
+    /// Checks that a list of `count` names, of which `index_of` gives the handle indices, names nothing twice.
+    fn check_distinct(
+        &mut self,
+        field: &'static str,
+        count: usize,
+        index_of: impl Fn(&World, usize) -> Result<u32, Error>,
+    ) -> Result<(), Error> {
+        let mut seen = std::mem::take(&mut self.memory.bulk);
+        seen.clear();
+        let known = (0..count).try_for_each(|index| {
+            seen.push((index_of(self, index).map_err(at(index))?, index as u32));
+            Ok(())
+        });
         seen.sort_unstable();
         let twice = seen.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| two[1].1).min();
+        self.memory.bulk = seen;
+        known?;
         match twice {
-            Some(index) => Err(at(index as usize)(Error::Invalid { field: "body", reason: "named twice" })),
+            Some(index) => Err(at(index as usize)(Error::Invalid { field, reason: "named twice" })),
             None => Ok(()),
         }
     }
@@ -273,6 +315,31 @@ impl World {
             if world.pushed_slot(body, "force").is_ok() {
                 world.apply_force(body, Vec2::new(x, y))?;
                 world.apply_torque(body, torque)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Changes the velocities of all bodies by impulses, by columns in this order: along x and y, N·s, and angular, N·m·s. Elements of bodies that are
+    /// static, quarantined or not enabled mean nothing; zeros wake nothing. If one is refused, changes none.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::place_columns`]; [`Error::Element`] with the first body that would be too fast.
+    pub fn apply_impulse_columns(&mut self, order: Order, columns: [&[f32]; 3]) -> Result<(), Error> {
+        self.record_beside(|| Call::ApplyImpulseColumns(order, columns.map(<[f32]>::to_vec)));
+        self.check_columns(&columns, ["impulse"; 3], [Self::MAX_FORCE; 3])?;
+        let of = |index: usize| (Vec2::new(columns[0][index], columns[1][index]), columns[2][index]);
+        for (index, body) in self.handles_in(order).enumerate() {
+            if self.pushed_slot(body, "impulse").is_ok() {
+                let (impulse, turn) = of(index);
+                self.check_impulse(body, impulse, turn).map_err(at(index))?;
+            }
+        }
+        self.with_slots(order, |world, index, slot| {
+            if world.pushed_slot(world.bodies.handle(slot), "impulse").is_ok() {
+                let (impulse, turn) = of(index);
+                world.push(slot, impulse, turn);
             }
             Ok(())
         })

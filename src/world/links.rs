@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::geometry::shape::Shape;
 use crate::geometry::trig::sin_cos;
 use crate::particles::hulls::{HullHandle, check_loop};
-use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
+use crate::particles::links::{LinkDesc, LinkEvent, LinkHandle, LinkKind, LinkQuality, MAX_LINKS};
 use crate::solver::hulls::HullSolver;
 use glam::Vec2;
 
@@ -79,7 +79,30 @@ impl World {
         self.links.remove(link)
     }
 
-    /// Returns a link as it was added.
+    /// Changes all parameters of a link, its kind too. It keeps its bodies. The parameters that it has wake nothing. The start of the next step makes
+    /// the blocks of all links anew.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]; the first field that is refused; [`Error::Invalid`] for other bodies than the link has.
+    pub fn set_link(&mut self, link: LinkHandle, desc: &LinkDesc) -> Result<(), Error> {
+        self.record(|| Call::SetLink(link, *desc));
+        let old = *self.links.get(link)?;
+        desc.validate()?;
+        for (field, is, was) in [("a", desc.a, old.a), ("b", desc.b, old.b)] {
+            self.bodies.slot_of(is)?;
+            if is != was {
+                return Err(Error::Invalid { field, reason: "a link keeps its bodies" });
+            }
+        }
+        if *desc != old {
+            self.wake_bodies([desc.a, desc.b]);
+            self.links.set(link, desc);
+        }
+        Ok(())
+    }
+
+    /// Returns a link with its present parameters. Its anchors follow the centres of its bodies when these move in them.
     ///
     /// # Errors
     ///
@@ -98,9 +121,12 @@ impl World {
         self.links.len()
     }
 
-    /// The links that broke in the last step. Their handles are stale.
-    pub fn broken_links(&self) -> &[LinkHandle] {
-        &self.links.broken
+    /// The links that broke in the last step, and those of bodies that were removed since the step before. (A link that the host itself removes
+    /// is not reported.) Their handles are stale.
+    ///
+    /// Links that were lost with a body come first, by handle index; then those that broke, by handle index.
+    pub fn link_events(&self) -> &[LinkEvent] {
+        &self.links.events
     }
 
     /// The handle indices of the links in the order in which one thread solved them in an iteration of the last step.

@@ -118,6 +118,8 @@ calls! { world;
     // The hooks are those that whoever replays has given.
     59 => SetHooks(_there: bool) => world.hooks_changed();
     60 => ShiftOrigin(by: Vec2) => world.shift_origin(*by);
+    61 => SetLink(link: LinkHandle, desc: LinkDesc) => world.set_link(*link, desc);
+    62 => ApplyImpulseColumns(order: Order, columns: [Vec<f32>; 3]) => world.apply_impulse_columns(*order, columns.each_ref().map(Vec::as_slice));
 }
 
 /// What a world has recorded so far.

@@ -222,7 +222,7 @@ impl World {
         self.contacts.begin.clear();
         self.contacts.end.clear();
         self.woken_contacts.clear();
-        self.links.broken.clear();
+        self.links.events.clear();
         self.joints.begin_step();
         self.sleep.end_step();
         self.rest_events();

@@ -20,3 +20,8 @@ pub fn steps(world: &mut World, count: u32) {
 pub fn state(world: &World, body: BodyHandle) -> BodyState {
     world.body(body).unwrap()
 }
+
+/// The number of cases of a property test: that of the environment variable `PROPTEST_CASES`, if it is set.
+pub fn cases(usual: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}

@@ -1,8 +1,8 @@
 //! Particles and links against closed forms, an independent oracle in f64, and bad input.
 
 use granule::{
-    Assembly, BodyDesc, BodyHandle, Error, Isa, LinkDesc, LinkKind, Material, Part, Settings, Shape, Vec2,
-    World, scene,
+    Assembly, BodyDesc, BodyHandle, Error, Isa, LinkDesc, LinkEnd, LinkKind, Material, Part, Settings, Shape,
+    Vec2, World, scene,
 };
 use proptest::prelude::*;
 
@@ -514,17 +514,86 @@ fn links_break() {
         let mut world = world(Isa::Auto, |_| {});
         let pin = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0).pinned()).unwrap();
         let bob = world.add_body(&BodyDesc::particle(Vec2::new(0.0, -1.0), 2.0)).unwrap();
-        let link = LinkDesc { break_force, ..LinkDesc::distance(pin, bob, 1.0) };
+        let link = LinkDesc { break_force, tag: 77, ..LinkDesc::distance(pin, bob, 1.0) };
         let link = world.add_link(&link).unwrap();
         let mut broken = 0;
         for _ in 0..60 {
             world.step();
-            broken += world.broken_links().len();
+            broken += world.link_events().len();
+            for event in world.link_events() {
+                // The link bears 19.6 N.
+                let LinkEnd::Broken { force } = event.reason else { panic!("{event:?}") };
+                assert!(event.link == link && event.tag == 77 && (15.0..25.0).contains(&force), "{event:?}");
+            }
         }
         assert_eq!((broken, world.link_count()), (usize::from(breaks), usize::from(!breaks)));
         assert_eq!(world.link(link).is_err(), breaks);
         assert_eq!(position(&world, bob).y < -2.0, breaks);
     }
+}
+
+/// Contract: links that are lost with a body are reported in the next step, by handle index and before those that break; one that the host
+/// removes is not.
+#[test]
+fn lost_links_are_reported() {
+    let mut world = world(Isa::Auto, |_| {});
+    let pin = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0).pinned()).unwrap();
+    let bobs: Vec<_> =
+        (1..6).map(|i| world.add_body(&BodyDesc::particle(Vec2::new(i as f32, 0.0), 1.0)).unwrap()).collect();
+    let link = |tag: usize, break_force: f32| LinkDesc {
+        tag: tag as u64,
+        break_force,
+        ..LinkDesc::distance(pin, bobs[tag], 1.0 + tag as f32)
+    };
+    let weak = world.add_link(&link(0, 1.0e-3)).unwrap();
+    let links: Vec<_> = (1..5).map(|tag| world.add_link(&link(tag, f32::INFINITY)).unwrap()).collect();
+    world.step();
+    assert_eq!(world.link_events().iter().map(|event| event.link).collect::<Vec<_>>(), [weak]);
+    world.remove_link(links[1]).unwrap();
+    world.set_link(links[0], &link(1, 1.0e-3)).unwrap();
+    world.remove_body(bobs[4]).unwrap();
+    world.remove_body(bobs[3]).unwrap();
+    world.step();
+    let events: Vec<_> =
+        world.link_events().iter().map(|event| (event.tag, event.reason == LinkEnd::Lost)).collect();
+    assert_eq!(events, [(3, true), (4, true), (1, false)]);
+    world.step();
+    assert!(world.link_events().is_empty() && world.link_count() == 0);
+}
+
+/// Contract: a link that is changed goes on as one that was made so; what it has already wakes nothing, and it keeps its bodies.
+#[test]
+fn links_change_in_place() {
+    let mut worlds = [0, 1].map(|_| world(Isa::Auto, |_| {}));
+    let made = worlds.each_mut().map(|world| {
+        let pin = world.add_body(&BodyDesc::particle(Vec2::ZERO, 1.0).pinned()).unwrap();
+        let bob = world.add_body(&BodyDesc::particle(Vec2::new(0.0, -1.0), 2.0)).unwrap();
+        (pin, bob)
+    });
+    let (pin, bob) = made[0];
+    let long = LinkDesc { compliance: 1.0e-4, ..LinkDesc::new(LinkKind::Max, pin, bob, 1.5) };
+    let link = worlds[0].add_link(&LinkDesc::distance(pin, bob, 1.0)).unwrap();
+    worlds[0].set_link(link, &long).unwrap();
+    assert_eq!(worlds[0].link(link), Ok(long));
+    worlds[1].add_link(&long).unwrap();
+    for _ in 0..120 {
+        worlds.iter_mut().for_each(World::step);
+        worlds[0].validate().unwrap();
+        assert_eq!(position(&worlds[0], bob), position(&worlds[1], bob));
+    }
+    assert!((position(&worlds[0], bob).y + 1.5).abs() < 0.02);
+    let [world, _] = &mut worlds;
+    world.sleep_body(bob).unwrap();
+    world.set_link(link, &long).unwrap();
+    let other = world.add_body(&BodyDesc::particle(Vec2::new(5.0, 0.0), 1.0)).unwrap();
+    let refused = world.set_link(link, &LinkDesc { b: other, ..long });
+    assert!(matches!(refused, Err(Error::Invalid { field: "b", .. })), "{refused:?}");
+    assert!(world.set_link(link, &LinkDesc { length: -1.0, ..long }).is_err());
+    assert_eq!((world.link(link), world.is_awake(bob)), (Ok(long), Ok(false)));
+    world.set_link(link, &LinkDesc { length: 0.5, ..long }).unwrap();
+    assert_eq!(world.is_awake(bob), Ok(true));
+    world.remove_body(bob).unwrap();
+    assert!(world.set_link(link, &long).is_err());
 }
 
 /// Contract: a slack rope does nothing until it is taut, and a `Min` link does nothing until it is too short.

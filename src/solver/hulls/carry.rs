@@ -87,7 +87,7 @@ impl HullSolver {
         now.sort_unstable();
         now.dedup();
         let mut old = before.iter().peekable();
-        let event = |&[a, b]: &[BodyHandle; 2]| ContactEvent { a, b };
+        let event = |&[a, b]: &[BodyHandle; 2]| ContactEvent::of(a, b);
         for pair in now.iter() {
             while let Some(gone) = old.next_if(|&old| old < pair) {
                 end.push(event(gone));

@@ -14,10 +14,10 @@ use super::cast::{Castable, Hit, Ray, ShapeCast};
 use super::filter::{QueryFilter, Sieve};
 use super::near::{Looks, Near};
 use super::order::Order;
-use super::overlap::{BodyPart, BoxRegion, Nearest, Region, check_nearest, nearest};
+use super::overlap::{BodyPart, BoxRegion, Distance, Nearest, Region, check_nearest, nearest};
 use super::solid::Probe;
 use crate::base::room::make_room;
-use crate::body::MAX_COORDINATE;
+use crate::body::{BodyHandle, MAX_COORDINATE};
 use crate::broadphase::discs::DiscTree;
 use crate::broadphase::discs::{Place, Sought};
 use crate::crew::{SharedSlice, with_crew};
@@ -169,14 +169,15 @@ impl<B: Fn(usize) -> [Vec2; 2] + Sync, P: Fn(usize) -> Vec2 + Sync> Looks for In
     }
 }
 
-/// Points around which a query looks, further and further away: through the bands, in which it finds its way as well as in a tree.
-struct Around<'a>(&'a [Vec2]);
+/// Points where queries begin that find their way through the bands: those that look around a point, further and further away, which a tree
+/// finds no sooner; those for bounds, which reach beyond the tree's discs; and those that look at two bodies, and at no place.
+struct ByBands<P>(P);
 
-impl Looks for Around<'_> {
+impl<P: Fn(usize) -> Vec2 + Sync> Looks for ByBands<P> {
     const BY_TREE: bool = false;
 
     fn begin(&self, query: usize) -> Vec2 {
-        self.0[query]
+        self.0(query)
     }
 
     fn first(&self, _: &Near<'_>, _: usize) -> Option<[Vec2; 2]> {
@@ -402,6 +403,25 @@ impl World {
         self.cast_alls(rays, filter, answers)
     }
 
+    /// Whether each ray meets any shape: there is an answer for those rays for which [`World::cast_ray_any`] returns true. Cheaper than
+    /// [`World::cast_rays`]: a ray that has met something looks no further.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`World::cast_rays`].
+    pub fn cast_rays_any(
+        &self,
+        rays: &[Ray],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchFirst<()>,
+    ) -> Result<(), Error> {
+        check_each(rays, Ray::check)?;
+        let sieve = &Sieve::new(&self.bodies, filter);
+        let ask = |near: &Near<'_>, query: usize| rays[query].prepare(&None).any(near, sieve).then_some(());
+        answers.ask(self, rays.len(), &Along { casts: rays, nearest: false }, ask);
+        Ok(())
+    }
+
     /// The first shape that each moved shape touches: the answers are those of [`World::cast_shape`]. See [`World::cast_rays`].
     ///
     /// # Errors
@@ -506,6 +526,44 @@ impl World {
         );
     }
 
+    /// The bodies whose bounds overlap each box, given its lower and upper corner: the answers are those of [`World::overlap_bounds`], in the order of
+    /// handles. See [`World::cast_rays`].
+    pub fn overlap_bounds_many(
+        &self,
+        boxes: &[[Vec2; 2]],
+        filter: &QueryFilter<'_>,
+        answers: &mut BatchHits<BodyHandle>,
+    ) {
+        let sieve = &Sieve::new(&self.bodies, filter);
+        let looks = ByBands(|query: usize| boxes[query][0]);
+        answers.ask(self, boxes.len(), &looks, |near, query, found| {
+            let start = found.len();
+            self.visit_bounds(near, sieve, boxes[query], |body| {
+                found.push(body);
+                true
+            });
+            found[start..].sort_unstable_by_key(|body| body.index());
+        });
+    }
+
+    /// The distance of each pair of bodies: the answers are those of [`World::distance`], in the order of the pairs. See [`World::cast_rays`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Element`] with the first pair that [`World::distance`] refuses; `answers` are then unchanged.
+    pub fn distances(
+        &self,
+        pairs: &[[BodyHandle; 2]],
+        answers: &mut BatchFirst<Distance>,
+    ) -> Result<(), Error> {
+        check_each(pairs, |pair| self.check_distance(pair).map(drop))?;
+        answers.ask(self, pairs.len(), &ByBands(|_| Vec2::ZERO), |_, query| {
+            let [a, b] = pairs[query];
+            self.distance(a, b).ok()
+        });
+        Ok(())
+    }
+
     /// The surface that is nearest to each point, at most at `max_distance`: the answers are those of [`World::nearest`]. See
     /// [`World::cast_rays`].
     ///
@@ -524,7 +582,7 @@ impl World {
         check_each(points, |&point| check_nearest(point, max_distance))?;
         let sieve = &Sieve::new(&self.bodies, filter);
         let ask = |near: &Near<'_>, query: usize| nearest(near, sieve, points[query], max_distance);
-        answers.ask(self, points.len(), &Around(points), ask);
+        answers.ask(self, points.len(), &ByBands(|query: usize| points[query]), ask);
         Ok(())
     }
 }

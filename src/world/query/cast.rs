@@ -303,7 +303,7 @@ impl Cast<'_> {
         first.map(|met| self.hit(near, met))
     }
 
-    fn any(&self, near: &Near<'_>, sieve: &Sieve<'_>) -> bool {
+    pub(super) fn any(&self, near: &Near<'_>, sieve: &Sieve<'_>) -> bool {
         let mut any = false;
         self.visit(near, sieve, false, |_| {
             any = true;

@@ -268,11 +268,20 @@ impl World {
         lower: Vec2,
         upper: Vec2,
         filter: &QueryFilter<'_>,
+        visit: impl FnMut(BodyHandle) -> bool,
+    ) {
+        self.visit_bounds(&self.near(), &Sieve::new(&self.bodies, filter), [lower, upper], visit);
+    }
+
+    pub(super) fn visit_bounds(
+        &self,
+        near: &Near<'_>,
+        sieve: &Sieve<'_>,
+        [lower, upper]: [Vec2; 2],
         mut visit: impl FnMut(BodyHandle) -> bool,
     ) {
-        let sieve = Sieve::new(&self.bodies, filter);
         if lower.cmple(upper).all() {
-            self.near().in_box(lower, upper, |slot, _| {
+            near.in_box(lower, upper, |slot, _| {
                 let seen = || (0..self.bodies.shape_count(slot)).any(|part| sieve.sees(slot, part));
                 !self.bounds_overlap(slot, lower, upper) || !seen() || visit(self.bodies.handle(slot))
             });
@@ -359,14 +368,12 @@ impl World {
     /// # Ok::<(), granule::Error>(())
     /// ```
     pub fn distance(&self, a: BodyHandle, b: BodyHandle) -> Result<Distance, Error> {
-        let slots = [self.bodies.slot_of(a)?, self.bodies.slot_of(b)?];
-        let is_plane = slots.map(|slot| self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace);
+        let slots = self.check_distance(&[a, b])?;
+        let is_plane = slots.map(|slot| self.is_half_space(slot));
         let [first, second] = if is_plane[1] { [slots[1], slots[0]] } else { slots };
         let mut least: Option<Distance> = None;
         for part_b in 0..self.bodies.shape_count(second) {
-            let Solid::Convex(other) = Solid::of(&self.bodies, second, part_b) else {
-                return Err(Error::Invalid { field: "distance", reason: "two half-spaces have no distance" });
-            };
+            let Solid::Convex(other) = Solid::of(&self.bodies, second, part_b) else { continue };
             for part_a in 0..self.bodies.shape_count(first) {
                 let nearest = Solid::of(&self.bodies, first, part_a).nearest(&other);
                 let found = Distance::of(&nearest, part_a, part_b);
@@ -377,6 +384,19 @@ impl World {
         }
         let least = least.expect("each body has a shape");
         Ok(if is_plane[1] { least.swapped() } else { least })
+    }
+
+    fn is_half_space(&self, slot: usize) -> bool {
+        self.bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace
+    }
+
+    /// Returns the slots of two bodies that have a distance.
+    pub(super) fn check_distance(&self, &[a, b]: &[BodyHandle; 2]) -> Result<[usize; 2], Error> {
+        let slots = [self.bodies.slot_of(a)?, self.bodies.slot_of(b)?];
+        if slots.iter().all(|&slot| self.is_half_space(slot)) {
+            return Err(Error::Invalid { field: "distance", reason: "two half-spaces have no distance" });
+        }
+        Ok(slots)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Random shapes, speeds and walls.
 
 use super::*;
+use crate::common::cases;
 use granule::Isa;
 use proptest::prelude::*;
 
@@ -87,7 +88,7 @@ fn run(case: &Case, isa: Isa) -> Result<u64, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(10_000), ..ProptestConfig::default() })]
 
     /// Contract: a body of any shape stays on its side of a wall that stands, moves or turns, and gains no speed by one that stands;
     /// with one result on every instruction set.

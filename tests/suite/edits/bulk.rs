@@ -1,7 +1,7 @@
 //! Contract: a call with many elements does what the single calls do, or nothing; its error names the element.
 
 use super::{ball, block, ground, steps};
-use granule::{BodyHandle, Error, JointDesc, Order, PoseField, Vec2, World};
+use granule::{BodyHandle, Error, JointDesc, LinkDesc, Order, PoseField, Vec2, World};
 
 fn pile() -> (World, Vec<BodyHandle>) {
     let mut world = ground();
@@ -82,6 +82,10 @@ fn a_refusal_names_the_element() {
     check(world.apply_forces(&good, &bad, None), 1);
     check(world.apply_impulses(&good, &[Vec2::ONE, Vec2::ONE, Vec2::splat(1e29)], None), 2);
     check(world.set_motors(&[granule::JointHandle::default()], &[1.0]), 0);
+    check(world.remove_joints(&[granule::JointHandle::default()]), 0);
+    let fast = |index: usize| if index == 3 { 1.0e30 } else { 0.0 };
+    let fast: Vec<f32> = (0..world.total_count()).map(fast).collect();
+    check(world.apply_impulse_columns(Order::Added, [&fast, &vec![0.0; fast.len()], &fast]), 3);
     let lengths = world.place_bodies(&good, &zeros[..2], None);
     assert!(matches!(lengths, Err(Error::Invalid { field: "positions", .. })), "{lengths:?}");
     let all = vec![0.5; world.total_count()];
@@ -107,6 +111,76 @@ fn motors_of_listed_joints() {
     assert_eq!(world.joint(joints[0]), Ok(driven));
     world.set_motors(&joints[..1], &[3.0]).unwrap();
     assert_eq!(world.joint(joints[0]), Ok(driven.with_motor(3.0, 5.0)));
+}
+
+/// Joints and links that are removed in one call are gone as by single calls, gears in any order beside what they couple; a list with something
+/// stale, or with one twice, removes nothing.
+#[test]
+fn joints_and_links_are_removed_together() {
+    let mut world = ground();
+    let hub = world.add_body(&block(Vec2::new(0.0, 9.0))).unwrap();
+    let wheels = [1.0, -1.0, 2.0].map(|x| world.add_body(&ball(Vec2::new(x, 9.0))).unwrap());
+    let axles = wheels.map(|wheel| {
+        let axle = world.add_joint(&JointDesc::revolute(hub, wheel, Vec2::X, Vec2::ZERO)).unwrap();
+        let link = world.add_link(&LinkDesc::distance(hub, wheel, 1.0)).unwrap();
+        (axle, link)
+    });
+    let gear = world.add_joint(&JointDesc::gear(axles[0].0, axles[1].0, 1.0)).unwrap();
+    steps(&mut world, 3);
+    let stale = world.add_joint(&JointDesc::revolute(wheels[1], wheels[2], Vec2::X, Vec2::ZERO)).unwrap();
+    world.remove_joint(stale).unwrap();
+    let before = world.state_hash();
+    for joints in [[axles[0].0, axles[0].0], [axles[2].0, stale]] {
+        let refused = world.remove_joints(&joints);
+        assert!(matches!(refused, Err(Error::Element { index: 1, .. })), "{refused:?}");
+    }
+    let refused = world.remove_links(&[axles[1].1, axles[0].1, axles[1].1]);
+    assert!(matches!(refused, Err(Error::Element { index: 2, .. })), "{refused:?}");
+    assert_eq!((world.state_hash(), world.joint_count(), world.link_count()), (before, 4, 3));
+
+    let mut one = world.clone();
+    for joint in [gear, axles[0].0, axles[2].0] {
+        one.remove_joint(joint).unwrap();
+    }
+    one.remove_link(axles[1].1).unwrap();
+    world.remove_joints(&[axles[0].0, gear, axles[2].0]).unwrap();
+    world.remove_links(&[axles[1].1]).unwrap();
+    assert_eq!((world.joint_count(), world.link_count()), (1, 2));
+    for _ in 0..20 {
+        world.step();
+        one.step();
+        world.validate().unwrap();
+        assert!(world.joint_events().is_empty() && world.link_events().is_empty());
+        assert_eq!(world.state_hash(), one.state_hash());
+    }
+}
+
+/// Impulses by columns are those of single calls, in both orders; zeros wake nothing, and what nothing moves gets none.
+#[test]
+fn impulses_by_columns() {
+    for order in [Order::Added, Order::Stored] {
+        let ((mut one, _), (mut many, _)) = (pile(), pile());
+        let handles: Vec<_> = many.handles_in(order).collect();
+        let [x, y, turn] = [0.3, 0.7, 0.1]
+            .map(|scale| (0..handles.len()).map(|i| scale * (i % 5) as f32).collect::<Vec<f32>>());
+        for (i, &body) in handles.iter().enumerate() {
+            if one.mass(body).unwrap().is_finite() {
+                one.apply_impulse(body, Vec2::new(x[i], y[i])).unwrap();
+                one.apply_angular_impulse(body, turn[i]).unwrap();
+            }
+        }
+        many.apply_impulse_columns(order, [&x, &y, &turn]).unwrap();
+        for _ in 0..10 {
+            one.step();
+            many.step();
+            assert_eq!(one.state_hash(), many.state_hash(), "{order:?}");
+        }
+        let sleeper = many.handles().last().unwrap();
+        many.sleep_body(sleeper).unwrap();
+        let (asleep, zeros) = (many.asleep_count(), vec![0.0; many.total_count()]);
+        many.apply_impulse_columns(order, [&zeros, &zeros, &zeros]).unwrap();
+        assert!(asleep > 0 && many.asleep_count() == asleep);
+    }
 }
 
 /// Columns in both orders reach the bodies that `handles_in` names, and so do poses in a buffer with a stride; the rest of the buffer stays.

@@ -2,7 +2,7 @@
 //! small, moved, removed and added by hand; on every instruction set and at every number of threads.
 
 use granule::{
-    BatchFirst, BatchHits, BodyDesc, Isa, Probe, QueryFilter, Ray, Shape, ShapeCast, Vec2, World,
+    BatchFirst, BatchHits, BodyDesc, BodyHandle, Isa, Probe, QueryFilter, Ray, Shape, ShapeCast, Vec2, World,
     set_oversubscribe,
 };
 
@@ -120,6 +120,17 @@ impl Questions {
                 })
             });
         }
+        for &[lower, upper] in &self.boxes {
+            let mut bodies = Vec::new();
+            world.overlap_bounds(lower, upper, filter, |body| {
+                bodies.push(body);
+                true
+            });
+            bodies.sort_unstable_by_key(|body| body.index());
+            said.push(format!("{bodies:?}"));
+        }
+        said.extend(self.rays.iter().map(|ray| format!("{:?}", world.cast_ray_any(ray, filter).unwrap())));
+        said.extend(pairs(world).map(|[a, b]| format!("{:?}", world.distance(a, b).ok())));
         said
     }
 
@@ -145,12 +156,25 @@ impl Questions {
         said.extend(parts.iter().map(|parts| format!("{parts:?}")));
         world.overlap_aabbs(&self.boxes, filter, &mut parts);
         said.extend(parts.iter().map(|parts| format!("{parts:?}")));
+        let (mut bodies, mut any, mut distances) = (BatchHits::new(), BatchFirst::new(), BatchFirst::new());
+        world.overlap_bounds_many(&self.boxes, filter, &mut bodies);
+        said.extend(bodies.iter().map(|bodies| format!("{bodies:?}")));
+        world.cast_rays_any(&self.rays, filter, &mut any).unwrap();
+        said.extend(any.answers().iter().map(|any| format!("{:?}", any.is_some())));
+        world.distances(&pairs(world).collect::<Vec<_>>(), &mut distances).unwrap();
+        said.extend(distances.answers().iter().map(|distance| format!("{distance:?}")));
         said
     }
 }
 
+/// Pairs of bodies that have a distance.
+fn pairs(world: &World) -> impl Iterator<Item = [BodyHandle; 2]> + '_ {
+    let pairs = world.handles().zip(world.handles().skip(7)).map(|(a, b)| [a, b]);
+    pairs.filter(|&[a, b]| world.distance(a, b).is_ok()).take(500)
+}
+
 fn check(world: &mut World, questions: &Questions, what: &str) {
-    let odd = |body: granule::BodyHandle, _part: u8| body.index() % 2 == 1;
+    let odd = |body: BodyHandle, _part: u8| body.index() % 2 == 1;
     let filters = [QueryFilter::default(), QueryFilter { accept: Some(&odd), ..QueryFilter::default() }];
     for (i, filter) in filters.iter().enumerate() {
         let expected = questions.single(world, filter);

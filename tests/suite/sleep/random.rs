@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// What a host does before a step.
 #[derive(Clone, Debug)]
-enum Edit {
+pub(super) enum Edit {
     Nothing,
     Add { shape: u8, x: f32, y: f32, speed: f32 },
     Remove(usize),
@@ -21,7 +21,7 @@ enum Edit {
     RemoveHull(usize),
 }
 
-fn edit() -> impl Strategy<Value = Edit> {
+pub(super) fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
         12 => Just(Edit::Nothing),
         3 => (0u8..8, -4.0f32..4.0, 0.5f32..6.0, -8.0f32..2.0)
@@ -39,13 +39,13 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-struct Run {
-    world: World,
-    bodies: Vec<BodyHandle>,
+pub(super) struct Run {
+    pub world: World,
+    pub bodies: Vec<BodyHandle>,
 }
 
 impl Run {
-    fn new(isa: Isa) -> Run {
+    pub(super) fn new(isa: Isa) -> Run {
         let settings = Settings { isa, time_to_sleep: 0.1, sleep_threshold: 0.2, ..Settings::default() };
         let (mut world, floor) = with_floor(settings);
         let mut bodies = stack(&mut world, 0.0, 4);
@@ -60,7 +60,7 @@ impl Run {
         self.bodies[index % self.bodies.len()]
     }
 
-    fn apply(&mut self, edit: &Edit) {
+    pub(super) fn apply(&mut self, edit: &Edit) {
         let world = &mut self.world;
         match *edit {
             Edit::Nothing => {}

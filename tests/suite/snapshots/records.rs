@@ -5,9 +5,11 @@ use granule::{BodyDesc, Error, Isa, Mismatch, Recording, Shape, Vec2};
 use std::path::{Path, PathBuf};
 
 /// What does nothing but call others that are recorded, or has no effect on results.
-const NOT_RECORDED: [&str; 27] = [
+const NOT_RECORDED: [&str; 29] = [
     // Calls of others that are recorded.
     "remove_bodies",
+    "remove_joints",
+    "remove_links",
     "place_bodies",
     "apply_forces",
     "set_motors",
