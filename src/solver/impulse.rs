@@ -354,6 +354,14 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         unsafe { Velocities { a: L::gather(vel, self.a), b: L::gather(vel, self.b) } }
     }
 
+    /// The velocities at the start of the substep, before gravity and the warm start; and the loads of the bodies.
+    #[inline(always)]
+    unsafe fn velocities_before(&self) -> Velocities<L> {
+        let accum = self.rows.accum.as_ptr();
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe { Velocities { a: L::gather(accum, self.a), b: L::gather(accum, self.b) } }
+    }
+
     #[inline(always)]
     unsafe fn store(&self, vel: Velocities<L>) {
         let rows = self.rows.vel.as_ptr();
@@ -399,7 +407,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         speed.store(self.closing_speed);
     }
 
-    /// Does accum += J·λ for the carried impulses.
+    /// Does accum += J·λ for the carried impulses. The fourth of each row gets their sum: see `Rows::accum`.
     #[inline(always)]
     unsafe fn warm_start(&mut self, friction: &mut FrictionBlock, i: usize) {
         let ratio = L::splat(self.rows.impulse_ratio);
@@ -417,6 +425,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
             let mut a = L::gather(rows, self.a);
             a[0] = a[0] - x * vel.a[3];
             a[1] = a[1] - y * vel.a[3];
+            a[3] = a[3] + normal_impulse * vel.a[3];
             if SPIN_A {
                 a[2] = a[2] - L::splat(2.0) * (tangent_impulse * vel.a[3]);
             }
@@ -425,6 +434,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
                 let mut b = L::gather(rows, self.b);
                 b[0] = b[0] + x * vel.b[3];
                 b[1] = b[1] + y * vel.b[3];
+                b[3] = b[3] + normal_impulse * vel.b[3];
                 if SPIN_B {
                     b[2] = b[2] - L::splat(2.0) * (tangent_impulse * vel.b[3]);
                 }
@@ -469,7 +479,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         vel.push::<FIXED>(self.normal_x, self.normal_y, new - old);
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
-        turned | bounce.is_some_and(|bounce| self.note_compression(bounce, old, normal_velocity, i))
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        turned | bounce.is_some_and(|bounce| unsafe { self.note_compression(bounce, old, normal_velocity, i) })
     }
 
     /// Solves the normal impulse without bias, then friction: up to μ_s·λ_n the contact holds, beyond that it slides at
@@ -497,7 +508,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         }
         normal_impulse.store(self.normal_impulse);
         let noted = bounce.and_then(|bounce| {
-            self.note_compression(bounce, old_normal, normal_velocity, i).then_some(bounce)
+            // SAFETY: this task alone has these bodies, and each named row exists.
+            unsafe { self.note_compression(bounce, old_normal, normal_velocity, i) }.then_some(bounce)
         });
         let impacts = any_turned | noted.is_some();
         let mut impact = None;

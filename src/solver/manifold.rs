@@ -270,6 +270,15 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         unsafe { Velocities { a: L::gather(vel, a), b: L::gather(vel, b) } }
     }
 
+    /// The velocities at the start of the substep, before gravity and the warm start; and the loads of the bodies.
+    #[inline(always)]
+    unsafe fn velocities_before(&self) -> Velocities<L> {
+        let accum = self.rows.accum.as_ptr();
+        let (a, b) = self.at();
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe { Velocities { a: L::gather(accum, a), b: L::gather(accum, b) } }
+    }
+
     #[inline(always)]
     unsafe fn store(&self, vel: Velocities<L>) {
         let rows = self.rows.vel.as_ptr();
@@ -375,14 +384,14 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             if !FIXED {
                 b = L::gather(rows, at_b);
             }
+            let loads = [a[3] + normal_sum * vel.a[3], b[3] + normal_sum * vel.b[3]];
             // The inverse masses are in the velocity rows.
             (a[3], b[3]) = (vel.a[3], vel.b[3]);
             let mut sum = Velocities { a, b };
             push::<L, FIXED>(&mut sum, [x, y], turn);
-            sum.a[3] = zero;
+            [sum.a[3], sum.b[3]] = loads;
             L::scatter(rows, at_a, sum.a);
             if !FIXED {
-                sum.b[3] = zero;
                 L::scatter(rows, at_b, sum.b);
             }
             if FIXED || self.rows.any_parts { self.may_meet(&vel, bounces) } else { [0; 2] }
@@ -497,7 +506,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let (mut bounces, mut struck) = (false, no_lanes::<L>());
         if let Some(bounce) = bounce {
             let to = self.normal_velocities(&vel);
-            bounces = self.note_compression(bounce, before, from, to);
+            // SAFETY: the caller has these bodies to itself, and each named row exists.
+            bounces = unsafe { self.note_compression(bounce, before, from, to) };
             struck = L::load(&bounce.approach[self.i..]).lt(zero);
         }
         let mut done = no_lanes::<L>();
@@ -592,7 +602,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         }
         bounce.is_some_and(|bounce| {
             let to = self.normal_velocities(vel);
-            self.note_compression(bounce, before, from, to)
+            // SAFETY: the caller has these bodies to itself, and each named row exists.
+            unsafe { self.note_compression(bounce, before, from, to) }
         })
     }
 }

@@ -48,6 +48,8 @@ const TOUCHING: f32 = 1.0e-3;
 pub(crate) struct Rows<'a> {
     pub vel: SharedSlice<'a, Row>,
     pub pose: SharedSlice<'a, Row>,
+    /// What the next warm start adds; within a substep, the velocities at its start. The fourth of each row is the load of the body: the sum of the
+    /// speeds that the impulses which contacts and joints have carried into the step give it, in whichever directions, m/s.
     pub accum: SharedSlice<'a, Row>,
     pub damp: &'a [Row],
     /// Centres and extents at the start of the step.
@@ -302,11 +304,13 @@ unsafe fn integrate_lanes<L: Lane>(rows: &Rows<'_>, slots: Range<usize>, what: I
             // By chunks, as the compiler does not always see otherwise that the lengths are looked at already (+2 % of the
             // instructions of a step of `packed`).
             let chunks = vel.chunks_exact_mut(L::WIDTH).zip(accum.chunks_exact_mut(L::WIDTH));
+            let moves: [f32; MAX_WIDTH + 4] = steps(1.0);
             for (i, (vel, accum)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
-                velocity::<L>(vel, accum, damp.map(|d| &d[i..]), update);
+                velocity::<L>(vel, accum, damp.map(|d| &d[i..]), &moves[i % 4..], update);
             }
             for i in whole..vel.len() {
-                velocity::<f32>(&mut vel[i..], &mut accum[i..], damp.map(|d| &d[i..]), update);
+                let damp = damp.map(|d| &d[i..]);
+                velocity::<f32>(&mut vel[i..], &mut accum[i..], damp, &moves[i % 4..], update);
             }
         }
     }
@@ -321,17 +325,18 @@ fn steps(step: f32) -> [f32; MAX_WIDTH + 4] {
 }
 
 /// Computes v' = v·damp + w. In the first substep the warm start w is `accum`. Afterwards w is what v has gained since
-/// v·damp in the substep before, that is its warm start and all that the contacts added. `accum` becomes v.
+/// v·damp in the substep before, that is its warm start and all that the contacts added. `accum` becomes v. Where `moves` is 0 both keep what they are.
 #[inline(always)]
-fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, update: bool) {
+fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, moves: &[f32], update: bool) {
     let v = L::load(vel);
     let last = L::load(accum);
-    v.store(accum);
+    let moves = L::load(moves).gt(L::splat(0.0));
+    L::select(moves, v, last).store(accum);
     let (mut damped, mut damped_last) = (v, last);
     if let Some(damp) = damp {
         let damp = L::load(damp);
         (damped, damped_last) = (v * damp, last * damp);
     }
     let warm_start = if update { v - damped_last } else { last };
-    (damped + warm_start).store(vel);
+    L::select(moves, damped + warm_start, v).store(vel);
 }

@@ -14,6 +14,10 @@ const KEPT_BOUNCING: f32 = f32::MIN_POSITIVE;
 /// How many steps in a row a point bounces before it counts as loaded.
 const IN_A_ROW: f32 = 8.0;
 
+/// From this many steps in a row on, times what restitution takes from a speed, a bounce has lost all but a hundredth of its speed (1 − e is at
+/// most −ln e). What is still fast then is fed by loads.
+const FED: f32 = 4.6;
+
 /// Prepares the bounce data of a block with these impulses for a new step.
 #[inline(always)]
 pub(in crate::solver) fn begin_step(
@@ -28,9 +32,7 @@ pub(in crate::solver) fn begin_step(
     }
     for ((resting, carried), bounced) in bounce.resting.iter_mut().zip(impulses).zip(&bounce.normal_impulse) {
         for ((resting, &carried), &bounced) in resting.iter_mut().zip(carried).zip(bounced) {
-            let again = resting.min(0.0) + BOUNCED;
-            let again = if again <= IN_A_ROW * BOUNCED { KEPT_BOUNCING } else { again };
-            let none = if bounced > 0.0 { again } else { 0.0 };
+            let none = if bounced > 0.0 { resting.min(0.0) + BOUNCED } else { 0.0 };
             *resting = if carried > 0.0 { carried } else { none };
         }
     }
@@ -43,11 +45,19 @@ pub(in crate::solver) fn begin_step(
 /// more than that bounced in each substep, for ever: of 4,000 bodies of `pile` some hundred still moved at up to 1 m/s after two minutes, and
 /// none slept. After 2 steps in a row instead of [`IN_A_ROW`], `heavy_bodies_on_light_ones` rose beyond their height.)
 #[inline(always)]
-pub(in crate::solver) fn bear_again<L: Lane>(resting: &mut [f32; BLOCK], moves: L::Mask, i: usize) {
+pub(in crate::solver) fn bear_again<L: Lane>(
+    resting: &mut [f32; BLOCK],
+    restitution: &[f32; BLOCK],
+    calm: L::Mask,
+    i: usize,
+) {
     let was = L::load(&resting[i..]);
-    let kept = was.gt(L::splat(0.0)).and(was.le(L::splat(KEPT_BOUNCING)));
-    if kept.bits() != 0 {
-        L::select(kept.and(moves), L::splat(BOUNCED), was).store(&mut resting[i..]);
+    let often = was.le(L::splat(IN_A_ROW * BOUNCED));
+    if often.bits() != 0 {
+        let lost = was * (L::splat(1.0) - L::load(&restitution[i..]));
+        let is_fed = lost.le(L::splat(FED * BOUNCED));
+        let rests = often.and(is_fed.or(calm));
+        L::select(rests, L::splat(KEPT_BOUNCING), was).store(&mut resting[i..]);
     }
 }
 
@@ -78,8 +88,8 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
     pub(super) unsafe fn bear_again(&self, bounce: &mut BounceBlock, i: usize) {
         // SAFETY: this task alone has these bodies, and each named row exists.
         let speed = unsafe { self.velocities() }.along(self.normal_x, self.normal_y);
-        let moves = speed.abs().gt(L::splat(self.rows.bearing_speed));
-        bear_again::<L>(&mut bounce.resting[0], moves, i);
+        let calm = speed.abs().le(L::splat(self.rows.bearing_speed));
+        bear_again::<L>(&mut bounce.resting[0], &bounce.restitution, calm, i);
     }
 
     /// Notes the approach of contacts that are struck fast enough to bounce, and the energy that their impulses absorb.
@@ -91,7 +101,13 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
     /// below: of 20,000 bodies that fell 80 m, with a restitution of 0.1, 1,551 pairs ended more than 0.1 m inside each
     /// other, now 152, and the pile never came to rest.)
     #[inline(always)]
-    pub(super) fn note_compression(&self, bounce: &mut BounceBlock, before: L, from: L, i: usize) -> bool {
+    pub(super) unsafe fn note_compression(
+        &self,
+        bounce: &mut BounceBlock,
+        before: L,
+        from: L,
+        i: usize,
+    ) -> bool {
         let (zero, half) = (L::splat(0.0), L::splat(0.5));
         let threshold = L::splat(-self.rows.restitution_threshold);
         let now = L::load(self.normal_impulse);
@@ -101,7 +117,11 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
         if fast.or(noted).bits() == 0 {
             return false;
         }
-        let rests = L::load(&bounce.resting[0][i..]).gt(zero);
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let was = unsafe { self.velocities_before() };
+        let came = was.along(self.normal_x, self.normal_y).min(from + was.load());
+        let pressed = came.ge(threshold).and(approach.ge(zero));
+        let rests = L::load(&bounce.resting[0][i..]).gt(zero).or(pressed);
         // Contacts that do not bounce are followed, too: a warm start that repeated the impulses that stopped them
         // launched bodies that were jammed between others at ever higher speeds.
         let followed = fast.or(noted);

@@ -21,6 +21,13 @@ impl<L: Lane> Velocities<L> {
         }
     }
 
+    /// Of velocities at the start of a substep: the sum of the speeds that the loads of the last step gave the two bodies, in whichever
+    /// directions.
+    #[inline(always)]
+    pub(in crate::solver) fn load(&self) -> L {
+        self.a[3] + self.b[3]
+    }
+
     /// Returns the speed of B relative to A along a direction.
     #[inline(always)]
     pub(in crate::solver) fn along(&self, x: L, y: L) -> L {

@@ -276,11 +276,14 @@ impl GearBlock {
         scale_column(&mut self.impulse, i, L::splat(ratio));
         // SAFETY: the conditions of this function.
         let mut sum: Four<L> = unsafe { self.gather(i, rows.accum.as_ptr()) };
+        let before = sum;
         for (sum, vel) in sum.iter_mut().flatten().zip(vel.iter().flatten()) {
             sum[3] = vel[3];
         }
         push(&mut sum, &self.jacobian(i), L::load(&self.impulse[i..]));
-        sum.iter_mut().flatten().for_each(|sum| sum[3] = zero);
+        for (sum, before) in sum.iter_mut().flatten().zip(before.iter().flatten()) {
+            sum[3] = before[3];
+        }
         // SAFETY: the conditions of this function.
         unsafe { self.scatter(i, rows.accum.as_ptr(), sum) };
     }

@@ -250,7 +250,6 @@ pub(super) trait TwoBodies: Pod {
         constants: &Constants<'_>,
         inv_mass: [L; 2],
     ) {
-        let zero = L::splat(0.0);
         // SAFETY: the caller guarantees that the rows exist and that no other thread has those of these ends.
         unsafe {
             let place: Velocities<L> = gather(rows.frame.as_ptr(), self.ends().places(i));
@@ -262,11 +261,13 @@ pub(super) trait TwoBodies: Pod {
             if constants.ratio != 1.0 {
                 self.scale(i, features, L::splat(constants.ratio));
             }
-            let Wrench { force, turn } = self.wrench(i, features);
+            let Wrench { force, turn }: Wrench<L> = self.wrench(i, features);
             let mut sum: Velocities<L> = gather(rows.accum.as_ptr(), self.ends().rows(i));
+            let load = force[0].abs() + force[1].abs();
+            let loads = [sum.a[3] + load * inv_mass[0], sum.b[3] + load * inv_mass[1]];
             [sum.a[3], sum.b[3]] = inv_mass;
             push::<L, false>(&mut sum, force, turn);
-            [sum.a[3], sum.b[3]] = [zero; 2];
+            [sum.a[3], sum.b[3]] = loads;
             scatter(rows.accum.as_ptr(), self.ends().rows(i), sum);
         }
     }

@@ -52,15 +52,15 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         // SAFETY: the caller has these bodies to itself, and each named row exists.
         let speeds = self.normal_velocities(&unsafe { self.velocities() });
         for (p, (resting, speed)) in bounce.resting.iter_mut().zip(speeds).take(POINTS).enumerate() {
-            let moves = speed.abs().gt(fast).or(self.separation(p).lt(deep));
-            bear_again::<L>(resting, moves, self.i);
+            let calm = speed.abs().le(fast).and(self.separation(p).ge(deep));
+            bear_again::<L>(resting, &bounce.restitution, calm, self.i);
         }
     }
 
     /// Notes the compression, as `ImpulseKernel::note_compression` of `impulse.rs` does, for all points together: from their
     /// impulses `before` and the speeds of the points then (`from`) and now (`to`).
     #[inline(always)]
-    pub(super) fn note_compression(
+    pub(super) unsafe fn note_compression(
         &self,
         bounce: &mut BounceBlock,
         before: [L; 2],
@@ -72,13 +72,21 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let was_noted = noted.lt(zero).or(noted.gt(zero));
         let now = self.normal_impulses();
         let pressed = (now[0] + now[1]).gt(zero);
-        let fast = self.struck(bounce, from).and(pressed);
-        let loaded = self.struck_loaded(bounce, from).and(pressed);
+        let (fast, loaded) = (self.struck(bounce, from).and(pressed), self.struck_loaded(bounce, from).and(pressed));
         let followed = fast.or(loaded).or(was_noted);
         if followed.bits() == 0 {
             return false;
         }
-        let jammed = self.struck_jammed(bounce, from).and(pressed).and(noted.ge(zero));
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let was = unsafe { self.velocities_before() };
+        let (came, load) = (self.normal_velocities(&was), was.load());
+        let came = pair!(p => came[p].min(from[p] + load));
+        let threshold = L::splat(-self.rows.restitution_threshold);
+        let came = if POINTS == 2 { came[0].min(came[1]) } else { came[0] };
+        let real = came.lt(threshold).or(noted.lt(zero));
+        let loaded = loaded.or(L::select(real, zero, L::select(fast, L::splat(1.0), zero)).gt(zero));
+        let fast = fast.and(real);
+        let jammed = self.struck_jammed(bounce, from).and(pressed).and(noted.ge(zero)).and(real);
         noted = L::select(loaded.and(noted.ge(zero)), noted.max(L::splat(LOADED)), noted);
         noted = L::select(jammed, L::splat(JAMMED), noted);
         noted = L::select(fast, noted.min(from[0].min(from[1])), noted);
