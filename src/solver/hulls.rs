@@ -58,6 +58,7 @@ use contact::State;
 use glam::Vec2;
 use impact::Impact;
 use pairs::box_of;
+use sides::Surface;
 pub(crate) use sleep::{ParkedHulls, Parking, Touched, stand_for};
 use std::ops::Range;
 use sweep::Blocks;
@@ -74,7 +75,7 @@ const LOADED: f32 = 0.01;
 const CLOSING: f32 = 0.1;
 /// The part of an overlap that a sweep removes.
 const PUSH: f32 = 0.3;
-/// The part of such a push for a hull whose corners are linked to particles outside it. The links pull these after it, and what a link moves gains that
+/// The part of such a push for a hull whose corners are linked to corners of other hulls. The links pull these after it, and what a link moves gains that
 /// as velocity: with the whole push a heap of 200 figures trembled at 0.15 m/s for ever (the median of its particles), and moves at 0.002 with this, with
 /// contacts as deep. Heaps of 50, which slept after 16 s with the whole push, do after 18; with 1/60 some figures twitched and kept them awake for a minute.
 const TIED: f32 = 1.0 / 300.0;
@@ -117,14 +118,6 @@ impl Hull {
     fn slots(&self) -> &[u32] {
         &self.slots[..self.count]
     }
-}
-
-/// The mixed coefficients of two surfaces.
-#[derive(Clone, Copy)]
-struct Surface {
-    static_friction: f32,
-    dynamic_friction: f32,
-    restitution: f32,
 }
 
 /// Two hulls.
@@ -369,8 +362,8 @@ impl HullSolver {
         }
         self.clusters.update(hulls, renumbered, links, relinked, bodies);
         for (hull, &index) in self.hulls.iter_mut().zip(&self.indices) {
-            let cluster = self.clusters.list.get(index as usize);
-            let is_tied = cluster.is_some_and(|cluster| cluster.points.len() > hull.count);
+            let is_corner = |&index: &u32| bodies.slot_at(index).is_some_and(|slot| bodies.is_corner(slot));
+            let is_tied = self.clusters.around(index, hull.count).iter().any(is_corner);
             hull.gives = if is_tied { TIED } else { 1.0 };
         }
         self.assign_corners(bodies);

@@ -332,12 +332,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
             match P::PASS {
-                Pass::WarmStart => {
-                    if let Some(bounce) = bounce.filter(|_| bounced) {
-                        self.bear_again(bounce, i);
-                    }
-                    self.warm_start(friction, i);
-                }
+                Pass::WarmStart => self.warm_start(friction, i),
                 Pass::Solve if P::MOVED => return self.solve::<true>(bounce, i),
                 Pass::Solve => return self.solve::<false>(bounce, i),
                 Pass::Meet | Pass::Relax | Pass::Bounce => return self.relax::<P>(friction, bounce, i),
@@ -352,14 +347,6 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let vel = self.rows.vel.as_ptr();
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { Velocities { a: L::gather(vel, self.a), b: L::gather(vel, self.b) } }
-    }
-
-    /// The velocities at the start of the substep, before gravity and the warm start; and the loads of the bodies.
-    #[inline(always)]
-    unsafe fn velocities_before(&self) -> Velocities<L> {
-        let accum = self.rows.accum.as_ptr();
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { Velocities { a: L::gather(accum, self.a), b: L::gather(accum, self.b) } }
     }
 
     #[inline(always)]
@@ -480,7 +467,8 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { self.store(vel) };
         // SAFETY: this task alone has these bodies, and each named row exists.
-        turned | bounce.is_some_and(|bounce| unsafe { self.note_compression(bounce, old, normal_velocity, i) })
+        turned
+            | bounce.is_some_and(|bounce| unsafe { self.note_compression(bounce, old, normal_velocity, i) })
     }
 
     /// Solves the normal impulse without bias, then friction: up to μ_s·λ_n the contact holds, beyond that it slides at

@@ -125,7 +125,7 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
             continue;
         }
         let place = info.manifold as usize;
-        let (mut bounce, bounced) = (tile.bounce.get_mut(index), info.bounced);
+        let mut bounce = tile.bounce.get_mut(index);
         let (normal, friction) = (&mut tile.normal[index], &mut tile.friction[index]);
         let manifold = &mut tile.manifold[place];
         if let Some(bounce) = bounce.as_deref_mut().filter(|_| P::PASS == Pass::WarmStart) {
@@ -148,10 +148,6 @@ unsafe fn sweep_lanes<L: Lane, P: SweepPass, const FIXED: bool, const POINTS: us
                 lanes: PhantomData,
             };
             if P::PASS == Pass::WarmStart {
-                if let Some(bounce) = bounce.as_deref_mut().filter(|_| bounced) {
-                    // SAFETY: the caller has these bodies to itself, and each named row exists.
-                    unsafe { kernel.bear_again(bounce) };
-                }
                 // SAFETY: the caller has these bodies to itself, and each named row exists.
                 let meet = unsafe { kernel.warm_start(rough.as_deref_mut(), bounce.is_some()) };
                 let meet = meet.map(|lanes| lanes << i & active);
@@ -268,15 +264,6 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
         let (a, b) = self.at();
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe { Velocities { a: L::gather(vel, a), b: L::gather(vel, b) } }
-    }
-
-    /// The velocities at the start of the substep, before gravity and the warm start; and the loads of the bodies.
-    #[inline(always)]
-    unsafe fn velocities_before(&self) -> Velocities<L> {
-        let accum = self.rows.accum.as_ptr();
-        let (a, b) = self.at();
-        // SAFETY: this task alone has these bodies, and each named row exists.
-        unsafe { Velocities { a: L::gather(accum, a), b: L::gather(accum, b) } }
     }
 
     #[inline(always)]

@@ -49,7 +49,8 @@ pub(crate) struct Rows<'a> {
     pub vel: SharedSlice<'a, Row>,
     pub pose: SharedSlice<'a, Row>,
     /// What the next warm start adds; within a substep, the velocities at its start. The fourth of each row is the load of the body: the sum of the
-    /// speeds that the impulses which contacts and joints have carried into the step give it, in whichever directions, m/s.
+    /// speeds that forces, and the impulses which contacts and joints have carried into the step, give it in a substep, in whichever directions,
+    /// m/s.
     pub accum: SharedSlice<'a, Row>,
     pub damp: &'a [Row],
     /// Centres and extents at the start of the step.
@@ -77,9 +78,6 @@ pub(crate) struct Rows<'a> {
     /// Bodies that overlap by more are jammed, m: no resting contact is so deep.
     pub jammed_depth: f32,
     pub restitution_threshold: f32,
-    /// What has bounced in step after step and parts or meets no faster bears a load, m/s. None does with projection: a sheet of 5 mm that was
-    /// jammed in a maze of tiles (`no_one_leaves_a_maze_of_tiles`) was 300 m away after 400 steps.
-    pub bearing_speed: f32,
     /// A body that comes faster strikes, m/s: that is more than its weight gives it in one substep.
     pub landing_speed: f32,
     /// More than a body falls from rest in a step, m.
@@ -140,11 +138,6 @@ impl<'a> Rows<'a> {
             push_out_speed: settings.push_out_speed,
             jammed_depth: JAMMED * settings.slop,
             restitution_threshold: settings.restitution_threshold.min(gravity_speed),
-            bearing_speed: if settings.solver == Solver::Soft {
-                settings.restitution_threshold.min(gravity_speed)
-            } else {
-                -1.0
-            },
             landing_speed: LANDING * fall_speed,
             fall: settings.gravity.length() * settings.time_step * settings.time_step,
             creep_speed: CREEP * settings.slop,

@@ -461,7 +461,7 @@ impl World {
         Ok(self.state_of_joint(self.joints.get(joint)?))
     }
 
-    fn state_of_joint(&self, joint: &Joint) -> JointState {
+    pub(super) fn state_of_joint(&self, joint: &Joint) -> JointState {
         let (force, torque) = self.joint_solver.reaction(joint);
         let state = JointState { force, torque, ..JointState::default() };
         let Some(pose) = self.pose_of(joint) else { return state };

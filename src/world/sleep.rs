@@ -11,7 +11,7 @@ use crate::body::sleep::SleepLimits;
 use crate::crew::Crew;
 use crate::error::{Error, check_range};
 use crate::geometry::shape::ShapeKind;
-use crate::joints::desc::JointDesc;
+use crate::joints::desc::{JointDesc, JointMotor};
 use crate::settings::Solver;
 use crate::sleep::{AtRest, Bonds, Islands};
 use crate::solver::hulls::Touched;
@@ -449,7 +449,8 @@ impl World {
         let is_soft = self.settings.solver == Solver::Soft;
         let deepest = if is_soft { f32::INFINITY } else { 8.0 * self.settings.slop };
         let (weight, is_moved) = (&|slot| self.weight(slot), &|slot| self.is_moved(slot));
-        let rest = AtRest { weight, is_moved, deepest, stirred: &self.sleep.stirred };
+        let visit_driven = &|visit: &mut dyn FnMut(usize)| self.visit_driven(visit);
+        let rest = AtRest { weight, is_moved, visit_driven, deepest, stirred: &self.sleep.stirred };
         let is_ready = |slot: usize| self.bodies.is_ready(slot, &self.settings);
         finder.find(&self.bonds(), Some(&is_ready), Some(rest));
         let sleepers = finder.body_count();
@@ -481,6 +482,23 @@ impl World {
     fn is_moved(&self, slot: usize) -> bool {
         let threshold = self.bodies.sleep_limits(slot).threshold.unwrap_or(self.settings.sleep_threshold);
         self.bodies.is_moved(slot, &self.solver.mirror.pose[slot], threshold * self.settings.time_step)
+    }
+
+    /// Visits the slots of the bodies of joints whose motors move them, at half of the wanted speed at least. (What a motor moved more slowly than
+    /// the threshold stopped after half a second.)
+    fn visit_driven(&self, visit: &mut dyn FnMut(usize)) {
+        for (_, joint) in self.joints.iter().filter(|(_, joint)| joint.desc.enabled) {
+            let mut desc = joint.desc;
+            let Some(Some(JointMotor { speed, .. })) = desc.kind_motor().filter(|_| joint.asleep.is_none())
+            else {
+                continue;
+            };
+            let speed = *speed;
+            if speed != 0.0 && speed * self.state_of_joint(joint).speed >= 0.5 * speed * speed {
+                let bodies = joint.bodies().into_iter().flatten();
+                bodies.filter_map(|body| self.bodies.slot_of(body).ok()).for_each(&mut *visit);
+            }
+        }
     }
 
     fn try_later(&mut self) {

@@ -50,6 +50,12 @@ fn is_stiff(link: &LinkDesc, bodies: &Bodies) -> bool {
 }
 
 impl Clusters {
+    /// The handle indices of the particles in the cluster of a hull that are not its own `corners`.
+    pub(super) fn around(&self, hull: u32, corners: usize) -> &[u32] {
+        let cluster = self.list.get(hull as usize).map_or(0..0, |cluster| cluster.points.clone());
+        self.points.get(cluster).and_then(|points| points.get(corners..)).unwrap_or(&[])
+    }
+
     /// Checks what a snapshot said: there are so many handle indices of bodies.
     pub(super) fn check(&self, bodies: usize) -> Read {
         let within = |range: &Range<usize>, len: usize| range.start <= range.end && range.end <= len;

@@ -1,6 +1,7 @@
 //! A contact of a hull: the speed of its points, and the effect of its impulses on the particles.
 
-use super::{Contact, HUNG, Key, Maker, Side, Surface};
+use super::sides::Surface;
+use super::{Contact, HUNG, Key, Maker, Side};
 use crate::lane::{Row, pair};
 use glam::Vec2;
 

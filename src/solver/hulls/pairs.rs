@@ -1,6 +1,7 @@
 //! Finds which hulls may touch each other, and which other bodies they may touch.
 
-use super::{Hull, HullPair, HullSolver, OTHERS, Surface};
+use super::sides::Surface;
+use super::{Hull, HullPair, HullSolver, OTHERS};
 use crate::body::Bodies;
 use crate::geometry::outline::OUTLINE_ROWS;
 use crate::geometry::shape::ShapeKind;

@@ -2,7 +2,7 @@
 
 use super::contact::State;
 use super::pairs::box_of;
-use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side, Surface};
+use super::{Contact, HUNG, Hull, Key, Maker, OtherPair, Rigid, Shift, Side};
 use crate::body::compound::Compound;
 use crate::body::{Bodies, BodyHandle, Filter};
 use crate::broadphase::shapes::{NO_PART, ShapeRef};
@@ -331,9 +331,20 @@ pub(super) fn inv_spin(radius: f32) -> f32 {
     if radius > 0.0 { 1.0 / radius } else { 0.0 }
 }
 
+/// The mixed coefficients of two surfaces.
+#[derive(Clone, Copy)]
+pub(super) struct Surface {
+    pub static_friction: f32,
+    pub dynamic_friction: f32,
+    pub restitution: f32,
+    /// The speed of the surfaces relative to their bodies, m/s: the sum of both.
+    pub belt: f32,
+}
+
 impl Surface {
     pub(super) fn of(bodies: &Bodies, settings: &Settings, a: u32, b: u32) -> Surface {
         let Mixed { static_friction, dynamic_friction, restitution } = bodies.mixed(settings.mixing, a, b);
-        Surface { static_friction, dynamic_friction, restitution }
+        let [a, b] = [a, b].map(|material| bodies.materials()[material as usize].tangent_speed);
+        Surface { static_friction, dynamic_friction, restitution, belt: a + b }
     }
 }

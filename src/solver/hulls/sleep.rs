@@ -7,7 +7,8 @@
 //! something that sleeps and something that moves are looked at once before: where they are at the start of the step, and how far they
 //! may come in it.
 
-use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Surface, box_of};
+use super::sides::Surface;
+use super::{Contact, Hull, HullPair, HullSolver, OtherPair, box_of};
 use crate::body::{Bodies, BodyHandle};
 use crate::crew::Crew;
 use crate::isa::Level;
@@ -94,12 +95,20 @@ impl HullSolver {
                 visit(a, b);
             }
         }
-        for contact in &self.contacts {
-            let [a, b] = [0, 1]
-                .map(|side| stand_for(self.members(contact, side).iter().map(|&slot| slot as usize), bodies));
-            if let (Some(a), Some(b)) = (a, b) {
-                visit(a, b);
-            }
+        self.contacts.iter().for_each(|contact| self.visit_sides(contact, bodies, &mut visit));
+    }
+
+    /// Visits the slots of each two things that touch by a surface that moves on its own, as [`HullSolver::visit_touching`] does.
+    pub(crate) fn visit_belts(&self, bodies: &Bodies, mut visit: impl FnMut(usize, usize)) {
+        let belts = self.contacts.iter().filter(|contact| contact.surface.belt != 0.0);
+        belts.for_each(|contact| self.visit_sides(contact, bodies, &mut visit));
+    }
+
+    /// Visits the slots of the two things in a contact.
+    fn visit_sides(&self, contact: &Contact, bodies: &Bodies, visit: &mut impl FnMut(usize, usize)) {
+        let slots = |side| self.members(contact, side).iter().map(|&slot| slot as usize);
+        if let (Some(a), Some(b)) = (stand_for(slots(0), bodies), stand_for(slots(1), bodies)) {
+            visit(a, b);
         }
     }
 

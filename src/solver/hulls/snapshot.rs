@@ -1,6 +1,7 @@
 //! What a snapshot holds of the hulls' solver: contacts with their impulses, the pairs that touched, and how hulls are numbered.
 
-use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Shift, Side, Surface};
+use super::sides::Surface;
+use super::{Contact, Hull, HullPair, HullSolver, OtherPair, Shift, Side};
 use crate::base::codec::{Read, Reader, Stored, Writer, require};
 use crate::body::{Bodies, Filter};
 use crate::geometry::outline::MAX_VERTICES;
@@ -23,7 +24,7 @@ crate::base::codec::stored!(Hull = Hull {
     own: 0,
     gives: 1.0,
 }; { slots, count, base, origin, radius, more, lower, upper, filter, material, fixed, paired, own } scratch { gives });
-crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0 }; { static_friction, dynamic_friction, restitution });
+crate::base::codec::stored!(Surface = Surface { static_friction: 0.0, dynamic_friction: 0.0, restitution: 0.0, belt: 0.0 }; { static_friction, dynamic_friction, restitution, belt });
 crate::base::codec::stored!(Side = Side { slots: [0; 2], ends: [0; 2], shares: [0.0; 2], arms: [0.0; 2], shift: Shift::default() }; { slots, ends, shares, arms, shift });
 crate::base::codec::stored!(Shift { row, arm, moves, turns, least, movable });
 crate::base::codec::stored!(Contact = Contact::bare(

@@ -15,8 +15,9 @@
 //! 0.78 to 0.87 and 0.87. The blocks would have to live on as well.
 
 use super::contact::State;
+use super::sides::Surface;
 use super::strike::SLIPPING;
-use super::{CLOSING, Contact, Hull, HullSolver, PUSH, Side, Surface, sweeps};
+use super::{CLOSING, Contact, Hull, HullSolver, PUSH, Side, sweeps};
 use crate::base::colours::pick;
 use crate::base::room::resize;
 use crate::contacts::BLOCK;
@@ -57,6 +58,8 @@ struct Block {
     coupling: [f32; BLOCK],
     /// The largest tangent impulse per normal impulse: while the contact holds, and when it slides.
     friction: [[f32; BLOCK]; 2],
+    /// The speed of the surfaces relative to their bodies.
+    belt: [f32; BLOCK],
     impulses: [[f32; BLOCK]; 2],
 }
 
@@ -78,6 +81,7 @@ impl Block {
             masses: [none; 2],
             coupling: none,
             friction: [none; 2],
+            belt: none,
             impulses: [none; 2],
         }
     }
@@ -112,7 +116,7 @@ impl Block {
             self.moves[i][lane] = sign * shift.moves * push;
             self.turns[i][lane] = sign * shift.turns * push;
         }
-        let Surface { static_friction, dynamic_friction, .. } = contact.surface;
+        let Surface { static_friction, dynamic_friction, belt, .. } = contact.surface;
         let slides = contact.slipping >= SLIPPING;
         for (axis, normal) in contact.normal.to_array().into_iter().enumerate() {
             self.normal[axis][lane] = normal;
@@ -123,6 +127,7 @@ impl Block {
         // The largest approach in this substep before the bodies touch.
         self.closing[lane] = inv_step * if contact.impulses[0] > 0.0 { CLOSING } else { 1.0 };
         self.coupling[lane] = contact.coupling;
+        self.belt[lane] = belt;
         self.friction[0][lane] = static_friction;
         self.friction[1][lane] = if slides { dynamic_friction } else { static_friction };
     }
@@ -337,7 +342,8 @@ impl Block {
             let normal = (normal_before + (target - normal_speed) * normal_mass).max(zero);
             let pressed = normal - normal_before;
 
-            let tangent_speed = tangent_speed + L::load(&self.coupling[i..]) * pressed;
+            let tangent_speed =
+                tangent_speed + L::load(&self.belt[i..]) + L::load(&self.coupling[i..]) * pressed;
             let wanted = tangent_before - tangent_speed * tangent_mass;
             let [hold, most]: [L; 2] = load_each(&self.friction, i);
             let tangent = coulomb(wanted, hold * normal, most * normal);

@@ -8,7 +8,7 @@ use crate::contacts::{BounceBlock, LANDED, RoughBlock};
 use crate::formula::{point_inv_mass, rebound};
 use crate::lane::{Lane, Mask, pair};
 use crate::solver::impulse::Velocities;
-use crate::solver::impulse::impact::{LOADED, ahead, bear_again, stopped_at_start};
+use crate::solver::impulse::impact::{LOADED, ahead, stopped_at_start};
 
 /// The mark of a contact that is jammed and struck, above [`LOADED`].
 const JAMMED: f32 = 2.0 * LOADED;
@@ -44,17 +44,24 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         if POINTS == 2 { of[0].or(of[1]) } else { of[0] }
     }
 
-    /// Leaves a load to points that have bounced in step after step, as in `impulse/impact.rs`. Not to deep ones: planks that were jammed between their
-    /// joints, with a load that joints give and contacts carry on, came to rest in 54 of 96 `hinges` scenes instead of 86, now in 76.
+    /// The velocities at the start of the substep, before gravity and the warm start; and the loads of the bodies.
     #[inline(always)]
-    pub(super) unsafe fn bear_again(&self, bounce: &mut BounceBlock) {
-        let (fast, deep) = (L::splat(self.rows.bearing_speed), L::splat(-self.rows.shallow));
-        // SAFETY: the caller has these bodies to itself, and each named row exists.
-        let speeds = self.normal_velocities(&unsafe { self.velocities() });
-        for (p, (resting, speed)) in bounce.resting.iter_mut().zip(speeds).take(POINTS).enumerate() {
-            let calm = speed.abs().le(fast).and(self.separation(p).ge(deep));
-            bear_again::<L>(resting, &bounce.restitution, calm, self.i);
-        }
+    unsafe fn velocities_before(&self) -> Velocities<L> {
+        let accum = self.rows.accum.as_ptr();
+        let (a, b) = self.at();
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        unsafe { Velocities { a: L::gather(accum, a), b: L::gather(accum, b) } }
+    }
+
+    /// Tells whether a struck contact is in a blow, and not only pressed together by loads: see `ImpulseKernel::note_compression` of `impulse.rs`.
+    #[inline(always)]
+    unsafe fn is_blow(&self, from: [L; 2]) -> L::Mask {
+        // SAFETY: this task alone has these bodies, and each named row exists.
+        let was = unsafe { self.velocities_before() };
+        let came = self.normal_velocities(&was);
+        let came = pair!(p => came[p].min(from[p] + was.load()));
+        let came = if POINTS == 2 { came[0].min(came[1]) } else { came[0] };
+        came.lt(L::splat(-self.rows.restitution_threshold))
     }
 
     /// Notes the compression, as `ImpulseKernel::note_compression` of `impulse.rs` does, for all points together: from their
@@ -72,21 +79,17 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let was_noted = noted.lt(zero).or(noted.gt(zero));
         let now = self.normal_impulses();
         let pressed = (now[0] + now[1]).gt(zero);
-        let (fast, loaded) = (self.struck(bounce, from).and(pressed), self.struck_loaded(bounce, from).and(pressed));
+        let (fast, loaded) =
+            (self.struck(bounce, from).and(pressed), self.struck_loaded(bounce, from).and(pressed));
         let followed = fast.or(loaded).or(was_noted);
         if followed.bits() == 0 {
             return false;
         }
         // SAFETY: this task alone has these bodies, and each named row exists.
-        let was = unsafe { self.velocities_before() };
-        let (came, load) = (self.normal_velocities(&was), was.load());
-        let came = pair!(p => came[p].min(from[p] + load));
-        let threshold = L::splat(-self.rows.restitution_threshold);
-        let came = if POINTS == 2 { came[0].min(came[1]) } else { came[0] };
-        let real = came.lt(threshold).or(noted.lt(zero));
-        let loaded = loaded.or(L::select(real, zero, L::select(fast, L::splat(1.0), zero)).gt(zero));
-        let fast = fast.and(real);
-        let jammed = self.struck_jammed(bounce, from).and(pressed).and(noted.ge(zero)).and(real);
+        let blow = unsafe { self.is_blow(from) }.or(noted.lt(zero));
+        let loaded = loaded.or(fast);
+        let fast = fast.and(blow);
+        let jammed = self.struck_jammed(bounce, from).and(pressed).and(noted.ge(zero)).and(blow);
         noted = L::select(loaded.and(noted.ge(zero)), noted.max(L::splat(LOADED)), noted);
         noted = L::select(jammed, L::splat(JAMMED), noted);
         noted = L::select(fast, noted.min(from[0].min(from[1])), noted);

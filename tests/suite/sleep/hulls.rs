@@ -1,6 +1,7 @@
 //! Hulls sleep, and wake, as bodies do.
 
 use super::*;
+use crate::common::weightless;
 use granule::{Assembly, scene};
 
 fn soft_box(world: &mut World, x: f32, height: f32, group: u32) -> Vec<BodyHandle> {
@@ -45,6 +46,23 @@ fn hulls_wake_as_they_fell_asleep() {
     }
     for (&body, before) in low.iter().chain(&high).zip(&places) {
         assert!(world.body(body).unwrap().position.distance(*before) < 1.0e-3);
+    }
+}
+
+/// Contract: polygons of particles that are put into each other come apart, as rigid ones do, and do not fall asleep before. (They crept apart at
+/// 0.02 m/s, which counts as rest, and slept up to 0.9 m inside each other.)
+#[test]
+fn overlapping_hulls_come_apart() {
+    for (corners, apart) in [(4usize, 0.6f32), (6, 0.3), (6, 0.8), (8, 0.6)] {
+        let mut world = crate::common::world(weightless(Settings::default()));
+        let polygon = |x: f32| Assembly::polygon(Vec2::new(x, 0.02 * x), 0.5, corners, 1.0);
+        let mut bodies = world.add_assembly(&polygon(0.0)).unwrap();
+        bodies.extend(world.add_assembly(&polygon(apart)).unwrap());
+        steps(&mut world, 120);
+        let hulls: Vec<_> = world.hulls().collect();
+        let gap = world.contacts().map(|contact| contact.separation).fold(0.0f32, f32::min);
+        assert_eq!(hulls.len(), 2);
+        assert!(gap > -0.02, "{corners} corners, {apart} m apart: {} m deep after 2 s", -gap);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::state;
-use granule::{JointDesc, JointHandle, LinkDesc, Locks, Mixed, Part, Spring};
+use granule::{Assembly, JointDesc, JointHandle, LinkDesc, Locks, Mixed, Part, Spring};
 use std::collections::BTreeSet;
 
 /// Contract: an island sleeps after `time_to_sleep` at rest, all its bodies at once, each reported once; a step then changes nothing.
@@ -487,7 +487,8 @@ fn what_is_driven_stays_awake() {
     assert!(is_awake(&world, plank) && !is_awake(&world, aside));
 }
 
-/// Contract: a belt moves what lies on it, also one that is slower than what counts as rest. (Its riders fell asleep, and stayed where they were.)
+/// Contract: a belt moves what lies on it, soft bodies too, also one that is slower than what counts as rest. (Its riders fell asleep, and stayed where they
+/// were.)
 #[test]
 fn slow_belts_move_what_lies_on_them() {
     let shapes = [
@@ -509,6 +510,43 @@ fn slow_belts_move_what_lies_on_them() {
         world.sleep_body(rider).unwrap();
         assert!(!is_awake(&world, rider), "a hand puts {shape:?} to sleep");
     }
+    for speed in [0.03f32, 2.0] {
+        let (mut world, floor) = with_floor(Settings::default());
+        world.set_material(floor, &Material { tangent_speed: speed, ..rough() }).unwrap();
+        let soft = Assembly::soft_box(Vec2::new(0.0, 0.5), Vec2::splat(0.8), 0.05, 1.0, 0.1);
+        let rider = world.add_assembly(&soft.grouped(1)).unwrap();
+        let middle = |world: &World| {
+            rider.iter().map(|&body| state(world, body).position.x).sum::<f32>() / rider.len() as f32
+        };
+        steps(&mut world, 120);
+        let start = middle(&world);
+        steps(&mut world, 300);
+        let way = (middle(&world) - start).abs();
+        assert!((way / (5.0 * speed) - 1.0).abs() < 0.05, "a soft box: {way} m in 5 s at {speed} m/s");
+    }
+}
+
+/// Contract: a motor moves what it drives, also more slowly than what counts as rest; what it cannot move sleeps.
+#[test]
+fn slow_motors_move_what_they_drive() {
+    let mut world = world(Settings { gravity: Vec2::ZERO, ..Settings::default() });
+    let hub = add(&mut world, BodyDesc::fixed(Shape::circle(0.2), Vec2::new(0.0, 9.0)));
+    let sled = add(&mut world, crate_at(0.0, 0.0));
+    let wheel = add(&mut world, BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(0.0, 9.0)));
+    let jammed = add(&mut world, BodyDesc::dynamic(Shape::circle(0.5), Vec2::new(9.0, 9.0)));
+    let rail = JointDesc::prismatic(hub, sled, Vec2::ZERO, Vec2::new(0.0, 8.75), 0.0);
+    world.add_joint(&rail.with_motor(0.04, 1.0e5)).unwrap();
+    world
+        .add_joint(&JointDesc::revolute(hub, wheel, Vec2::ZERO, Vec2::ZERO).with_motor(0.09, 1.0e5))
+        .unwrap();
+    let weak = JointDesc::revolute(hub, jammed, Vec2::new(9.0, 0.0), Vec2::ZERO).with_motor(0.09, 1.0e5);
+    world.add_joint(&weak).unwrap();
+    world.add_joint(&JointDesc::weld(hub, jammed, Vec2::new(9.0, 0.0), Vec2::ZERO)).unwrap();
+    steps(&mut world, 1_800);
+    let state = |body| world.body(body).unwrap();
+    assert!((state(sled).position.x - 1.2).abs() < 0.01, "{:?}", state(sled));
+    assert!((state(wheel).angle - 2.7).abs() < 0.02, "{:?}", state(wheel));
+    assert!(is_awake(&world, sled) && is_awake(&world, wheel));
 }
 
 /// Contract: what stands on a kinematic body, or hangs from it, does not fall asleep while the host moves or turns it by a target, or by hand, in each
