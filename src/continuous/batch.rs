@@ -121,8 +121,10 @@ impl<'a> Casts<'a> {
         }
         let way = of.sweep.way_against(other, of.shape.reach);
         let is_along = (slot, part) == (of.along.slot, of.along.part);
-        // A centre is stopped however slowly it comes.
-        let least = if self.cores || is_along { 0.0 } else { FAST * of.shape.thickness };
+        // A centre is stopped however slowly it comes, and so is what goes on along a wall: nothing else has looked where that leads. (A triangle that
+        // spun in a corner went along the one wall by a fifth of its size into the other, and then, deep in that, out of the room.)
+        let goes_on = of.along.slot != FirstHit::NONE.obstacle.slot;
+        let least = if self.cores || goes_on { 0.0 } else { FAST * of.shape.thickness };
         if way <= least {
             return;
         }

@@ -200,10 +200,12 @@ fn a_swarm_of_bullets_costs_what_its_bullets_cost() {
             world.step();
             start.elapsed().as_secs_f64()
         };
+        // Until the margins are those of their speed.
+        (0..8).for_each(|_| _ = step());
         (0..12).map(|_| step()).fold(f64::INFINITY, f64::min)
     };
     let (few, many) = (least(500), least(4_000));
-    assert!(many < 40.0 * few, "{:.2} ms for 500, {:.2} for 4,000", 1e3 * few, 1e3 * many);
+    assert!(many < 30.0 * few, "{:.2} ms for 500, {:.2} for 4,000", 1e3 * few, 1e3 * many);
 }
 
 /// Contract: a body becomes a bullet and stops being one by a call, and the flag stays with its body when others come and go.

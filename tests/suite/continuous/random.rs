@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::cases;
-use granule::Isa;
+use granule::{Isa, Polygon};
 use proptest::prelude::*;
 
 /// A wall, long in comparison with all ways, and a body before it.
@@ -97,6 +97,44 @@ proptest! {
         let hash = run(&case, Isa::Scalar)?;
         for isa in Isa::available() {
             prop_assert_eq!(run(&case, isa)?, hash, "{}", isa);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(3_000), ..ProptestConfig::default() })]
+
+    /// Contract: a body that is thrown about in a closed room stays in it, in the corners too, whatever it is, how it spins and what it gives back. (Of
+    /// 6,000 throws 14 left, all of them by a corner: what went on along the one wall was not looked at before the other.)
+    #[test]
+    fn nothing_leaves_a_room(
+        (shape, half_thickness, restitution) in (0usize..5, prop_oneof![Just(0.005f32), Just(0.1f32)], prop_oneof![Just(0.0f32), Just(0.5f32), Just(1.0f32)]),
+        (x, y, angle) in (-1.0f32..1.0, -1.0f32..1.0, -3.1f32..3.1),
+        (speed, direction, spin) in (50.0f32..300.0, 0.0f32..6.3, -75.0f32..75.0),
+    ) {
+        let mut world = world(weightless(Settings::default()));
+        let material = Material { restitution, ..Material::default() };
+        let far = 2.0 + half_thickness;
+        for at in [Vec2::new(far, 0.0), Vec2::new(-far, 0.0), Vec2::new(0.0, far), Vec2::new(0.0, -far)] {
+            let half = if at.x == 0.0 { Vec2::new(2.2, half_thickness) } else { Vec2::new(half_thickness, 2.2) };
+            let wall = BodyDesc::fixed(Shape::oriented_box(half.x, half.y), at);
+            world.add_body(&BodyDesc { material, ..wall }).unwrap();
+        }
+        let shape = match shape {
+            0 => Shape::Polygon(Polygon::regular(3, 0.6).unwrap()),
+            1 => Shape::Polygon(Polygon::regular(6, 0.6).unwrap()),
+            2 => Shape::oriented_box(0.6, 0.6),
+            3 => Shape::oriented_box(0.6, 0.1),
+            _ => Shape::capsule(0.6, 0.3),
+        };
+        let velocity = speed * Vec2::from_angle(direction);
+        let body = BodyDesc::dynamic(shape, Vec2::new(x, y));
+        let body = BodyDesc { material, angle, velocity, angular_velocity: spin, ..body };
+        let body = world.add_body(&body).unwrap();
+        for step in 0..120 {
+            world.step();
+            let at = state(&world, body).position;
+            prop_assert!(at.abs().max_element() < 2.0, "step {}: at {}", step, at);
         }
     }
 }
