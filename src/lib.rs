@@ -55,6 +55,11 @@
 //! single-threaded; it never builds the global pool. [`step_many`] steps many worlds at once. Without the feature
 //! `parallel` both are always single-threaded.
 //!
+//! # More
+//!
+//! The [`guide`] has a chapter with an example for each of what a host does: worlds and steps, joints, queries, events, sensors, hooks, edits singly and
+//! in bulk, fields of force, sleep, continuous collision, snapshots, recordings, drawing, telemetry. `examples/` has whole programs.
+//!
 //! # Features
 //!
 //! `parallel` (default): threads, by rayon. `scene`: scene files, by serde. If you need neither, set `default-features = false`.
@@ -119,11 +124,13 @@ pub use world::{
     StoredBody, Telemetry, World,
 };
 
-/// The examples of the README and of `docs/embedding.md`, as tests.
+#[doc = include_str!("../docs/embedding.md")]
+#[cfg(any(doc, doctest))]
+pub mod guide {}
+
+/// The examples of the README, as tests.
 #[cfg(doctest)]
 mod examples {
     #[doc = include_str!("../README.md")]
     struct Readme;
-    #[doc = include_str!("../docs/embedding.md")]
-    struct Embedding;
 }

@@ -2,6 +2,7 @@
 //! change nothing.
 
 mod features;
+mod processes;
 mod random;
 mod records;
 mod refused;
