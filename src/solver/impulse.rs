@@ -405,6 +405,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
         let x = self.normal_x * normal_impulse - self.normal_y * tangent_impulse;
         let y = self.normal_y * normal_impulse + self.normal_x * tangent_impulse;
         self.limit_closing(self.separation);
+        let load = if self.rows.any_restitution { normal_impulse } else { L::splat(0.0) };
         let rows = self.rows.accum.as_ptr();
         // SAFETY: this task alone has these bodies, and each named row exists.
         unsafe {
@@ -412,7 +413,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
             let mut a = L::gather(rows, self.a);
             a[0] = a[0] - x * vel.a[3];
             a[1] = a[1] - y * vel.a[3];
-            a[3] = a[3] + normal_impulse * vel.a[3];
+            a[3] = a[3] + load * vel.a[3];
             if SPIN_A {
                 a[2] = a[2] - L::splat(2.0) * (tangent_impulse * vel.a[3]);
             }
@@ -421,7 +422,7 @@ impl<'a, L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, con
                 let mut b = L::gather(rows, self.b);
                 b[0] = b[0] + x * vel.b[3];
                 b[1] = b[1] + y * vel.b[3];
-                b[3] = b[3] + normal_impulse * vel.b[3];
+                b[3] = b[3] + load * vel.b[3];
                 if SPIN_B {
                     b[2] = b[2] - L::splat(2.0) * (tangent_impulse * vel.b[3]);
                 }

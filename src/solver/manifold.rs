@@ -371,7 +371,8 @@ impl<'a, L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'a, L, 
             if !FIXED {
                 b = L::gather(rows, at_b);
             }
-            let loads = [a[3] + normal_sum * vel.a[3], b[3] + normal_sum * vel.b[3]];
+            let load = if self.rows.any_restitution { normal_sum } else { zero };
+            let loads = [a[3] + load * vel.a[3], b[3] + load * vel.b[3]];
             // The inverse masses are in the velocity rows.
             (a[3], b[3]) = (vel.a[3], vel.b[3]);
             let mut sum = Velocities { a, b };

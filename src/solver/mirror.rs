@@ -387,7 +387,9 @@ fn fill_lanes<L: Lane>(fill: &mut Fill<'_>, i: usize) {
         add[2] = h * (load!(torque) * load!(inv_inertia) * radius);
     }
     // What presses bodies together is no blow: see `Rows::accum`.
-    add[3] = add[0].abs() + add[1].abs();
+    if bodies.any_restitution {
+        add[3] = add[0].abs() + add[1].abs();
+    }
     store_rows(&mut shape[i..], [load!(pos_x), load!(pos_y), load!(ext_x), load!(ext_y)]);
     let mut velocity = [load!(vel_x), load!(vel_y)];
     if bodies.particle_count > 0 {

@@ -52,6 +52,8 @@ pub(crate) struct Rows<'a> {
     /// speeds that forces, and the impulses which contacts and joints have carried into the step, give it in a substep, in whichever directions,
     /// m/s.
     pub accum: SharedSlice<'a, Row>,
+    /// Something may bounce: then `accum` has loads.
+    pub any_restitution: bool,
     pub damp: &'a [Row],
     /// Centres and extents at the start of the step.
     pub shape: &'a [Row],
@@ -122,6 +124,7 @@ impl<'a> Rows<'a> {
             vel: SharedSlice::new(&mut mirror.vel),
             pose: SharedSlice::new(&mut mirror.pose),
             accum: SharedSlice::new(&mut mirror.accum),
+            any_restitution: load.any_restitution,
             damp: &mirror.damp,
             shape: &mirror.shape,
             frame: &mirror.frame,
@@ -294,18 +297,34 @@ unsafe fn integrate_lanes<L: Lane>(rows: &Rows<'_>, slots: Range<usize>, what: I
         Integrate::FirstVelocities | Integrate::Velocities => {
             let update = what == Integrate::Velocities;
             let damp: Option<&[f32]> = rows.any_damping.then(|| bytemuck::cast_slice(&rows.damp[slots]));
-            // By chunks, as the compiler does not always see otherwise that the lengths are looked at already (+2 % of the
-            // instructions of a step of `packed`).
-            let chunks = vel.chunks_exact_mut(L::WIDTH).zip(accum.chunks_exact_mut(L::WIDTH));
-            let moves: [f32; MAX_WIDTH + 4] = steps(1.0);
-            for (i, (vel, accum)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
-                velocity::<L>(vel, accum, damp.map(|d| &d[i..]), &moves[i % 4..], update);
-            }
-            for i in whole..vel.len() {
-                let damp = damp.map(|d| &d[i..]);
-                velocity::<f32>(&mut vel[i..], &mut accum[i..], damp, &moves[i % 4..], update);
+            if rows.any_restitution {
+                velocities::<L, true>(vel, accum, damp, update);
+            } else {
+                velocities::<L, false>(vel, accum, damp, update);
             }
         }
+    }
+}
+
+/// Integrates the velocities of whole rows. With `LOADS` the fourth of each row of `accum` stays.
+#[inline(always)]
+fn velocities<L: Lane, const LOADS: bool>(
+    vel: &mut [f32],
+    accum: &mut [f32],
+    damp: Option<&[f32]>,
+    update: bool,
+) {
+    let whole = vel.len() - vel.len() % L::WIDTH;
+    let places: [f32; MAX_WIDTH + 4] = steps(1.0);
+    // By chunks, as the compiler does not always see otherwise that the lengths are looked at already (+2 % of the
+    // instructions of a step of `packed`).
+    let chunks = vel.chunks_exact_mut(L::WIDTH).zip(accum.chunks_exact_mut(L::WIDTH));
+    for (i, (vel, accum)) in (0..whole).step_by(L::WIDTH).zip(chunks) {
+        velocity::<L, LOADS>(vel, accum, damp.map(|d| &d[i..]), &places[i % 4..], update);
+    }
+    for i in whole..vel.len() {
+        let damp = damp.map(|d| &d[i..]);
+        velocity::<f32, LOADS>(&mut vel[i..], &mut accum[i..], damp, &places[i % 4..], update);
     }
 }
 
@@ -318,18 +337,29 @@ fn steps(step: f32) -> [f32; MAX_WIDTH + 4] {
 }
 
 /// Computes v' = v·damp + w. In the first substep the warm start w is `accum`. Afterwards w is what v has gained since
-/// v·damp in the substep before, that is its warm start and all that the contacts added. `accum` becomes v. Where `moves` is 0 both keep what they are.
+/// v·damp in the substep before, that is its warm start and all that the contacts added. `accum` becomes v. With `LOADS` both keep what they are where
+/// `places` is 0.
 #[inline(always)]
-fn velocity<L: Lane>(vel: &mut [f32], accum: &mut [f32], damp: Option<&[f32]>, moves: &[f32], update: bool) {
+fn velocity<L: Lane, const LOADS: bool>(
+    vel: &mut [f32],
+    accum: &mut [f32],
+    damp: Option<&[f32]>,
+    places: &[f32],
+    update: bool,
+) {
     let v = L::load(vel);
     let last = L::load(accum);
-    let moves = L::load(moves).gt(L::splat(0.0));
-    L::select(moves, v, last).store(accum);
     let (mut damped, mut damped_last) = (v, last);
     if let Some(damp) = damp {
         let damp = L::load(damp);
         (damped, damped_last) = (v * damp, last * damp);
     }
     let warm_start = if update { v - damped_last } else { last };
-    L::select(moves, damped + warm_start, v).store(vel);
+    let (mut now, mut was) = (damped + warm_start, v);
+    if LOADS {
+        let moves = L::load(places).gt(L::splat(0.0));
+        (now, was) = (L::select(moves, now, v), L::select(moves, v, last));
+    }
+    was.store(accum);
+    now.store(vel);
 }

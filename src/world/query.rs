@@ -3,6 +3,7 @@
 //! They look into the bands of the last pair list, including the bands of the large bodies. Bodies that left their bounds since, or
 //! were added or moved by hand, have an order of their own: see `broadphase/unlisted.rs`.
 
+mod answers;
 mod batch;
 mod cast;
 mod filter;
@@ -11,7 +12,7 @@ mod order;
 mod overlap;
 pub(super) mod solid;
 
-pub use batch::{BatchFirst, BatchHits};
+pub use answers::{BatchFirst, BatchHits};
 pub use cast::{Hit, Ray, ShapeCast, Visit};
 pub use filter::{Accept, QueryFilter};
 pub use overlap::{BodyPart, Distance, Nearest};

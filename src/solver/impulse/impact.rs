@@ -85,8 +85,8 @@ impl<L: Lane, const FIXED: bool, const SPIN_A: bool, const SPIN_B: bool, const T
         // SAFETY: this task alone has these bodies, and each named row exists.
         let was = unsafe { self.velocities_before() };
         let came = was.along(self.normal_x, self.normal_y).min(from + was.load());
-        let pressed = came.ge(threshold).and(approach.ge(zero));
-        let rests = L::load(&bounce.resting[0][i..]).gt(zero).or(pressed);
+        let fast = fast.and(came.lt(threshold).or(noted));
+        let rests = L::load(&bounce.resting[0][i..]).gt(zero);
         // Contacts that do not bounce are followed, too: a warm start that repeated the impulses that stopped them
         // launched bodies that were jammed between others at ever higher speeds.
         let followed = fast.or(noted);

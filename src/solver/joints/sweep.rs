@@ -263,7 +263,7 @@ pub(super) trait TwoBodies: Pod {
             }
             let Wrench { force, turn }: Wrench<L> = self.wrench(i, features);
             let mut sum: Velocities<L> = gather(rows.accum.as_ptr(), self.ends().rows(i));
-            let load = force[0].abs() + force[1].abs();
+            let load = if rows.any_restitution { force[0].abs() + force[1].abs() } else { L::splat(0.0) };
             let loads = [sum.a[3] + load * inv_mass[0], sum.b[3] + load * inv_mass[1]];
             [sum.a[3], sum.b[3]] = inv_mass;
             push::<L, false>(&mut sum, force, turn);

@@ -79,17 +79,15 @@ impl<L: Lane, const FIXED: bool, const POINTS: usize> ManifoldKernel<'_, L, FIXE
         let was_noted = noted.lt(zero).or(noted.gt(zero));
         let now = self.normal_impulses();
         let pressed = (now[0] + now[1]).gt(zero);
-        let (fast, loaded) =
-            (self.struck(bounce, from).and(pressed), self.struck_loaded(bounce, from).and(pressed));
-        let followed = fast.or(loaded).or(was_noted);
-        if followed.bits() == 0 {
+        let (fast, loaded) = (self.struck(bounce, from), self.struck_loaded(bounce, from));
+        if fast.or(loaded).and(pressed).or(was_noted).bits() == 0 {
             return false;
         }
         // SAFETY: this task alone has these bodies, and each named row exists.
-        let blow = unsafe { self.is_blow(from) }.or(noted.lt(zero));
-        let loaded = loaded.or(fast);
-        let fast = fast.and(blow);
-        let jammed = self.struck_jammed(bounce, from).and(pressed).and(noted.ge(zero)).and(blow);
+        let blow = unsafe { self.is_blow(from) }.or(was_noted).and(pressed);
+        let (fast, loaded) = (fast.and(blow), loaded.and(blow));
+        let followed = fast.or(loaded).or(was_noted);
+        let jammed = self.struck_jammed(bounce, from).and(blow).and(noted.ge(zero));
         noted = L::select(loaded.and(noted.ge(zero)), noted.max(L::splat(LOADED)), noted);
         noted = L::select(jammed, L::splat(JAMMED), noted);
         noted = L::select(fast, noted.min(from[0].min(from[1])), noted);

@@ -1,9 +1,11 @@
 //! Contract: a world is what a simple model says after any stream of edits: each body has what was given to it last, stale handles are refused, and every
 //! invariant holds.
 
+use crate::common::cases;
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Explosion, Field, FieldKind, Filter, Isa, JointDesc, Locks, Material,
-    Order, Part, Region, Settings, Shape, Vec2, World,
+    BodyDesc, BodyHandle, BodyType, Explosion, Field, FieldKind, Filter, Isa, JointDesc, JointHandle,
+    LinkDesc, LinkHandle, Locks, Material, Order, Part, QueryFilter, Ray, Region, Settings, Shape, Vec2,
+    World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -33,13 +35,15 @@ struct Model {
     bodies: HashMap<BodyHandle, Known>,
     order: Vec<BodyHandle>,
     gone: Vec<BodyHandle>,
+    gone_joints: Vec<JointHandle>,
+    gone_links: Vec<LinkHandle>,
 }
 
 /// An operation: its number, the place of its body, and numbers.
 type Operation = (u8, u8, [f32; 3], u8);
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
-    let operation = (0u8..26, any::<u8>(), [-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0], any::<u8>());
+    let operation = (0u8..34, any::<u8>(), [-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0], any::<u8>());
     proptest::collection::vec(operation, 1..60)
 }
 
@@ -58,6 +62,16 @@ fn describe([x, y, z]: [f32; 3], flags: u8) -> BodyDesc {
         enabled: flags & 192 != 192,
         ..BodyDesc::dynamic(shape, Vec2::new(3.0 * x, 4.0 + 3.0 * y))
     }
+}
+
+/// Does the same to both worlds, which answer the same, and change nothing if they refuse. Returns whether they do it.
+fn apply_both(worlds: &mut [World; 2], operation: &dyn Fn(&mut World) -> Result<(), granule::Error>) -> bool {
+    let [one, two] = worlds;
+    let before = one.state_hash();
+    let (a, b) = (operation(one), operation(two));
+    assert_eq!(a, b);
+    assert!(a.is_ok() || one.state_hash() == before, "refused, and yet changed");
+    a.is_ok()
 }
 
 impl Model {
@@ -113,6 +127,8 @@ impl Model {
         for &body in &self.gone {
             assert!(world.body(body).is_err() && world.tag(body).is_err() && world.parts(body).is_err());
         }
+        assert!(self.gone_joints.iter().all(|&joint| world.joint(joint).is_err()));
+        assert!(self.gone_links.iter().all(|&link| world.link(link).is_err()));
     }
 
     fn apply(&mut self, worlds: &mut [World; 2], &(kind, place, numbers, flags): &Operation) {
@@ -120,16 +136,8 @@ impl Model {
         let vector = Vec2::new(x, y);
         let all = [&self.order[..], &self.gone[..]].concat();
         let body = all.get(usize::from(place) % all.len().max(1)).copied().unwrap_or(NONE);
-        let mut both = |operation: &dyn Fn(&mut World) -> Result<(), granule::Error>| {
-            let [one, two] = &mut *worlds;
-            let before = one.state_hash();
-            let (a, b) = (operation(one), operation(two));
-            assert_eq!(a, b);
-            if a.is_err() {
-                assert_eq!(one.state_hash(), before, "refused, and yet changed");
-            }
-            a.is_ok()
-        };
+        let mut both =
+            |operation: &dyn Fn(&mut World) -> Result<(), granule::Error>| apply_both(worlds, operation);
         let mut known = self.bodies.get(&body).cloned();
         let alive = known.is_some();
         let of = known.as_mut();
@@ -285,6 +293,66 @@ impl Model {
                 both(&|world| world.explode(&Explosion::new(vector, 3.0, z)).map(|_| ()));
                 return;
             }
+            26 => {
+                let other = self.order.last().copied().unwrap_or(NONE);
+                both(&|world| world.add_link(&LinkDesc::distance(body, other, 1.0 + x.abs())).map(|_| ()));
+                return;
+            }
+            27 => {
+                let link = worlds[0].links().nth(usize::from(place) % 4);
+                if let Some((link, old)) = link {
+                    let new = LinkDesc { length: x, compliance: 0.01 * y.abs(), tag: flags.into(), ..old };
+                    let done = apply_both(worlds, &|world| world.set_link(link, &new));
+                    assert_eq!(done, x >= 0.0);
+                    assert_eq!(worlds[0].link(link), Ok(if done { new } else { old }));
+                }
+                return;
+            }
+            28 => {
+                let links: Vec<_> =
+                    worlds[0].links().map(|(link, _)| link).take(place as usize % 3).collect();
+                let joints: Vec<_> =
+                    worlds[0].joints().map(|(joint, _)| joint).take(flags as usize % 3).collect();
+                assert!(apply_both(worlds, &|world| world.remove_links(&links)));
+                assert!(apply_both(worlds, &|world| world.remove_joints(&joints)));
+                for (&link, &joint) in links.iter().zip(&joints) {
+                    assert!(!apply_both(worlds, &|world| world.remove_links(&[link])));
+                    assert!(!apply_both(worlds, &|world| world.remove_joints(&[joint])));
+                }
+                self.gone_links.extend(links);
+                self.gone_joints.extend(joints);
+                return;
+            }
+            29 => {
+                let columns = vec![z; self.order.len() + 1];
+                both(&|world| world.apply_impulse_columns(Order::Added, [&columns, &columns, &columns]));
+                return;
+            }
+            30 => {
+                let ray = Ray::new(3.0 * vector, Vec2::new(z, -6.0));
+                let hits = worlds.each_ref().map(|world| world.cast_ray(&ray, &QueryFilter::default()));
+                assert_eq!(hits[0], hits[1]);
+                if let Ok(Some(hit)) = &hits[0] {
+                    let known = self.bodies.get(&hit.body);
+                    assert!(known.is_none_or(|known| known.enabled), "{hit:?}");
+                    assert!(known.is_some() || worlds[0].contains(hit.body), "{hit:?}");
+                }
+                return;
+            }
+            31 => {
+                both(&|world| if flags & 1 == 0 { world.sleep_body(body) } else { world.wake_body(body) });
+                return;
+            }
+            32 => {
+                let mut snapshot = Vec::new();
+                worlds[1].save(&mut snapshot);
+                worlds[1].restore(&snapshot).unwrap();
+                return;
+            }
+            33 => {
+                both(&|world| world.set_sensor(body, flags & 1 == 0));
+                return;
+            }
             _ => {
                 let columns = vec![z; self.order.len() + 1];
                 both(&|world| world.set_velocity_columns(Order::Stored, [&columns, &columns, &columns]));
@@ -300,7 +368,7 @@ impl Model {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 200,
+        cases: cases(400),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/edits.txt"))),
         ..ProptestConfig::default()
     })]

@@ -58,6 +58,12 @@ pub fn dvec(v: Vec2) -> DVec2 {
 }
 
 impl Body {
+    /// What gravity gives a body in a substep of this length, along x and y together.
+    fn weight_speed(&self, settings: &Settings, h: f64) -> f64 {
+        let gravity = dvec(settings.gravity) * self.gravity_scale * h;
+        if self.inv_mass > 0.0 { gravity.x.abs() + gravity.y.abs() } else { 0.0 }
+    }
+
     pub fn new(desc: &BodyDesc) -> Body {
         let form = match desc.shape {
             Shape::Circle { radius } | Shape::Particle { radius } => Form::Circle(f64::from(radius)),
@@ -296,6 +302,9 @@ struct Impulses {
     tangent: f64,
 }
 
+/// The mark of a contact that is struck and does not bounce.
+const LOADED: f64 = 2.0;
+
 /// A contact while it is being solved.
 struct Constraint {
     contact: Contact,
@@ -312,10 +321,17 @@ struct Constraint {
     /// How fast the gap may close: the gap at the last solve (at first, at the step's start) over the substep. Solver2D
     /// measures the gap again when relaxing; the engine does not, see its `solver/impulse.rs`.
     closing: f64,
-    /// Whether the contact bore a load in the step before.
-    resting: bool,
+    /// The load that the contact bore in the step before.
+    resting: f64,
+    /// The speeds that weight and carried loads give both bodies in a substep.
+    load: f64,
+    /// The velocity of `b` relative to `a` at the start of the substep.
+    was: DVec2,
+    /// The energy that the impulses of this substep have taken since the first that was fast.
+    absorbed: f64,
     immovable: bool,
-    /// The normal velocity before the first impulse of an impact in this substep; 0 without an impact.
+    /// The normal velocity before the first impulse of an impact in this substep; 0 without an impact, and [`LOADED`] for one of a contact that bears
+    /// a load.
     approach: f64,
     /// Whether something in the world bounces. Then the impulse that stops an impact is not carried on as a load,
     /// whether this contact bounces or not.
@@ -378,7 +394,23 @@ impl World {
             }
         });
 
+        // What weight and carried loads give each body in a substep, in whichever directions.
+        let mut loads: Vec<f64> = self.bodies.iter().map(|body| body.weight_speed(&s, h)).collect();
+        for constraint in &constraints {
+            for body in [constraint.contact.a, constraint.contact.b] {
+                loads[body] += constraint.impulses.normal * self.bodies[body].inv_mass;
+            }
+        }
+        for constraint in &mut constraints {
+            constraint.load = loads[constraint.contact.a] + loads[constraint.contact.b];
+        }
+
         for substep in 0..s.substeps {
+            for constraint in &mut constraints {
+                let velocity = |body: usize| self.bodies[body].velocity;
+                constraint.was = velocity(constraint.contact.b) - velocity(constraint.contact.a);
+                constraint.absorbed = 0.0;
+            }
             for body in &mut self.bodies {
                 if body.inv_mass > 0.0 {
                     body.velocity += dvec(s.gravity) * body.gravity_scale * h;
@@ -429,7 +461,8 @@ impl World {
                     }
                 }
             }
-            constraints.iter_mut().for_each(Constraint::retire);
+            let is_last = substep + 1 == s.substeps;
+            constraints.iter_mut().for_each(|constraint| constraint.retire(is_last));
         }
         for constraint in &mut constraints {
             self.marginal[constraint.contact.a] |= constraint.marginal;
@@ -473,7 +506,10 @@ impl World {
             dynamic_friction: mix(mixing.friction, a.dynamic_friction, b.dynamic_friction),
             restitution: mix(mixing.restitution, a.restitution, b.restitution).min(1.0),
             impulses,
-            resting: impulses.normal > 0.0,
+            resting: impulses.normal,
+            load: 0.0,
+            was: DVec2::ZERO,
+            absorbed: 0.0,
             immovable: a.inv_mass == 0.0 || b.inv_mass == 0.0,
             closing: contact.separation.max(0.0) / h,
             approach: 0.0,
@@ -514,7 +550,7 @@ impl Constraint {
     fn meet(&mut self, bodies: &[Body], soft: &Soft) {
         let (a, b) = (&bodies[self.contact.a], &bodies[self.contact.b]);
         let (Form::Circle(radius_a), Form::Circle(radius_b)) = (a.form, b.form) else { return };
-        if self.immovable || self.resting || !self.bouncy || self.approach != 0.0 {
+        if self.immovable || self.resting > 0.0 || !self.bouncy || self.approach != 0.0 {
             return;
         }
         let speed = self.relative_velocity(bodies).dot(self.contact.normal);
@@ -573,11 +609,21 @@ impl Constraint {
         let impulse = -self.normal_mass * mass_scale * (speed + bias) - impulse_scale * self.impulses.normal;
         let new = (self.impulses.normal + impulse).max(0.0);
         let applied = new - self.impulses.normal;
-        // A contact that bears a load does not bounce when other contacts press it together.
-        if new > 0.0 && !self.resting && self.bouncy {
-            self.marginal |= (speed + soft.threshold).abs() < 1e-3;
-            if speed < -soft.threshold {
-                self.approach = self.approach.min(speed);
+        // A contact that bears a load does not bounce when other contacts press it together, nor does one whose bodies were slow and meet no faster
+        // than loads and weight make them.
+        if self.bouncy {
+            let came = self.was.dot(n).min(speed + self.load);
+            let closes = new > 0.0 && speed < -soft.threshold;
+            let is_fast = closes && (came < -soft.threshold || self.approach != 0.0);
+            if is_fast || self.approach != 0.0 {
+                self.absorbed -= applied * (speed + 0.5 * applied / self.normal_mass);
+            }
+            if new > 0.0 {
+                self.marginal |= (speed + soft.threshold).abs() < 1e-3;
+                self.marginal |= closes && (came + soft.threshold).abs() < 1e-3;
+            }
+            if is_fast {
+                self.approach = if self.resting <= 0.0 { self.approach.min(speed) } else { LOADED };
             }
         }
         // A contact that closes its gap now is stopped when the gap is closed.
@@ -624,7 +670,7 @@ impl Constraint {
 
     /// Newton's law of impact of two bodies: they leave at e times their speed of approach.
     fn rebound(&mut self, bodies: &mut [Body]) {
-        if self.approach == 0.0 || self.impulses.normal == 0.0 || self.restitution == 0.0 {
+        if self.approach >= 0.0 || self.impulses.normal == 0.0 || self.restitution == 0.0 {
             return;
         }
         let speed = self.relative_velocity(bodies).dot(self.contact.normal);
@@ -633,10 +679,18 @@ impl Constraint {
         self.apply(bodies, impulse, 0.0);
     }
 
-    /// Clears the impulses of a contact that has bounced: they are not carried on.
-    fn retire(&mut self) {
-        if std::mem::take(&mut self.approach) < 0.0 {
+    /// Clears the impulses of a contact that has bounced: they are not carried on. What bears a load and was struck keeps the load, and what has the
+    /// energy of the blow; in the `last` substep an eighth of that energy by (1 − e)².
+    fn retire(&mut self, last: bool) {
+        let approach = std::mem::take(&mut self.approach);
+        if approach < 0.0 {
             self.impulses = Impulses::default();
+        } else if approach > 0.0 {
+            let given = if last { (1.0 - self.restitution).powi(2) / 8.0 } else { 1.0 };
+            let most = self.resting + (2.0 * given * self.absorbed.max(0.0) * self.normal_mass).sqrt();
+            let kept = (most / self.impulses.normal).min(1.0);
+            self.impulses.normal *= kept;
+            self.impulses.tangent *= kept;
         }
     }
 }
