@@ -113,6 +113,9 @@ impl Bonds<'_> {
 /// The part of the weights of an island that may be without a counterweight.
 const BALANCED: f64 = 1.0e-3;
 
+/// Calls a visitor with slots.
+type VisitSlots<'a> = dyn Fn(&mut dyn FnMut(usize)) + 'a;
+
 /// What tells islands that have come to rest from those that are only slow.
 #[derive(Clone, Copy)]
 pub(crate) struct AtRest<'a> {
@@ -121,7 +124,7 @@ pub(crate) struct AtRest<'a> {
     /// Whether the body in a slot was elsewhere at the start of the step, though it has no speed.
     pub is_moved: &'a dyn Fn(usize) -> bool,
     /// Visits the slots of the bodies that motors move.
-    pub visit_driven: &'a dyn Fn(&mut dyn FnMut(usize)),
+    pub visit_driven: &'a VisitSlots<'a>,
     /// How far bodies may overlap that rest, m.
     pub deepest: f32,
     /// The bodies that the host has moved since the last step, or that went to a target in it, sorted.

@@ -276,13 +276,14 @@ impl GearBlock {
         scale_column(&mut self.impulse, i, L::splat(ratio));
         // SAFETY: the conditions of this function.
         let mut sum: Four<L> = unsafe { self.gather(i, rows.accum.as_ptr()) };
-        let before = sum;
+        // Not a copy of all, which would be a call.
+        let loads = pair!(member => pair!(side => sum[member][side][3]));
         for (sum, vel) in sum.iter_mut().flatten().zip(vel.iter().flatten()) {
             sum[3] = vel[3];
         }
         push(&mut sum, &self.jacobian(i), L::load(&self.impulse[i..]));
-        for (sum, before) in sum.iter_mut().flatten().zip(before.iter().flatten()) {
-            sum[3] = before[3];
+        for (sum, load) in sum.iter_mut().flatten().zip(loads.into_iter().flatten()) {
+            sum[3] = load;
         }
         // SAFETY: the conditions of this function.
         unsafe { self.scatter(i, rows.accum.as_ptr(), sum) };
