@@ -3,7 +3,7 @@
 use super::order::Order;
 use crate::broadphase::discs::DiscTree;
 
-/// The answers of a batch of which each query has at most one, in the order of the queries: see [`World::cast_rays`].
+/// The answers of a batch of which each query has at most one, in the order of the queries: see [`World::cast_rays`](crate::World::cast_rays).
 ///
 /// Keep it for the next batch: once it has been used for a batch that was as large, it allocates nothing.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub struct BatchFirst<T> {
 }
 
 /// The answers of a batch, compressed: those of all queries, one query after the other, and where each query's begin. See
-/// [`World::overlap_aabbs`].
+/// [`World::overlap_aabbs`](crate::World::overlap_aabbs).
 ///
 /// Keep it for the next batch: once it has been used for a batch that was as large, it allocates nothing.
 #[derive(Default)]
