@@ -311,8 +311,8 @@ impl World {
         self.cast_alls(rays, filter, answers)
     }
 
-    /// Whether each ray meets any shape: there is an answer for those rays for which [`World::cast_ray_any`] returns true. Cheaper than
-    /// [`World::cast_rays`]: a ray that has met something looks no further.
+    /// Whether each ray meets any shape: there is an answer for those rays for which [`World::cast_ray_any`] returns true. A ray
+    /// that has met something looks no further. See [`World::cast_rays`].
     ///
     /// # Errors
     ///
