@@ -71,6 +71,7 @@ mod friction;
 mod gas;
 mod heap;
 mod impact;
+mod limits;
 mod pinched;
 mod rolling;
 mod spin;
