@@ -120,8 +120,8 @@ pub use world::{
 pub use world::{
     Advance, Columns, Contact, DebugDraw, Difference, DrawShape, DrawWhat, Explosion, Field, FieldKind,
     HitEvent, JointColumns, JointForceEvent, Mismatch, MoveEvent, MoveReport, Mover, Order, PlacedJoint,
-    PlacedShape, PoseField, Quality, Quarantine, Recording, Region, Replay, Residual, Role, SensorEvent,
-    StoredBody, Telemetry, World,
+    PlacedLink, PlacedShape, PoseField, Quality, Quarantine, Recording, Region, Replay, Residual, Role,
+    SensorEvent, StoredBody, Telemetry, World,
 };
 
 #[doc = include_str!("../docs/embedding.md")]

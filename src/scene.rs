@@ -35,8 +35,8 @@ pub use file::SceneError;
 pub use script::{Drop, Player, Rain, Script, Walker};
 
 use crate::{
-    BodyDesc, BodyHandle, BodyType, Error, JointDesc, JointEnds, JointHandle, LinkDesc, Part, Settings, Vec2,
-    World,
+    BodyDesc, BodyHandle, BodyType, Error, JointDesc, JointEnds, JointHandle, LinkDesc, Mixed, Part,
+    Settings, Vec2, World,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -47,6 +47,8 @@ pub struct Scene {
     pub name: String,
     /// The world's settings. A caller may change them before [`Scene::build`].
     pub settings: Settings,
+    /// What holds where two materials meet, by their [`Material::id`](crate::Material::id): see [`World::set_pair_material`].
+    pub pair_materials: Vec<([u32; 2], Mixed)>,
     /// The bodies, particles among them, in the order in which they are added.
     pub bodies: Vec<BodyDesc>,
     /// Further shapes, by the place of their body in `bodies`, in the order of the bodies. A part's position is
@@ -101,10 +103,14 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a body, a part, a link, a hull or a joint that is refused.
+    /// [`Error::OutOfRange`] for a setting, [`Error::Element`] for a pair of materials, a body, a part, a link, a hull or a joint that is refused.
     /// A built-in scene is never refused, nor is one from a file that was not changed since.
     pub fn build(&self) -> Result<World, Error> {
         let mut world = World::new(self.settings)?;
+        for (index, &([a, b], mixed)) in self.pair_materials.iter().enumerate() {
+            let set = world.set_pair_material(a, b, Some(mixed));
+            set.map_err(|error| Error::Element { index, error: Box::new(error) })?;
+        }
         let handles = world.add_bodies(&self.bodies)?;
         let own_shapes = self.add_parts(|place, parts| {
             let body = *handles.get(place).ok_or(NO_BODY)?;

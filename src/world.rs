@@ -41,7 +41,7 @@ mod view;
 
 pub use bulk::Order;
 pub use compare::Difference;
-pub use draw::{DebugDraw, DrawShape, DrawWhat};
+pub use draw::{DebugDraw, DrawShape, DrawWhat, PlacedLink};
 pub use drawing::{PlacedJoint, PlacedShape, Role, StoredBody};
 pub use events::{HitEvent, JointForceEvent, MoveEvent};
 pub use fields::{Explosion, Field, FieldKind, Region};

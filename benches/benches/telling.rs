@@ -1,6 +1,7 @@
-//! What it costs to be told: steps with all events on, and with the telemetry read after each step, against steps without, on one thread.
+//! What it costs to be told: steps with events of one kind or all of them on, and with the telemetry read after each step, against steps without,
+//! on one thread. Joints tell of any force of 1 N or more, which in `joint_grid` nearly all bear.
 //!
-//! `cargo bench -p granule-benches --bench telling`. Each scene is run seven times in each way, by turns; of each step the least time counts. A row
+//! `cargo bench -p granule-benches --bench telling`, with the names of scenes behind `--` only these. Each scene is run seven times in each way, by turns; of each step the least time counts. A row
 //! has the ratios of the median, the mean and the 99th percentile to those of the steps without.
 
 use granule::scene::{self, Player};
@@ -13,10 +14,14 @@ use std::time::Instant;
 enum Told {
     Nothing,
     Telemetry,
-    Events,
+    Hits,
+    Moves,
+    Forces,
+    AllEvents,
 }
 
-const WAYS: [Told; 3] = [Told::Nothing, Told::Telemetry, Told::Events];
+const WAYS: [Told; 6] =
+    [Told::Nothing, Told::Telemetry, Told::Hits, Told::Moves, Told::Forces, Told::AllEvents];
 
 /// How many bodies, steps and rounds: few where it is only to be seen that all runs.
 fn size() -> (usize, usize, usize) {
@@ -24,9 +29,12 @@ fn size() -> (usize, usize, usize) {
 }
 
 fn ask(world: &mut World, told: Told) {
-    if told == Told::Events {
+    let wants = |kind| told == kind || told == Told::AllEvents;
+    if wants(Told::Hits) {
         world.set_hit_events(Some(1.0)).unwrap();
-        world.set_move_events(true);
+    }
+    world.set_move_events(wants(Told::Moves));
+    if wants(Told::Forces) {
         world.set_joint_force_events(Some(1.0)).unwrap();
     }
 }
@@ -36,7 +44,7 @@ fn read(world: &World, told: Told) -> usize {
     match told {
         Told::Nothing => 0,
         Told::Telemetry => world.telemetry().pairs,
-        Told::Events => {
+        _ => {
             let moved = world.move_events().len() + world.hit_events().len();
             moved + world.joint_force_events().len() + world.begin_events().len() + world.end_events().len()
         }
@@ -45,8 +53,12 @@ fn read(world: &World, told: Told) -> usize {
 
 fn main() {
     let (bodies, steps, rounds) = size();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     println!("{:<14} {:<10} {:>7} {:>7} {:>7}", "scene", "told", "median", "mean", "p99");
     for name in ["gas", "pile", "mixed_shapes", "rain", "joint_grid"] {
+        if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
+            continue;
+        }
         let mut least = [(); WAYS.len()].map(|()| vec![f64::INFINITY; steps]);
         for _ in 0..rounds {
             for (told, least) in WAYS.into_iter().zip(&mut least) {

@@ -318,7 +318,8 @@ pub fn builtin(name: &str, bodies: usize, seed: u64) -> Option<Scene> {
     let base = Settings::default();
     let substeps = substeps.unwrap_or(base.substeps);
     let settings = Settings { gravity, mixing, substeps, sleep, ..base };
-    Some(Scene { name: name.to_owned(), settings, bodies, parts, links, hulls, joints, script })
+    let (name, pair_materials) = (name.to_owned(), Vec::new());
+    Some(Scene { name, settings, pair_materials, bodies, parts, links, hulls, joints, script })
 }
 
 #[cfg(test)]

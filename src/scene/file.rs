@@ -14,7 +14,7 @@ mod shapes;
 mod write;
 
 use super::Scene;
-use crate::{BodyDesc, BodyType, Error, Filter, Material, Mix, Mixing, Settings, Solver, World};
+use crate::{BodyDesc, BodyType, Error, Filter, Material, Mix, Mixed, Mixing, Settings, Solver, World};
 pub use error::SceneError;
 use error::{syntax, value};
 use glam::Vec2;
@@ -22,6 +22,7 @@ use joints::{JointFile, numbered};
 use linked::{AttachmentFile, LinkFile, ParticleFile, hull};
 use serde::{Deserialize, Serialize};
 use shapes::{ChainFile, PartFile, ShapeFile};
+use std::collections::HashMap;
 use write::lay_out;
 
 /// The longest name of a scene, in characters.
@@ -70,6 +71,8 @@ struct SceneFile {
     continuous: Option<bool>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     materials: Vec<MaterialFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    material_pairs: Vec<MaterialPairFile>,
     #[serde(default)]
     bodies: Vec<BodyFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -130,6 +133,17 @@ struct MaterialFile {
     tangent_speed: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<u32>,
+}
+
+/// What holds where two materials meet, which are named by their ids.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MaterialPairFile {
+    a: u32,
+    b: u32,
+    static_friction: f64,
+    dynamic_friction: f64,
+    restitution: f64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -272,6 +286,7 @@ impl SceneFile {
         let settings = self.settings()?;
         let materials = self.materials.iter().enumerate().map(|(index, material)| material.material(index));
         let materials = materials.collect::<Result<Vec<_>, _>>()?;
+        let pair_materials = self.pair_materials()?;
         let bodies = self.bodies.iter().enumerate().map(|(index, body)| {
             body.desc(&materials).map_err(|fault| fault.within(&format!("bodies[{index}].")))
         });
@@ -310,9 +325,29 @@ impl SceneFile {
             let desc = joint.desc(&joints, &bodies, first);
             joints.push(desc.map_err(|fault| fault.within(&format!("joints[{index}].")))?);
         }
-        let scene = Scene { name, settings, bodies, parts, links, hulls, joints, script: None };
+        let scene =
+            Scene { name, settings, pair_materials, bodies, parts, links, hulls, joints, script: None };
         scene.check_with_parts(self.links.len())?;
         Ok(scene)
+    }
+
+    fn pair_materials(&self) -> Result<Vec<([u32; 2], Mixed)>, SceneError> {
+        let mut pairs = Vec::with_capacity(self.material_pairs.len());
+        let mut places = HashMap::new();
+        for (index, pair) in self.material_pairs.iter().enumerate() {
+            let path = |field: &str| format!("material_pairs[{index}]{field}");
+            if let Some(first) = places.insert((pair.a.min(pair.b), pair.a.max(pair.b)), index) {
+                return Err(value(&path(""), format!("names the materials of material_pairs[{first}]")));
+            }
+            let mixed = Mixed {
+                static_friction: narrow(&path(".static_friction"), pair.static_friction)?,
+                dynamic_friction: narrow(&path(".dynamic_friction"), pair.dynamic_friction)?,
+                restitution: narrow(&path(".restitution"), pair.restitution)?,
+            };
+            mixed.validate().map_err(|error| SceneError::from(error).instead_of("pair", &path("")))?;
+            pairs.push(([pair.a, pair.b], mixed));
+        }
+        Ok(pairs)
     }
 
     fn settings(&self) -> Result<Settings, SceneError> {

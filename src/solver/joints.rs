@@ -41,6 +41,7 @@ use layout::{Substep, Write};
 use line::LineBlock;
 pub(crate) use park::ParkedJoint;
 use pivot::PivotBlock;
+pub(crate) use report::Loaded;
 use slide::{SlideBlock, WheelBlock};
 pub(crate) use store::SERIAL;
 use store::{COLOURS, STORES, Store, block_and_lane, with_store};
@@ -136,6 +137,11 @@ impl JointSolver {
     /// Returns true if no joint is solved.
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// The number of joints that are solved.
+    pub(crate) fn len(&self) -> usize {
+        self.count
     }
 
     /// The number of rows that the solver has for joints, after those of bodies and padding: a padding row for each store, then the

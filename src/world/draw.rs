@@ -4,8 +4,8 @@ use super::World;
 use super::drawing::{PlacedJoint, PlacedShape, Role};
 use super::view::Contact;
 use crate::body::BodyHandle;
-use crate::geometry::shape::ShapeKind;
-use crate::particles::links::LinkHandle;
+use crate::geometry::shape::{Shape, ShapeKind};
+use crate::particles::links::{LinkHandle, LinkKind};
 use glam::Vec2;
 
 /// A shape to be drawn, with what can be said of it by a colour.
@@ -13,18 +13,37 @@ use glam::Vec2;
 pub struct DrawShape {
     /// The body.
     pub body: BodyHandle,
-    /// The number of the shape among the body's [`World::parts`]; 0 for a body of one shape.
+    /// The kind of the body's shape: [`ShapeKind::Compound`] for a body of parts.
+    pub kind: ShapeKind,
+    /// The number of the shape among the body's [`World::parts`]; 0 for a body of one shape. Those of a body come one after the other.
     pub part: u8,
+    /// The number of the body's shapes.
+    pub parts: u8,
     /// The shape and its place.
     pub placed: PlacedShape,
+    /// The velocity of the body's centre, m/s.
+    pub velocity: Vec2,
     /// How the body takes part in the simulation.
     pub role: Role,
     /// False for a body that sleeps.
     pub awake: bool,
     /// True for a sensor.
     pub sensor: bool,
+    /// The number of the tile of space in which the body is stored, by [`World::tile_starts`], counted from 1; 0 before the first step.
+    pub tile: usize,
     /// The number of the body's island, if [`DrawWhat::islands`] was asked for and forces move the body.
     pub island: Option<u32>,
+}
+
+/// A link, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedLink {
+    /// The link.
+    pub link: LinkHandle,
+    /// What it does.
+    pub kind: LinkKind,
+    /// The points at its ends, m.
+    pub ends: [Vec2; 2],
 }
 
 /// What [`World::draw`] hands out. Default: shapes, contacts, joints and links.
@@ -87,8 +106,8 @@ pub trait DebugDraw {
     /// A joint, with the colour in which it was solved: see [`World::coloured_joints`].
     fn joint(&mut self, _joint: &PlacedJoint, _colour: Option<u8>) {}
 
-    /// A link, and the points at its ends.
-    fn link(&mut self, _link: LinkHandle, _ends: [Vec2; 2]) {}
+    /// A link.
+    fn link(&mut self, _link: &PlacedLink) {}
 
     /// The axis-aligned box of a body that is not a half-space, as of now, without the margin of the pair list.
     fn bounds(&mut self, _body: BodyHandle, _lower: Vec2, _upper: Vec2) {}
@@ -131,13 +150,13 @@ impl World {
             self.coloured_joints().for_each(|(colour, joint)| draw.joint(&joint, colour));
         }
         if what.links {
-            for (handle, link) in self.links() {
+            for (handle, desc) in self.links() {
                 let end = |body: BodyHandle, anchor: Vec2| {
                     let state = self.body(body).ok()?;
                     Some(state.position + Vec2::from_angle(state.angle).rotate(anchor))
                 };
-                if let (Some(a), Some(b)) = (end(link.a, link.anchor_a), end(link.b, link.anchor_b)) {
-                    draw.link(handle, [a, b]);
+                if let (Some(a), Some(b)) = (end(desc.a, desc.anchor_a), end(desc.b, desc.anchor_b)) {
+                    draw.link(&PlacedLink { link: handle, kind: desc.kind, ends: [a, b] });
                 }
             }
         }
@@ -156,13 +175,30 @@ impl World {
 
     fn draw_shapes(&self, draw: &mut dyn DebugDraw, with_islands: bool) {
         let islands = if with_islands { self.islands() } else { Vec::new() };
+        let (mut tile, mut starts) = (0, self.tile_starts().peekable());
         for index in 0..self.storage_len() {
+            while starts.next_if(|&start| start <= index).is_some() {
+                tile += 1;
+            }
             let Some(stored) = self.stored_body(index) else { continue };
-            let (body, role, awake) = (stored.handle(), stored.role(), !self.bodies.is_asleep(index));
-            let island = islands.get(index).copied().flatten();
-            for (placed, part) in stored.shapes().zip(0u8..) {
+            let shapes = stored.shapes();
+            let mut shape = DrawShape {
+                body: stored.handle(),
+                kind: stored.kind(),
+                part: 0,
+                parts: shapes.len() as u8,
+                placed: PlacedShape { shape: Shape::circle(0.0), position: Vec2::ZERO, turn: (0.0, 1.0) },
+                velocity: stored.velocity(),
+                role: stored.role(),
+                awake: !self.bodies.is_asleep(index),
+                sensor: false,
+                tile,
+                island: islands.get(index).copied().flatten(),
+            };
+            for (placed, part) in shapes.zip(0u8..) {
                 let sensor = self.bodies.sensor_filter(index, part).is_some();
-                draw.shape(&DrawShape { body, part, placed, role, awake, sensor, island });
+                shape = DrawShape { part, placed, sensor, ..shape };
+                draw.shape(&shape);
             }
         }
     }

@@ -15,7 +15,9 @@ use crate::contacts::Tile;
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::error::{Error, check_range};
 use crate::joints::desc::JointHandle;
+use crate::joints::table::Joint;
 use crate::lane::with_lanes;
+use crate::solver::joints::Loaded;
 use glam::Vec2;
 use std::ops::Range;
 
@@ -66,6 +68,17 @@ pub struct JointForceEvent {
     pub torque: f32,
 }
 
+impl JointForceEvent {
+    fn of(joint: JointHandle, of_joint: &Joint, (force, torque): (Vec2, f32)) -> JointForceEvent {
+        JointForceEvent { joint, tag: of_joint.desc.tag, force: force.length(), torque: torque.abs() }
+    }
+
+    /// The event, if the force is not below a threshold.
+    fn at_least(self, threshold: f32) -> Option<JointForceEvent> {
+        (self.force >= threshold).then_some(self)
+    }
+}
+
 /// What the host has asked for, by body or joint and for all; and the events of the last step.
 #[derive(Clone, Default)]
 pub(super) struct Watch {
@@ -86,6 +99,7 @@ pub(super) struct Watch {
     counts: Vec<usize>,
     forces: Thresholds<JointHandle>,
     force_events: Vec<JointForceEvent>,
+    loaded: Loaded,
 }
 
 /// Thresholds of single bodies or joints, in order, and one for all.
@@ -450,36 +464,31 @@ impl World {
     }
 
     fn report_forces(&self, watch: &mut Watch) {
-        let Watch { forces, force_events, .. } = watch;
+        let Watch { forces, force_events, loaded, .. } = watch;
         force_events.clear();
         if forces.is_empty() || self.joint_solver.is_empty() {
             return;
         }
-        let mut look = |joint: JointHandle, threshold: f32| {
-            let Ok(of_joint) = self.joints.get(joint) else { return };
-            if of_joint.place.is_none() {
-                return;
-            }
-            let (force, torque) = self.joint_solver.reaction(of_joint);
-            let force = force.length();
-            if force >= threshold {
-                force_events.push(JointForceEvent {
-                    joint,
-                    tag: of_joint.desc.tag,
-                    force,
-                    torque: torque.abs(),
-                });
-            }
-        };
         match forces.all {
             Some(all) => {
-                for (joint, _) in self.joints.iter() {
-                    look(joint, forces.of(joint).unwrap_or(all));
-                }
+                let wanted = (self.joints.capacity(), forces.least());
+                self.joint_solver.find_loaded(self.level, wanted, loaded, |index, force, torque| {
+                    let Some((joint, of_joint)) = self.joints.at(index) else { return };
+                    let own = if forces.single.is_empty() { None } else { forces.of(joint) };
+                    let event = JointForceEvent::of(joint, of_joint, (force, torque));
+                    force_events.extend(event.at_least(own.unwrap_or(all)));
+                });
             }
             None => {
                 forces.single.retain(|(joint, _)| self.joints.get(*joint).is_ok());
-                forces.single.iter().for_each(|&(joint, threshold)| look(joint, threshold));
+                for &(joint, threshold) in &forces.single {
+                    let Ok(of_joint) = self.joints.get(joint) else { continue };
+                    if of_joint.place.is_some() {
+                        let reaction = self.joint_solver.reaction(of_joint);
+                        let event = JointForceEvent::of(joint, of_joint, reaction);
+                        force_events.extend(event.at_least(threshold));
+                    }
+                }
             }
         }
     }

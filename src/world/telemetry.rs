@@ -91,7 +91,7 @@ impl World {
             sleeping_islands: self.sleep.len(),
             hull_contacts: self.hull_solver.contacts().len(),
             tiles: self.contacts.tiles().len(),
-            joints: self.joints.iter().filter(|(_, joint)| joint.place.is_some()).count(),
+            joints: self.joint_solver.len(),
             links: self.links.len(),
             ..Telemetry::default()
         };

@@ -5,8 +5,8 @@ mod joints;
 
 use granule::scene::{self, BUILTIN, Scene};
 use granule::{
-    Assembly, BodyDesc, BodyType, Filter, Isa, LinkDesc, LinkKind, Material, Mix, Mixing, Part, Polygon,
-    Settings, Shape, Solver, Vec2,
+    Assembly, BodyDesc, BodyType, Filter, Isa, LinkDesc, LinkKind, Material, Mix, Mixed, Mixing, Part,
+    Polygon, Settings, Shape, Solver, Vec2,
 };
 
 /// Returns the text of the error with which this file is refused.
@@ -162,6 +162,7 @@ fn all_fields() {
             links,
             hulls: vec![],
             joints: vec![],
+            pair_materials: Vec::new(),
             script: None
         }
     );
@@ -225,6 +226,7 @@ fn shapes_that_turn() {
             links,
             hulls: vec![],
             joints: vec![],
+            pair_materials: Vec::new(),
             script: None
         }
     );
@@ -302,6 +304,7 @@ fn defaults() {
         links: vec![],
         hulls: vec![],
         joints: vec![],
+        pair_materials: Vec::new(),
         script: None,
     };
     assert_eq!(accepted("{}"), empty);
@@ -341,11 +344,47 @@ fn round_trip() {
         links: vec![],
         hulls: vec![],
         joints: vec![],
+        pair_materials: Vec::new(),
         script: None,
     };
     let read = accepted(&scene.to_json().expect("a finite scene"));
     assert_eq!(read, scene);
     assert!(read.bodies[0].angle.is_sign_negative() && read.bodies[0].position.y.is_sign_negative());
+}
+
+/// A file says what holds where two materials meet, by their ids; a world has it, and the file is written back. What is out of range, missing or
+/// said twice is refused with its path.
+#[test]
+fn pairs_of_materials() {
+    let pair = r#"{"a":7,"b":3,"static_friction":0.5,"dynamic_friction":0.25,"restitution":0.125}"#;
+    let file = |pairs: &str| {
+        format!(
+            r#"{{"materials":[{{"id":3}},{{"id":7}}],"material_pairs":[{pairs}],
+                 "bodies":[{{"shape":{{"circle":{{"radius":0.5}}}},"material":1}},
+                           {{"type":"static","shape":{{"half_space":{{"normal":[0,1]}}}},"material":0}}]}}"#
+        )
+    };
+    let scene = accepted(&file(pair));
+    let mixed = Mixed { static_friction: 0.5, dynamic_friction: 0.25, restitution: 0.125 };
+    assert_eq!(scene.pair_materials, [([7, 3], mixed)]);
+    let world = scene.build().unwrap();
+    assert_eq!((world.pair_material(3, 7), world.pair_material(3, 3)), (Some(mixed), None));
+    let json = scene.to_json().unwrap();
+    assert!(json.contains(&format!("\"material_pairs\":[\n {pair}]")), "{json}");
+    assert_eq!(accepted(&json).pair_materials, scene.pair_materials);
+    let twice = format!("{pair},{}", pair.replace(r#""a":7,"b":3"#, r#""a":3,"b":7"#));
+    for (pairs, expected) in [
+        (twice, "material_pairs[1]: names the materials of material_pairs[0]"),
+        (pair.replace("0.125", "1.5"), "material_pairs[0].restitution: 1.5 is not in 0..=1"),
+        (pair.replace("0.25", "1e40"), "material_pairs[0].dynamic_friction: 1e40 is out of range"),
+    ] {
+        assert_eq!(refusal(&file(&pairs)), expected);
+    }
+    let missing = refusal(&file(&pair.replace(r#","restitution":0.125"#, "")));
+    assert!(missing.contains("missing field `restitution`"), "{missing}");
+    let doubled = Scene { pair_materials: vec![([7, 3], mixed), ([3, 7], mixed)], ..scene };
+    let error = doubled.to_json().expect_err("one pair twice").to_string();
+    assert_eq!(error, "material_pairs[1]: names the materials of material_pairs[0]");
 }
 
 /// Numbers are written in their shortest form, for human readers.
@@ -378,6 +417,7 @@ fn writing_refuses_nan() {
         links: vec![],
         hulls: vec![],
         joints: vec![],
+        pair_materials: Vec::new(),
         script: None,
     };
     let error = scene.to_json().expect_err("NaN is not JSON").to_string();

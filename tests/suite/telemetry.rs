@@ -2,8 +2,8 @@
 
 use super::common::{steps, world};
 use granule::{
-    BodyDesc, BodyHandle, Contact, DebugDraw, DrawShape, DrawWhat, LinkHandle, LinkKind, PlacedJoint,
-    Residual, Role, Settings, Shape, Vec2, World, scene,
+    BodyDesc, BodyHandle, Contact, DebugDraw, DrawShape, DrawWhat, LinkKind, PlacedJoint, PlacedLink,
+    Residual, Role, Settings, Shape, ShapeKind, Vec2, World, scene,
 };
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ struct Drawn {
     shapes: Vec<DrawShape>,
     contacts: Vec<(Contact, Option<u8>)>,
     joints: Vec<PlacedJoint>,
-    links: Vec<(LinkHandle, [Vec2; 2])>,
+    links: Vec<PlacedLink>,
     bounds: BTreeMap<BodyHandle, [Vec2; 2]>,
     bands: Vec<(usize, [Vec2; 2])>,
 }
@@ -113,8 +113,8 @@ impl DebugDraw for Drawn {
     fn joint(&mut self, joint: &PlacedJoint, _: Option<u8>) {
         self.joints.push(*joint);
     }
-    fn link(&mut self, link: LinkHandle, ends: [Vec2; 2]) {
-        self.links.push((link, ends));
+    fn link(&mut self, link: &PlacedLink) {
+        self.links.push(*link);
     }
     fn bounds(&mut self, body: BodyHandle, lower: Vec2, upper: Vec2) {
         assert!(self.bounds.insert(body, [lower, upper]).is_none());
@@ -146,7 +146,11 @@ fn each_thing_is_drawn_once() {
         for shape in &all.shapes {
             assert_eq!(Ok(shape.awake), world.is_awake(shape.body));
             assert_eq!(shape.sensor, shape.body == zone);
-            assert_eq!(shape.placed.shape, world.parts(shape.body).unwrap()[usize::from(shape.part)].shape);
+            let parts = world.parts(shape.body).unwrap();
+            assert_eq!(shape.placed.shape, parts[usize::from(shape.part)].shape);
+            assert_eq!(usize::from(shape.parts), parts.len());
+            assert!((shape.kind == ShapeKind::Compound) || shape.kind == parts[0].shape.kind());
+            assert_eq!(shape.velocity, world.body(shape.body).unwrap().velocity);
             numbers.extend(shape.island);
             assert!(shape.island.is_none() || shape.role == Role::Dynamic);
         }
@@ -159,8 +163,9 @@ fn each_thing_is_drawn_once() {
         assert!(all.contacts.iter().map(|(contact, _)| *contact).eq(world.contacts()), "{name}");
         assert_eq!(all.joints.len(), world.coloured_joints().count());
         assert_eq!(all.links.len(), world.link_count());
-        for (link, [a, b]) in &all.links {
+        for PlacedLink { link, kind, ends: [a, b] } in &all.links {
             let link = world.link(*link).unwrap();
+            assert_eq!(*kind, link.kind);
             let holds = link.kind == LinkKind::Distance;
             let off = (a.distance(*b) - link.length).abs();
             assert!(!holds || off < 0.2 * link.length + 0.2, "{name}: {link:?}");

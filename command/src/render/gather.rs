@@ -1,16 +1,13 @@
-//! Makes stamps of a world's bodies, links, joints and contacts.
+//! Makes stamps of a world's bodies, links, joints and contacts, which the engine hands out ([`World::draw`]).
 
 use super::colour::{self, Colours};
 use super::raster::{Form, Hull, MIN_HALF, Stamp};
 use super::{By, Look, Rgb, View};
 use granule::{
-    BodyType, JointKind, LinkKind, PlacedJoint, PlacedShape, Polygon, Role, Shape, ShapeKind, StoredBody,
-    Vec2, World,
+    BodyHandle, BodyType, Contact, DebugDraw, DrawShape, DrawWhat, JointKind, LinkKind, PlacedJoint,
+    PlacedLink, PlacedShape, Polygon, Role, Shape, ShapeKind, Vec2, World,
 };
-use std::ops::Range;
 
-/// The number of slots in a task.
-const CHUNK: usize = 512;
 /// Width of an outline, as a part of the body's smaller half extent; at most `MAX_BORDER` pixels.
 const BORDER: f32 = 0.24;
 const MAX_BORDER: f32 = 1.4;
@@ -33,19 +30,21 @@ const IMPULSE: f32 = 0.04;
 
 /// Returns all stamps, the lowest first.
 pub(super) fn stamps(world: &World, view: &View, look: &Look) -> Vec<Stamp> {
-    let gather = Gather { world, view, look, colours: look.theme.colours() };
-    let mut stamps = Vec::with_capacity(world.storage_len() + world.link_count());
-    gather.bodies(|role| role == Role::Static, &mut stamps);
-    gather.links(&mut stamps);
-    gather.bodies(|role| role != Role::Static, &mut stamps);
-    gather.joints(&mut stamps);
-    if look.by == By::Colour {
-        gather.colours(&mut stamps);
-    }
-    if look.contacts {
-        gather.contacts(&mut stamps);
-    }
-    stamps
+    let by_colour = look.by == By::Colour;
+    let what = DrawWhat {
+        shapes: true,
+        links: true,
+        joints: true,
+        contacts: look.contacts || by_colour,
+        islands: look.by == By::Island,
+        ..DrawWhat::NOTHING
+    };
+    let mut gather = Gather { world, view, look, colours: look.theme.colours(), layers: Layers::default() };
+    gather.layers.moving.reserve(world.storage_len());
+    world.draw(&mut gather, what);
+    let Layers { mut fixed, links, moving, joints, colours, impulses, points } = gather.layers;
+    fixed.extend([links, moving, joints, colours, impulses, points].into_iter().flatten());
+    fixed
 }
 
 struct Gather<'a> {
@@ -53,93 +52,106 @@ struct Gather<'a> {
     view: &'a View,
     look: &'a Look,
     colours: Colours,
+    layers: Layers,
 }
 
-impl Gather<'_> {
-    /// Adds the chosen bodies, in the order of storage.
-    fn bodies(&self, choose: impl Fn(Role) -> bool + Sync, stamps: &mut Vec<Stamp>) {
-        let tiles = self.tiles();
-        let gather = |slots: Range<usize>| {
-            let mut stamps = Vec::with_capacity(slots.len());
-            for slot in slots {
-                if let Some(body) = self.world.stored_body(slot).filter(|body| choose(body.role())) {
-                    self.body(&body, slot, &tiles, &mut stamps);
-                }
-            }
-            stamps
-        };
-        let len = self.world.storage_len();
-        let chunks = len.div_ceil(CHUNK);
-        let chunk = |number: usize| number * CHUNK..((number + 1) * CHUNK).min(len);
-        // Outside of any pool, this would build rayon's global pool.
-        if rayon::current_thread_index().is_some() {
-            use rayon::prelude::*;
-            let parts: Vec<_> = (0..chunks).into_par_iter().map(|number| gather(chunk(number))).collect();
-            parts.into_iter().for_each(|part| stamps.extend(part));
-        } else {
-            (0..chunks).for_each(|number| stamps.extend(gather(chunk(number))));
-        }
-    }
+/// What is drawn, the lowest first.
+#[derive(Default)]
+struct Layers {
+    fixed: Vec<Stamp>,
+    links: Vec<Stamp>,
+    moving: Vec<Stamp>,
+    joints: Vec<Stamp>,
+    /// Lines that show the colours of contacts.
+    colours: Vec<Stamp>,
+    impulses: Vec<Stamp>,
+    points: Vec<Stamp>,
+}
 
-    /// Returns where the slots of each tile begin, if the look shows tiles, or the island of each slot, if it shows islands.
-    fn tiles(&self) -> Vec<usize> {
-        match self.look.by {
-            By::Tile => self.world.tile_starts().collect(),
-            By::Island => {
-                self.world.islands().into_iter().map(|island| island.unwrap_or(0) as usize).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn body(&self, body: &StoredBody<'_>, slot: usize, tiles: &[usize], stamps: &mut Vec<Stamp>) {
-        let fill = self.fill(body, slot, tiles);
+impl DebugDraw for Gather<'_> {
+    fn shape(&mut self, shape: &DrawShape) {
+        let fill = self.fill(shape);
         let edge = self.colours.edge(fill);
-        let shapes = body.shapes();
-        if body.kind() != ShapeKind::Compound {
-            stamps.extend(shapes.map(|placed| {
-                let mut stamp = self.stamp(&placed);
-                let smaller = stamp.half.min_element();
-                stamp.border = if smaller > OUTLINED { (BORDER * smaller).min(MAX_BORDER) } else { 0.0 };
-                Stamp { fill, edge, ..stamp }
-            }));
+        let mut stamp = self.stamp(&shape.placed);
+        let stamps = match shape.role {
+            Role::Static => &mut self.layers.fixed,
+            _ => &mut self.layers.moving,
+        };
+        if shape.kind != ShapeKind::Compound {
+            let smaller = stamp.half.min_element();
+            stamp.border = if smaller > OUTLINED { (BORDER * smaller).min(MAX_BORDER) } else { 0.0 };
+            stamps.push(Stamp { fill, edge, ..stamp });
             return;
         }
         // First the outlines of all parts, then their insides over them: one outline around the whole.
-        let first = stamps.len();
-        let count = shapes.len();
-        stamps.extend(shapes.map(|placed| {
-            let mut stamp = self.stamp(&placed);
-            if let Form::MarkedDisc(_) = stamp.form {
-                stamp.form = Form::Disc;
+        if let Form::MarkedDisc(_) = stamp.form {
+            stamp.form = Form::Disc;
+        }
+        stamps.push(Stamp { fill: edge, edge, ..stamp });
+        if shape.part + 1 == shape.parts {
+            let end = stamps.len();
+            for index in end - usize::from(shape.parts)..end {
+                let stamp = stamps[index];
+                let inset = (BORDER * stamp.half.min_element()).min(MAX_BORDER);
+                stamps.push(Stamp { inset, fill, edge: fill, ..stamp });
             }
-            Stamp { fill: edge, edge, ..stamp }
-        }));
-        for index in first..first + count {
-            let stamp = stamps[index];
-            let inset = (BORDER * stamp.half.min_element()).min(MAX_BORDER);
-            stamps.push(Stamp { inset, fill, edge: fill, ..stamp });
         }
     }
 
-    fn fill(&self, body: &StoredBody<'_>, slot: usize, tiles: &[usize]) -> Rgb {
-        let plain = match body.role() {
+    /// A link is a line. Minimum-distance links are limits and no strings.
+    fn link(&mut self, link: &PlacedLink) {
+        if link.kind != LinkKind::Min {
+            let [a, b] = link.ends.map(|end| self.view.camera.place(end));
+            self.layers.links.push(line(a, b, LINE, self.colours.link));
+        }
+    }
+
+    /// A joint that holds something is lines from the centres of its bodies that move to the held points, a line between
+    /// these, and a mark that shows the kind.
+    fn joint(&mut self, joint: &PlacedJoint, number: Option<u8>) {
+        let camera = &self.view.camera;
+        let colour = match (self.look.by, number) {
+            (By::Colour, Some(number)) => colour::category(number.into()),
+            (By::Colour, None) => self.colours.quarantined,
+            _ => self.colours.joint,
+        };
+        let points = joint.points.map(|point| camera.place(point));
+        for (body, point) in joint.bodies.into_iter().zip(points) {
+            let moves = |&body: &BodyHandle| self.world.body_type(body) != Ok(BodyType::Static);
+            if let Some(Ok(state)) = body.filter(moves).map(|body| self.world.body(body)) {
+                self.layers.joints.push(line(camera.place(state.position), point, LINE, colour));
+            }
+        }
+        self.layers.joints.push(line(points[0], points[1], LINE, colour));
+        self.mark(joint, points, colour);
+    }
+
+    fn contact(&mut self, contact: &Contact, number: Option<u8>) {
+        if self.look.by == By::Colour {
+            self.colour(contact, number);
+        }
+        if self.look.contacts {
+            self.impulse(contact);
+        }
+    }
+}
+
+impl Gather<'_> {
+    fn fill(&self, shape: &DrawShape) -> Rgb {
+        let plain = match shape.role {
             Role::Static => return self.colours.fixed,
             Role::Kinematic => return self.colours.kinematic,
             Role::Quarantined | Role::Disabled => return self.colours.quarantined,
             Role::Dynamic => match self.look.by {
-                By::Speed => self.colours.speed(body.velocity().length() / self.view.top_speed),
-                By::Shape => colour::shape(body.kind()),
-                By::Tile => colour::category(tiles.partition_point(|&start| start <= slot)),
-                By::Island => colour::category(tiles.get(slot).copied().unwrap_or(0)),
-                By::Sleep => {
-                    let awake = self.world.is_awake(body.handle()).unwrap_or(true);
-                    colour::category(usize::from(!awake))
-                }
+                By::Speed => self.colours.speed(shape.velocity.length() / self.view.top_speed),
+                By::Shape => colour::shape(shape.kind),
+                By::Tile => colour::category(shape.tile),
+                By::Island => colour::category(shape.island.unwrap_or(0) as usize),
+                By::Sleep => colour::category(usize::from(!shape.awake)),
                 By::Colour => self.colours.plain,
             },
         };
-        colour::varied(plain, body.handle().index())
+        colour::varied(plain, shape.body.index())
     }
 
     /// Returns a shape's stamp, without colours.
@@ -213,48 +225,9 @@ impl Gather<'_> {
         stamp.form = Form::Hull(Hull { vertices, count: corners.len() as u8, radius });
     }
 
-    /// Adds the links, except minimum-distance links, which are limits and no strings.
-    fn links(&self, stamps: &mut Vec<Stamp>) {
-        for (_, link) in self.world.links().filter(|(_, link)| link.kind != LinkKind::Min) {
-            let ends = [(link.a, link.anchor_a), (link.b, link.anchor_b)].map(|(body, anchor)| {
-                let state = self.world.body(body).ok()?;
-                Some(state.position + Vec2::from_angle(state.angle).rotate(anchor))
-            });
-            if let [Some(a), Some(b)] = ends {
-                let [a, b] = [a, b].map(|end| self.view.camera.place(end));
-                stamps.push(line(a, b, LINE, self.colours.link));
-            }
-        }
-    }
-
-    /// Adds the joints that hold something: for each, lines from the centres of its bodies that move to the held points, a line between
-    /// these, and a mark that shows the kind.
-    fn joints(&self, stamps: &mut Vec<Stamp>) {
-        let camera = &self.view.camera;
-        for (number, joint) in self.world.coloured_joints() {
-            let colour = match (self.look.by, number) {
-                (By::Colour, Some(number)) => colour::category(number.into()),
-                (By::Colour, None) => self.colours.quarantined,
-                _ => self.colours.joint,
-            };
-            let points = joint.points.map(|point| camera.place(point));
-            for (body, point) in joint.bodies.into_iter().zip(points) {
-                let Some(body) = body.filter(|&body| self.world.body_type(body) != Ok(BodyType::Static))
-                else {
-                    continue;
-                };
-                if let Ok(state) = self.world.body(body) {
-                    stamps.push(line(camera.place(state.position), point, LINE, colour));
-                }
-            }
-            stamps.push(line(points[0], points[1], LINE, colour));
-            self.mark(&joint, points, colour, stamps);
-        }
-    }
-
     /// Adds the mark of a joint's kind: a disc where bodies turn freely about a point, a bar along an axis, a box where angles are held,
     /// discs at both ends of a distance and a gear.
-    fn mark(&self, joint: &PlacedJoint, [a, b]: [Vec2; 2], colour: Rgb, stamps: &mut Vec<Stamp>) {
+    fn mark(&mut self, joint: &PlacedJoint, [a, b]: [Vec2; 2], colour: Rgb) {
         let [least, most] = MARK_PIXELS;
         let half = (MARK * self.view.camera.scale).clamp(least, most);
         let along = Vec2::new(joint.axis.x, -joint.axis.y);
@@ -264,6 +237,7 @@ impl Gather<'_> {
             let axes = [along, along.perp()];
             Stamp { form: Form::Box, axes, ..line(at, at, half, colour) }
         };
+        let stamps = &mut self.layers.joints;
         match joint.kind {
             JointKind::Prismatic(_) => stamps.extend([bar(), square(b)]),
             JointKind::Wheel(_) => stamps.extend([bar(), disc(b)]),
@@ -273,46 +247,40 @@ impl Gather<'_> {
         }
     }
 
-    /// Adds lines from the centres of bodies that move to their contact points, in the contacts' colours.
-    fn colours(&self, stamps: &mut Vec<Stamp>) {
+    /// Adds lines from the centres of bodies that move to a contact point, in the contact's colour.
+    fn colour(&mut self, contact: &Contact, number: Option<u8>) {
         let camera = &self.view.camera;
         let [least, most] = EDGE_PIXELS;
         let half_width = (EDGE * camera.scale).clamp(least, most);
-        for (number, contact) in self.world.coloured_contacts() {
-            let colour = number.map_or(self.colours.quarantined, |number| colour::category(number.into()));
-            let point = camera.place(contact.point);
-            for body in [contact.a, contact.b] {
-                let Ok(state) = self.world.body(body) else { continue };
-                if self.world.body_type(body) == Ok(BodyType::Dynamic) {
-                    let centre = camera.place(state.position);
-                    stamps.push(line(centre, point, half_width, colour));
-                }
+        let colour = number.map_or(self.colours.quarantined, |number| colour::category(number.into()));
+        let point = camera.place(contact.point);
+        for body in [contact.a, contact.b] {
+            let Ok(state) = self.world.body(body) else { continue };
+            let awake = number.is_some() || self.world.is_awake(body) == Ok(true);
+            if awake && self.world.body_type(body) == Ok(BodyType::Dynamic) {
+                self.layers.colours.push(line(camera.place(state.position), point, half_width, colour));
             }
         }
     }
 
-    /// Adds the contact points, and lines along the normals about them whose lengths show the impulses.
-    fn contacts(&self, stamps: &mut Vec<Stamp>) {
+    /// Adds a contact point, and a line along the normal about it whose length shows the impulse.
+    fn impulse(&mut self, contact: &Contact) {
         let camera = &self.view.camera;
         let longest = 2.0 * IMPULSE * camera.middle.y;
-        let mut points = Vec::new();
-        for contact in self.world.contacts() {
-            let at = camera.place(contact.point);
-            let along = Vec2::new(contact.normal.x, -contact.normal.y);
-            let length = longest * (contact.normal_impulse / self.view.top_impulse).min(1.0);
-            if length > 0.5 {
-                let half = 0.5 * length * along;
-                stamps.push(line(at - half, at + half, 0.6, self.colours.impulse));
-            }
-            // Shapes that do not touch yet have a smaller point.
-            let radius = if contact.normal_impulse > 0.0 { 1.5 } else { 0.8 };
-            points.push(Stamp {
-                half: Vec2::splat(radius),
-                form: Form::Disc,
-                ..line(at, at, 1.0, self.colours.contact)
-            });
+        let at = camera.place(contact.point);
+        let along = Vec2::new(contact.normal.x, -contact.normal.y);
+        let length = longest * (contact.normal_impulse / self.view.top_impulse).min(1.0);
+        if length > 0.5 {
+            let half = 0.5 * length * along;
+            self.layers.impulses.push(line(at - half, at + half, 0.6, self.colours.impulse));
         }
-        stamps.append(&mut points);
+        // Shapes that do not touch yet have a smaller point.
+        let radius = if contact.normal_impulse > 0.0 { 1.5 } else { 0.8 };
+        self.layers.points.push(Stamp {
+            half: Vec2::splat(radius),
+            form: Form::Disc,
+            ..line(at, at, 1.0, self.colours.contact)
+        });
     }
 }
 

@@ -4,9 +4,11 @@ use super::error::value;
 use super::joints::joints_of;
 use super::linked::{ParticleFile, hulls_of, links_of};
 use super::shapes::{PartFile, ShapeFile};
-use super::{BodyFile, MaterialFile, MixingFile, SceneError, SceneFile, filter_to, name, tag_to};
+use super::{
+    BodyFile, MaterialFile, MaterialPairFile, MixingFile, SceneError, SceneFile, filter_to, name, tag_to,
+};
 use crate::scene::Scene;
-use crate::{BodyDesc, BodyType, Material, Settings};
+use crate::{BodyDesc, BodyType, Material, Mixed, Settings};
 use glam::Vec2;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -22,9 +24,10 @@ impl SceneFile {
         let mut materials = MaterialTable::default();
         let (bodies, particles) = bodies_of(scene, &mut materials)?;
         let (links, attachments) = links_of(scene)?;
-        Ok(SceneFile {
+        let file = SceneFile {
             name: Some(scene.name.clone()),
             materials: materials.list,
+            material_pairs: scene.pair_materials.iter().map(MaterialPairFile::of).collect(),
             bodies,
             chains: Vec::new(),
             particles,
@@ -33,7 +36,9 @@ impl SceneFile {
             hulls: hulls_of(scene)?,
             joints: joints_of(scene)?,
             ..SceneFile::of_settings(&scene.settings)
-        })
+        };
+        file.pair_materials()?;
+        Ok(file)
     }
 
     /// A file with these settings, and nothing else.
@@ -161,6 +166,18 @@ impl BodyFile {
     }
 }
 
+impl MaterialPairFile {
+    fn of(&([a, b], mixed): &([u32; 2], Mixed)) -> MaterialPairFile {
+        MaterialPairFile {
+            a,
+            b,
+            static_friction: decimal(mixed.static_friction),
+            dynamic_friction: decimal(mixed.dynamic_friction),
+            restitution: decimal(mixed.restitution),
+        }
+    }
+}
+
 /// The distinct materials of a scene, in the order in which they are first used.
 #[derive(Default)]
 struct MaterialTable {
@@ -204,6 +221,9 @@ pub(super) fn lay_out(file: &SceneFile) -> String {
     let head = head.strip_suffix(r#","bodies":[]}"#).unwrap_or(&head);
     let mut text = head.to_owned();
     push_list(&mut text, "materials", &file.materials);
+    if !file.material_pairs.is_empty() {
+        push_list(&mut text, "material_pairs", &file.material_pairs);
+    }
     push_list(&mut text, "bodies", &file.bodies);
     if !file.particles.is_empty() {
         push_list(&mut text, "particles", &file.particles);
@@ -234,6 +254,7 @@ impl SceneFile {
                 .as_ref()
                 .map(|mixing| MixingFile { friction: mixing.friction, restitution: mixing.restitution }),
             materials: Vec::new(),
+            material_pairs: Vec::new(),
             bodies: Vec::new(),
             chains: Vec::new(),
             particles: Vec::new(),

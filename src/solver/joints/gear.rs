@@ -191,8 +191,9 @@ impl Block for GearBlock {
         None
     }
 
-    fn impulse_on_b(&self, lane: usize) -> Impulse {
-        ([0.0; 2], self.impulse[lane])
+    #[inline(always)]
+    fn impulse_on_b<L: Lane>(&self, i: usize) -> Impulse<L> {
+        ([L::splat(0.0); 2], L::load(&self.impulse[i..]))
     }
 
     fn peaks(&self, lane: usize) -> [f32; 2] {

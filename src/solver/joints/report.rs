@@ -2,10 +2,39 @@
 
 use super::JointSolver;
 use super::drive::feature;
-use super::store::{Store, block_and_lane, each_store, with_store};
+use super::store::{Colour, Store, block_and_lane, each_store, with_store};
 use super::sweep::{Block, Impulse};
+use crate::contacts::BLOCK;
+use crate::isa::Level;
 use crate::joints::table::{Joint, Joints, Place};
+use crate::lane::{Lane, Mask, lane_entry, with_lanes};
 use glam::Vec2;
+
+/// The joints that bear much, with what they did in the last substep, by handle index. (A list of them would have to be sorted: stores and
+/// colours have an order of their own.)
+#[derive(Clone, Default)]
+pub(crate) struct Loaded {
+    /// Which these are, as bits.
+    which: Vec<u64>,
+    impulses: Vec<Impulse<f32>>,
+}
+
+impl Loaded {
+    /// None, of so many joints.
+    fn clear(&mut self, joints: usize) {
+        self.which.clear();
+        self.which.resize(joints.div_ceil(64), 0);
+        if self.impulses.len() < joints {
+            self.impulses.resize(joints, Impulse::default());
+        }
+    }
+
+    fn note(&mut self, joint: u32, impulse: Impulse<f32>) {
+        let joint = joint as usize;
+        self.which[joint / 64] |= 1 << (joint % 64);
+        self.impulses[joint] = impulse;
+    }
+}
 
 impl JointSolver {
     /// The force and the torque on B in the last substep.
@@ -18,7 +47,35 @@ impl JointSolver {
         self.per_second(impulse.unwrap_or_default())
     }
 
-    fn per_second(&self, (linear, angular): Impulse) -> (Vec2, f32) {
+    /// Calls `loaded` with each joint whose force on B in the last substep was `least` or more, and some that are a rounding below: with
+    /// the force and the torque, in the order of the handle indices, of which there are `joints`.
+    pub(crate) fn find_loaded(
+        &self,
+        level: Level,
+        (joints, least): (usize, f32),
+        memory: &mut Loaded,
+        mut loaded: impl FnMut(u32, Vec2, f32),
+    ) {
+        memory.clear(joints);
+        let least = least * self.step.length;
+        let square = (1.0 - 1.0e-5) * least * least;
+        each_store!([&self], _, store => {
+            for (_, colour) in store.all() {
+                with_lanes!(level, L => note_loaded::<L, _>(colour, square, memory));
+            }
+        });
+        for (word, &bits) in memory.which.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let joint = 64 * word + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let (force, torque) = self.per_second(memory.impulses[joint]);
+                loaded(joint as u32, force, torque);
+            }
+        }
+    }
+
+    fn per_second(&self, (linear, angular): Impulse<f32>) -> (Vec2, f32) {
         let per_step = 1.0 / self.step.length;
         (per_step * Vec2::from(linear), per_step * angular)
     }
@@ -35,6 +92,29 @@ impl JointSolver {
             }
         };
         each_store!([&self], _, store => store.visit_breakable(&mut visit));
+    }
+}
+
+lane_entry! {
+    /// Notes the joints of a colour the square of whose impulse on B is `square` or more.
+    fn note_loaded[B: Block][B](colour: &Colour<B>, square: f32, loaded: &mut Loaded) = note_loaded_lanes;
+}
+
+#[inline(always)]
+fn note_loaded_lanes<L: Lane, B: Block>(colour: &Colour<B>, square: f32, loaded: &mut Loaded) {
+    let square = L::splat(square);
+    for (number, block) in colour.blocks.iter().enumerate() {
+        let mut bits = 0;
+        for i in (0..BLOCK).step_by(L::WIDTH) {
+            let ([x, y], _) = block.impulse_on_b::<L>(i);
+            bits |= square.le(x * x + y * y).bits() << i;
+        }
+        bits &= (1 << colour.used_of(number)) - 1;
+        while bits != 0 {
+            let lane = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            loaded.note(colour.lanes.joint(number, lane), block.impulse_on_b::<f32>(lane));
+        }
     }
 }
 

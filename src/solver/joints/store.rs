@@ -126,6 +126,11 @@ impl Lanes {
         self.known_in(block, lane)
     }
 
+    /// The handle index of the joint in a lane.
+    pub(super) fn joint(&self, block: usize, lane: usize) -> u32 {
+        self.joints[block][lane]
+    }
+
     fn known_in(&self, block: usize, lane: usize) -> Known {
         Known { block, lane, joint: self.joints[block][lane], features: self.joint_features[block][lane] }
     }

@@ -155,8 +155,8 @@ pub(super) fn store_wrench<L: Lane>([force, turn]: &mut [[Column; 2]; 2], i: usi
     store2(turn, i, wrench.turn);
 }
 
-/// What a joint does to its bodies in a substep: the impulse on B, and the angular impulse.
-pub(super) type Impulse = ([f32; 2], f32);
+/// What joints do to their bodies in a substep: the impulse on B, and the angular impulse.
+pub(super) type Impulse<L> = ([L; 2], L);
 
 /// Sixteen joints of a kind. Its columns are all of four bytes a lane.
 pub(super) trait Block: Pod {
@@ -169,7 +169,8 @@ pub(super) trait Block: Pod {
     fn note_angle(&mut self, lane: usize, angle: f64, wrapped: bool);
     /// The motor, if joints of this kind may have one.
     fn any_motor(&mut self) -> Option<&mut Motor>;
-    fn impulse_on_b(&self, lane: usize) -> Impulse;
+    /// Of the lanes from `i` on.
+    fn impulse_on_b<L: Lane>(&self, i: usize) -> Impulse<L>;
     /// The largest impulse and angular impulse of a joint that may break, in a substep of this step.
     fn peaks(&self, lane: usize) -> [f32; 2];
     /// Does a pass over the lanes from `i` on.
@@ -297,7 +298,7 @@ pub(super) trait TwoBodies: Pod {
 }
 
 /// The largest of what a joint bore in the last substep and in those before.
-pub(super) fn with_last([force, torque]: &[Column; 2], lane: usize, last: Impulse) -> [f32; 2] {
+pub(super) fn with_last([force, torque]: &[Column; 2], lane: usize, last: Impulse<f32>) -> [f32; 2] {
     let ([x, y], turn) = last;
     [force[lane].max((x * x + y * y).sqrt()), torque[lane].max(turn.abs())]
 }
@@ -344,8 +345,9 @@ impl<B: TwoBodies> Block for B {
         self.motor()
     }
 
-    fn impulse_on_b(&self, lane: usize) -> Impulse {
-        (self.wrench::<f32>(lane, 0).force, self.torque::<f32>(lane))
+    #[inline(always)]
+    fn impulse_on_b<L: Lane>(&self, i: usize) -> Impulse<L> {
+        (self.wrench::<L>(i, 0).force, self.torque::<L>(i))
     }
 
     fn peaks(&self, lane: usize) -> [f32; 2] {

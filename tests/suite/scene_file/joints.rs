@@ -397,6 +397,7 @@ fn scene_of(joints: Vec<Joint>) -> Scene {
         links: vec![],
         hulls: vec![],
         joints,
+        pair_materials: Vec::new(),
         script: None,
     }
 }
