@@ -9,6 +9,9 @@ use std::hash::Hash;
 
 pub(crate) struct Interner<K> {
     known: HashMap<K, u32>,
+    /// Nobody has asked for a value since the table was restored, and `known` is empty. (To fill it took a tenth of the time in which 10,000 bodies of
+    /// all shapes are restored, and a host that rolls back adds no shapes.)
+    unread: bool,
     /// Values by number.
     keys: Vec<K>,
     users: Vec<usize>,
@@ -18,13 +21,23 @@ pub(crate) struct Interner<K> {
 
 impl<K> Default for Interner<K> {
     fn default() -> Self {
-        Interner { known: HashMap::new(), keys: Vec::new(), users: Vec::new(), free: Vec::new() }
+        Interner {
+            known: HashMap::new(),
+            unread: false,
+            keys: Vec::new(),
+            users: Vec::new(),
+            free: Vec::new(),
+        }
     }
 }
 
 impl<K: Copy + Eq + Hash> Interner<K> {
     /// Adds a user to a value. Returns the number of the value, and true if the value is new under this number.
     pub(crate) fn acquire(&mut self, key: K) -> (u32, bool) {
+        if std::mem::take(&mut self.unread) {
+            let used = (0u32..).zip(&self.keys).zip(&self.users).filter(|(_, users)| **users > 0);
+            self.known.extend(used.map(|((number, &key), _)| (key, number)));
+        }
         if let Some(&number) = self.known.get(&key) {
             self.users[number as usize] += 1;
             return (number, false);
@@ -87,8 +100,7 @@ impl<K: Copy + Eq + Hash> Interner<K> {
         let without = (0u32..).zip(&self.users).filter(|(_, users)| **users == 0).map(|(number, _)| number);
         require!(without.eq(unused), "a number is free and has users, or is neither");
         self.known.clear();
-        let used = (0u32..).zip(&self.keys).zip(&self.users).filter(|(_, users)| **users > 0);
-        self.known.extend(used.map(|((number, &key), _)| (key, number)));
+        self.unread = true;
         Ok(())
     }
 
@@ -135,5 +147,20 @@ mod tests {
             table.release(number);
         }
         assert_eq!((table.len(), table.used()), (5, 4));
+    }
+
+    /// Contract: a restored table gives the values that it was given their numbers, and to others those that are free, also after a value
+    /// has lost its last user before anybody asks.
+    #[test]
+    fn a_restored_table_knows_its_values() {
+        let mut table = Interner::default();
+        table.restore(['a', 'b', 'c'].into_iter(), vec![1, 0, 1], vec![1]).unwrap();
+        table.release(0);
+        assert_eq!(table.acquire('c'), (2, false));
+        assert_eq!(
+            (table.acquire('a'), table.acquire('b'), table.acquire('d')),
+            ((0, true), (1, true), (3, true))
+        );
+        assert!(table.restore(['a'].into_iter(), vec![1], vec![0]).is_err());
     }
 }

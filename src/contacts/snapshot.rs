@@ -13,6 +13,7 @@ use super::{
     key,
 };
 use crate::base::codec::{Flaw, Read, Reader, Stored, Writer, require};
+use crate::base::prefetch::{AHEAD, prefetch};
 use crate::body::Motion;
 use crate::broadphase::shapes::{NO_PART, row_of_shape};
 use crate::broadphase::sweep::Pair;
@@ -192,6 +193,12 @@ fn lanes(used: u16) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The lanes whose values have a property, as bits.
+#[inline(always)]
+fn bits(values: &[f32; BLOCK], has: impl Fn(&f32) -> bool) -> u16 {
+    values.iter().rev().fold(0, |bits, value| bits << 1 | u16::from(has(value)))
+}
+
 impl Tile {
     fn write(&self, to: &mut Writer<'_>) {
         let Tile {
@@ -263,11 +270,8 @@ impl Tile {
     /// nobody reads it.
     fn known_lanes(&self, block: usize, number: usize) -> u16 {
         let info = &self.info[block];
-        let near = |separation: &[f32; BLOCK]| {
-            lanes(info.active)
-                .filter(|&lane| separation[lane] != NO_CONTACT)
-                .fold(0, |bits, lane| bits | 1 << lane)
-        };
+        let near =
+            |separation: &[f32; BLOCK]| info.active & bits(separation, |&distance| distance != NO_CONTACT);
         match (number, self.manifold_of(block)) {
             (9 | 10 | 20 | 21, Some(_)) => near(&self.normal[block].separation),
             (11 | 12 | 22 | 23, Some(manifold)) => near(&manifold.second.separation),
@@ -287,21 +291,29 @@ impl Tile {
     /// Writes a column of all lanes in use.
     fn write_column(&self, number: usize, to: &mut Writer<'_>) {
         let column = |block: usize| column_of!(self, block, number,);
-        let mut words = self
-            .blocks_with(number)
-            .flat_map(|(block, used)| lanes(used).map(move |lane| column(block)[lane].to_bits()));
-        let Some(first) = words.next() else { return };
-        if words.all(|word| word == first) {
+        let mut blocks = self.blocks_with(number);
+        let Some((block, used)) = blocks.clone().next() else { return };
+        let first = column(block)[used.trailing_zeros() as usize].to_bits();
+        if blocks.all(|(block, used)| bits(column(block), |value| value.to_bits() != first) & used == 0) {
             return to.same(first);
         }
         to.begin_raw();
         for (block, used) in self.blocks_with(number) {
-            let values = column(block);
-            if used & used.wrapping_add(1) == 0 {
-                to.raw(&values[..used.count_ones() as usize]);
-            } else {
-                lanes(used).for_each(|lane| to.raw(&[values[lane]]));
+            self.prefetch_column(block + AHEAD, number);
+            let (mut packed, mut count) = ([0.0f32; BLOCK], 0);
+            for (lane, &value) in column(block).iter().enumerate() {
+                packed[count] = value;
+                count += usize::from(used >> lane & 1);
             }
+            to.raw(&packed[..count]);
+        }
+    }
+
+    /// Prefetches a column of a block, if there is one. The columns of neighbouring blocks are too far apart for the hardware to foresee.
+    #[inline(always)]
+    fn prefetch_column(&self, block: usize, number: usize) {
+        if block < self.info.len() && self.has_column(block, number) {
+            prefetch(std::slice::from_ref(column_of!(self, block, number,)), 0);
         }
     }
 
@@ -316,6 +328,7 @@ impl Tile {
             if !self.has_column(block, number) {
                 continue;
             }
+            self.prefetch_column(block + AHEAD, number);
             let used = self.known_lanes(block, number);
             let column = column_of!(self, block, number, mut);
             for (lane, &value) in lanes(used).zip(values.by_ref()) {

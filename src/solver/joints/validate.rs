@@ -8,13 +8,12 @@ use crate::base::ensure;
 use crate::body::Bodies;
 use crate::joints::desc::JointHandle;
 use crate::joints::table::{Joint, Joints, Place};
-use std::collections::{BTreeMap, BTreeSet};
 
 impl JointSolver {
     /// Checks that every joint that is solved has a lane of its own, that colours share no body, and that the counts are right.
     pub(crate) fn validate(&self, joints: &Joints, bodies: &Bodies) -> Result<(), String> {
-        let mut places = BTreeMap::new();
-        let mut moved = BTreeSet::new();
+        // The colours of the joints of each body, as bits, by its handle index.
+        let mut moved = vec![0u64; bodies.name_count()];
         let mut count = 0;
         for (handle, joint) in joints.iter() {
             let solved = joint.desc.enabled && !rests(joint, joints, bodies);
@@ -23,24 +22,26 @@ impl JointSolver {
             let Some(place) = joint.place else { continue };
             count += 1;
             ensure!(Some(place.store) == store_of(&joint.desc.kind), "{handle:?} is among other kinds");
-            let other = places.insert((place.store, place.colour, place.lane), handle);
-            ensure!(other.is_none(), "{handle:?} and {other:?} have the same lane");
+            // A lane names its joint. So no two joints have the same.
             self.validate_lane(handle, joint, place)?;
             if place.colour == SERIAL {
                 continue;
             }
-            let mut bodies_of: Vec<u32> =
-                ends_of_any(joint, joints).into_iter().flatten().filter(|&body| body != WORLD).collect();
-            bodies_of.sort_unstable();
-            bodies_of.dedup();
-            for body in bodies_of {
-                if is_moved(body, bodies) {
-                    ensure!(
-                        moved.insert((place.colour, body)),
-                        "body {body} has two joints of colour {}",
-                        place.colour
-                    );
+            let ends = ends_of_any(joint, joints);
+            for (number, end) in ends.iter().enumerate() {
+                let Some(body) = end.filter(|&body| body != WORLD && is_moved(body, bodies)) else {
+                    continue;
+                };
+                if ends[..number].contains(end) {
+                    continue;
                 }
+                let taken = &mut moved[body as usize];
+                ensure!(
+                    *taken >> place.colour & 1 == 0,
+                    "body {body} has two joints of colour {}",
+                    place.colour
+                );
+                *taken |= 1 << place.colour;
             }
         }
         ensure!(count == self.count, "{} joints counted, there are {count}", self.count);
