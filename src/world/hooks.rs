@@ -16,7 +16,7 @@ impl World {
     ///
     /// Hooks do not belong to the state of the world: two worlds step alike only if the host gives both the same.
     pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks>>) {
-        self.record(|| Call::SetHooks(hooks.is_some()));
+        self.record_aside(|| Call::SetHooks(hooks.is_some()));
         self.bodies.hooked = Hooked::new(hooks);
         self.hooks_changed();
     }
@@ -26,8 +26,10 @@ impl World {
         self.bodies.hooked.get()
     }
 
-    /// Notes that hooks may decide otherwise from now on.
+    /// Notes that hooks may decide otherwise from now on. (A replay has hooks of its own and calls no more than this.)
     pub(super) fn hooks_changed(&mut self) {
+        self.bodies.change_still();
+        self.touch();
         self.bodies.any_restitution |= self.bodies.hooked.uses().restitution;
         self.mixing_changed();
     }

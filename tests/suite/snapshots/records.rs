@@ -1,8 +1,11 @@
 //! Contract: what was recorded can be done again, with each step as it was; and all that changes a world is recorded.
 
 use granule::scene::{self, Player};
-use granule::{BodyDesc, Error, Isa, Mismatch, Recording, Shape, Vec2};
+use granule::{
+    BodyDesc, BodyHandle, Error, HookUse, Hooks, Isa, Mismatch, Recording, Settings, Shape, Vec2, World,
+};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What does nothing but call others that are recorded, or has no effect on results.
 const NOT_RECORDED: [&str; 29] = [
@@ -116,4 +119,41 @@ fn the_first_difference_is_named() {
     let got = replay.world.state_hash();
     assert_eq!(replay.mismatch, Some(Mismatch { step: 11, expected, got }));
     assert_ne!(expected, got);
+}
+
+/// Contract: hooks that are set, taken away and set again while a world records decide from the same steps on when it is done again, in a
+/// world that is large enough to find pairs ahead.
+#[test]
+fn hooks_that_come_and_go_are_done_again() {
+    struct Picky;
+    impl Hooks for Picky {
+        fn uses(&self) -> HookUse {
+            HookUse { may_touch: true, ..HookUse::NONE }
+        }
+        fn may_touch(&self, a: BodyHandle, b: BodyHandle) -> bool {
+            !(7 * a.index() + b.index()).is_multiple_of(5)
+        }
+    }
+    for seed in 1..=10u32 {
+        let mut world = World::new(Settings::default()).unwrap();
+        world.start_recording(1);
+        let mut random = seed;
+        let mut part = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) as f32 / (1 << 24) as f32 - 0.5
+        };
+        for _ in 0..400 {
+            let at = Vec2::new(20.0 * part(), 20.0 * part());
+            let velocity = Vec2::new(6.0 * part(), 6.0 * part());
+            let body = BodyDesc::dynamic(Shape::circle(0.4), at);
+            world.add_body(&BodyDesc { velocity, ..body }).unwrap();
+        }
+        (0..3).for_each(|_| world.step());
+        for on in [true, false, true] {
+            world.set_hooks(if on { Some(Arc::new(Picky)) } else { None });
+            (0..3).for_each(|_| world.step());
+        }
+        let replay = world.stop_recording().unwrap().replay_hooked(Isa::Auto, Arc::new(Picky)).unwrap();
+        assert_eq!((replay.mismatch, replay.steps), (None, 12), "seed {seed}");
+    }
 }
