@@ -7,6 +7,7 @@
 //!     go up to the hit, less the skin
 //!     a wall, and the mover stood on the ground: over it, if it is a step
 //!     else: the rest of the way along the surface; in a corner of two surfaces, stop
+//! away from what is nearer than the skin, as far as there is room
 //! if the mover stood on the ground, and does not go up: down to the ground, if it is near
 //! ```
 //!
@@ -22,6 +23,8 @@ use glam::Vec2;
 const ROUNDS: usize = 4;
 /// Movements shorter than this end a move, m.
 const LEAST: f32 = 1.0e-5;
+/// By how much the distance from a surface may fall short of the skin, as a part of it.
+const NEAR_SKIN: f32 = 0.01;
 
 /// A character: see [`World::move_character`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,12 +129,34 @@ impl Move<'_> {
         self.mover.probe.position += way;
     }
 
-    /// Goes up to a hit, and stops the skin before it. Returns the part of the way that is done.
-    fn go_to(&mut self, way: Vec2, hit: &Hit) -> f32 {
+    /// The part of a way that ends the skin before a hit.
+    fn part_before(&self, way: Vec2, hit: &Hit) -> f32 {
         let towards = -way.dot(hit.normal);
-        let part = (hit.fraction - self.mover.skin / towards.max(f32::MIN_POSITIVE)).max(0.0);
-        self.go(part * way);
-        part
+        (hit.fraction - self.mover.skin / towards.max(f32::MIN_POSITIVE)).max(0.0)
+    }
+
+    /// Goes up to a hit, and stops the skin before it.
+    fn go_to(&mut self, way: Vec2, hit: &Hit) {
+        self.go(self.part_before(way, hit) * way);
+    }
+
+    /// Goes away from what is nearer than the skin: so far that it is not, or half-way to what is on the other side.
+    fn keep_off(&mut self) -> Result<(), Error> {
+        let skin = self.mover.skin;
+        for _ in 0..ROUNDS {
+            let closest = self.world.closest(&self.mover.probe, skin, self.filter)?;
+            let Some((gap, normal)) = closest.filter(|(gap, _)| *gap < (1.0 - NEAR_SKIN) * skin) else {
+                break;
+            };
+            let room = 2.0 * skin - gap;
+            let free = self.cast(room * normal)?.map_or(room, |hit| hit.fraction * room);
+            let away = (skin - gap).min(0.5 * (free - gap));
+            if away < NEAR_SKIN * skin {
+                break;
+            }
+            self.go(away * normal);
+        }
+        Ok(())
     }
 
     /// Moves the shape out of what it overlaps.
@@ -149,12 +174,20 @@ impl Move<'_> {
             if way.length() < LEAST {
                 break;
             }
-            let Some(hit) = self.cast(way)? else {
+            // Also what begins behind the end of the way, but nearer than the skin, is in the way.
+            let beyond = 1.0 + self.mover.skin / way.length();
+            let hit = self.cast(beyond * way)?;
+            let Some((hit, part)) = hit.map(|hit| (hit, self.part_before(beyond * way, &hit) * beyond))
+            else {
                 self.go(way);
                 break;
             };
-            let done = self.go_to(way, &hit);
-            way *= 1.0 - done;
+            if part >= 1.0 {
+                self.go(way);
+                break;
+            }
+            self.go(part * way);
+            way *= 1.0 - part;
             let upward = hit.normal.dot(self.up);
             let mut normal = hit.normal;
             if self.is_ground(&hit) {
@@ -192,18 +225,14 @@ impl Move<'_> {
         let rise = self.mover.step_height * self.up;
         match self.cast(rise)? {
             None => self.go(rise),
-            Some(hit) => {
-                self.go_to(rise, &hit);
-            }
+            Some(hit) => self.go_to(rise, &hit),
         }
         let risen = (self.mover.probe.position - start.probe.position).dot(self.up);
         // Enough to have the ground of the step below, however short the way is.
         let least = along.normalize() * along.length().max(4.0 * self.mover.skin);
         match self.cast(least)? {
             None => self.go(least),
-            Some(hit) => {
-                self.go_to(least, &hit);
-            }
+            Some(hit) => self.go_to(least, &hit),
         }
         let down = -(risen + self.mover.skin) * self.up;
         let landing = self.cast(down)?.filter(|hit| self.is_ground(hit));
@@ -235,7 +264,8 @@ impl World {
     /// Moves a character by `way`, m, each component in −1e4..=1e4: it collides, slides along what it meets, climbs steps and stays on
     /// the ground. Whoever calls it every step keeps the character's velocity and adds gravity to it.
     ///
-    /// - It keeps the skin's distance from surfaces, and first leaves what it overlaps.
+    /// - It keeps the skin's distance from surfaces, and first leaves what it overlaps. Between two surfaces that are nearer than twice
+    ///   the skin it stays in the middle.
     /// - Ground is what is not steeper than [`Mover::max_slope`]. A mover on the ground is stopped by steeper slopes, and is not lifted
     ///   by them. In the air it slides along them.
     /// - A mover that was on the ground climbs steps of up to [`Mover::step_height`], and goes down by up to
@@ -277,6 +307,7 @@ impl World {
             Move { world: self, filter, mover: *mover, up, least_up, report: MoveReport::default() };
         on_way.leave()?;
         on_way.slide(way)?;
+        on_way.keep_off()?;
         let stays = mover.on_ground && way.dot(up) <= LEAST;
         on_way.settle(stays)?;
         on_way.report.moved = on_way.mover.probe.position - mover.probe.position;

@@ -225,3 +225,41 @@ fn leaves_what_it_overlaps() {
         assert!(world.move_character(&mut { wrong }, Vec2::X, &QueryFilter::default()).is_err());
     }
 }
+
+/// A mover keeps the skin's distance, wherever its way ends: before a wall, on a slanted way, beside an edge and when it does not move; and it stays in the
+/// middle of a gap that is too narrow for that.
+#[test]
+fn the_skin_is_kept() {
+    let wall = |x: f32| (Shape::aabb(0.5, 5.0), Vec2::new(x, 6.0), 0.0);
+    let flat = world(&[wall(2.0)]);
+    let free = |x: f32, y: f32| Mover::new(Probe::new(Shape::circle(0.3), Vec2::new(x, y)));
+    for way in [Vec2::new(1.199, 0.0), Vec2::new(1.1999, 0.4), Vec2::new(1.195, -0.9), Vec2::new(1.0, 3.0)] {
+        let mut hero = free(0.0, 5.0);
+        let report = go(&flat, &mut hero, way.x, way.y);
+        let gap = 1.5 - 0.3 - hero.probe.position.x;
+        assert!(gap > 0.99 * SKIN && (gap < 1.02 * SKIN || way.x == 1.0), "{gap} after {way}");
+        assert_eq!(report.wall.is_some(), way.x > 1.0, "{way}");
+        assert!((hero.probe.position.y - 5.0 - way.y).abs() < 1e-4, "slides along the wall: {hero:?}");
+    }
+    let mut hero = free(1.199, 5.0);
+    go(&flat, &mut hero, 0.0, 0.0);
+    assert!((1.2 - hero.probe.position.x - SKIN).abs() < 1e-4, "{hero:?}");
+    // Over the corner of a box: at the skin from the corner, in whatever direction that is.
+    let ledge = world(&[(Shape::aabb(1.0, 1.0), Vec2::new(0.0, 1.0), 0.0)]);
+    let mut hero = free(-3.0, 2.301);
+    hero.on_ground = false;
+    for _ in 0..60 {
+        go(&ledge, &mut hero, 0.1, 0.0);
+        let at = hero.probe.position;
+        let nearest = at.clamp(Vec2::new(-1.0, 0.0), Vec2::new(1.0, 2.0));
+        assert!(at.distance(nearest) - 0.3 > 0.98 * SKIN, "{at}");
+    }
+    assert!(hero.probe.position.x > 2.9);
+    // A gap of half a skin on each side.
+    let tight = world(&[wall(2.0), wall(0.39)]);
+    for x in [1.191, 1.195, 1.199] {
+        let mut hero = free(x, 5.0);
+        go(&tight, &mut hero, 0.0, 0.1);
+        assert!((hero.probe.position.x - 1.195).abs() < 2e-4, "{hero:?}");
+    }
+}

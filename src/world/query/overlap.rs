@@ -452,6 +452,33 @@ impl World {
         Ok(deepest.filter(|&(depth, _)| depth > 0.0))
     }
 
+    /// The shape that is nearest to a shape, of those that are less than `reach` away and do not overlap it: the distance, and the direction away from it. Of a
+    /// chain's segment only what has its centre on the side on which that is not solid is near.
+    pub(crate) fn closest(
+        &self,
+        probe: &Probe,
+        reach: f32,
+        filter: &QueryFilter<'_>,
+    ) -> Result<Option<(f32, Vec2)>, Error> {
+        probe.validate()?;
+        let own = Region::shape(probe);
+        let (mut grown, mut closest) = (Region::shape(probe), None::<(f64, Vec2)>);
+        grown.convex.radius += f64::from(reach);
+        (grown.lower, grown.upper) = (own.lower - reach, own.upper + reach);
+        grown.visit(&self.near(), &Sieve::new(&self.bodies, filter), |BodyPart { body, part }| {
+            let Ok(slot) = self.bodies.slot_of(body) else { return true };
+            let behind = front(&self.bodies, slot)
+                .is_some_and(|(start, out)| out.dot(probe.position.as_dvec2() - start) < 0.0);
+            let gap = Solid::of(&self.bodies, slot, part).nearest(&own.convex).gap;
+            let nearer = closest.is_none_or(|(least, _)| gap.distance < least);
+            if !behind && gap.distance > 0.0 && nearer {
+                closest = Some((gap.distance, gap.normal.as_vec2()));
+            }
+            true
+        });
+        Ok(closest.map(|(distance, normal)| (distance as f32, normal)))
+    }
+
     /// Visits the parts of a body that overlap a box, which meets the body if that is a half-space, until `visit` returns false. Works in f64, so that
     /// the edges are where the numbers say.
     pub(super) fn visit_overlapping_parts(
