@@ -90,6 +90,7 @@ impl Sleep {
         to.mark();
         islands.write(to);
         free.write(to);
+        to.mark();
         placed.write(to);
         rest.write(to);
         (*wait, *tries).write(to);
@@ -103,6 +104,7 @@ impl Sleep {
         from.mark()?;
         self.islands.read(from)?;
         self.free.read(from)?;
+        from.mark()?;
         self.placed.read(from)?;
         self.rest.read(from)?;
         (self.wait, self.tries) = from.value()?;

@@ -68,12 +68,13 @@ pub(crate) trait Stored: Sized {
 }
 
 /// Implements [`Stored`]: `stored!(Type { state, … } scratch { memory, … })`. What is in `scratch` is left as it is. With `= value` the
-/// type needs no default.
+/// type needs no default. With `columns(value) { value.field, … }` at the end, lists are written
+/// as columns of these, all of them [`Word`]s: all that is state has to be among them.
 macro_rules! stored {
     ($type:ty { $($field:tt),* $(,)? } $(scratch { $($scratch:tt),* $(,)? })?) => {
         $crate::base::codec::stored!($type = <$type as Default>::default(); { $($field),* } $(scratch { $($scratch),* })?);
     };
-    ($type:ty = $blank:expr; { $($field:tt),* $(,)? } $(scratch { $($scratch:tt),* $(,)? })?) => {
+    ($type:ty = $blank:expr; { $($field:tt),* $(,)? } $(scratch { $($scratch:tt),* $(,)? })? $(columns($value:ident) { $($column:expr),* $(,)? })?) => {
         impl $crate::base::codec::Stored for $type {
             fn write(&self, to: &mut $crate::base::codec::Writer<'_>) {
                 // No field may be forgotten.
@@ -90,10 +91,92 @@ macro_rules! stored {
             fn blank() -> Self {
                 $blank
             }
+
+            $(
+                fn write_list(list: &[Self], to: &mut $crate::base::codec::Writer<'_>) {
+                    to.length(list.len());
+                    if list.len() < $crate::base::codec::COLUMNS_FROM {
+                        return list.iter().for_each(|value| $crate::base::codec::Stored::write(value, to));
+                    }
+                    $(to.small_column(list.iter().map(|$value| $crate::base::codec::Word::word($column)));)*
+                }
+
+                fn read_list(list: &mut Vec<Self>, from: &mut $crate::base::codec::Reader<'_>) -> $crate::base::codec::Read {
+                    let len = from.length()?;
+                    list.clear();
+                    if len < $crate::base::codec::COLUMNS_FROM {
+                        for _ in 0..len {
+                            list.push(from.value()?);
+                        }
+                        return Ok(());
+                    }
+                    let mut words: Vec<u32> = Vec::new();
+                    $(
+                        from.column(&mut words, len)?;
+                        if list.is_empty() {
+                            list.resize_with(len, <Self as $crate::base::codec::Stored>::blank);
+                        }
+                        for ($value, &word) in list.iter_mut().zip(&words) {
+                            $column = $crate::base::codec::Word::of_word(word)?;
+                        }
+                    )*
+                    Ok(())
+                }
+            )?
         }
     };
 }
 pub(crate) use stored;
+
+/// From so many values on, a list is written as columns where its type says so. A column takes some bytes, however short it is.
+pub(crate) const COLUMNS_FROM: usize = 6;
+
+/// A value that fits into a word of a column.
+pub(crate) trait Word: Copy {
+    fn word(self) -> u32;
+    fn of_word(word: u32) -> Result<Self, Flaw>;
+}
+
+impl Word for u32 {
+    fn word(self) -> u32 {
+        self
+    }
+
+    fn of_word(word: u32) -> Result<u32, Flaw> {
+        Ok(word)
+    }
+}
+
+impl Word for f32 {
+    fn word(self) -> u32 {
+        self.to_bits()
+    }
+
+    fn of_word(word: u32) -> Result<f32, Flaw> {
+        Ok(f32::from_bits(word))
+    }
+}
+
+impl Word for u8 {
+    fn word(self) -> u32 {
+        self.into()
+    }
+
+    fn of_word(word: u32) -> Result<u8, Flaw> {
+        u8::try_from(word).map_err(|_| Flaw(format!("{word} is no byte")))
+    }
+}
+
+impl Word for bool {
+    fn word(self) -> u32 {
+        self.into()
+    }
+
+    fn of_word(word: u32) -> Result<bool, Flaw> {
+        require!(word < 2, "{word} is no truth value");
+        Ok(word == 1)
+    }
+}
 
 /// Implements [`Stored`] for an enumeration: `stored_enum!(Type { 0 => Type::Plain, 1 => Type::With(value: f32), 2 => Type::Of { a: f32, b: u32 } })`.
 /// The first variant is the blank one, and has no fields; or the blank one is given by `= value;`.
@@ -152,6 +235,8 @@ mod form {
     /// The words are small: one or two bytes each.
     pub(super) const BYTES: u8 = 4;
     pub(super) const SHORTS: u8 = 5;
+    /// All words are the same, except for some.
+    pub(super) const MOSTLY: u8 = 6;
 }
 
 impl<'a> Writer<'a> {
@@ -167,8 +252,9 @@ impl<'a> Writer<'a> {
         Writer { out, start: 0, mark: 0 }
     }
 
-    /// Begins a new part.
+    /// Begins a new part, at a multiple of four bytes: so the length of a part moves no alignment in the next.
     pub(crate) fn mark(&mut self) {
+        self.align();
         let at = self.out.len();
         let distance = (at - self.mark) as u32;
         self.out[self.mark..self.mark + 4].copy_from_slice(&distance.to_le_bytes());
@@ -209,15 +295,36 @@ impl<'a> Writer<'a> {
         self.align();
     }
 
-    /// Writes a column of words, without their number: once if all are the same.
+    /// Writes a column of words, without their number: once if all are the same, and only the others if most are.
     pub(crate) fn column(&mut self, words: &[u32]) {
         match words.first() {
             Some(&first) if all_are(words, first) => self.same(first),
             _ => {
-                self.begin_raw();
-                self.raw(words);
+                if !self.mostly(words) {
+                    self.begin_raw();
+                    self.raw(words);
+                }
             }
         }
+    }
+
+    /// Writes the words that are not the usual one, if they are few.
+    fn mostly(&mut self, words: &[u32]) -> bool {
+        let Some(&usual) = words.get(words.len() / 2) else { return false };
+        // Where these two differ, most words will.
+        if words[words.len() / 3] != usual {
+            return false;
+        }
+        let others = words.iter().fold(0u32, |others, &word| others + u32::from(word != usual));
+        let few = others as usize <= words.len() / 8;
+        if few {
+            self.out.push(form::MOSTLY);
+            self.raw(&[usual, others]);
+            for (index, &word) in words.iter().enumerate().filter(|(_, word)| **word != usual) {
+                self.raw(&[index as u32, word]);
+            }
+        }
+        few
     }
 
     /// Writes words that are in no column.
@@ -392,6 +499,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn mark(&mut self) -> Read {
+        self.align()?;
         self.take(4).map(|_| ())
     }
 
@@ -498,12 +606,11 @@ impl<'a> Reader<'a> {
             form::OTHER => values.extend((0..len).map(|index| of_words::<T, N>(expected(index)))),
             form::PATCHED => {
                 values.extend((0..len).map(|index| of_words::<T, N>(expected(index))));
-                let words: &mut [u32] = bytemuck::cast_slice_mut(values);
-                for _ in 0..self.length()? {
-                    let (index, word) = (self.word()? as usize, self.word()?);
-                    require!(index < words.len(), "value {index} of {}", words.len());
-                    words[index] = word;
-                }
+                self.patch(bytemuck::cast_slice_mut(values))?;
+            }
+            form::MOSTLY => {
+                values.resize(len, of_words([self.word()?; N]));
+                self.patch(bytemuck::cast_slice_mut(values))?;
             }
             form::BYTES => {
                 let (groups, _) = self.take(N * len)?.as_chunks::<N>();
@@ -516,6 +623,16 @@ impl<'a> Reader<'a> {
                 values.extend(groups.iter().map(|group| of_words::<T, N>(group.map(word))));
             }
             other => return Err(self.unknown("form of a column", other)),
+        }
+        Ok(())
+    }
+
+    /// Reads the words that are others than expected.
+    fn patch(&mut self, words: &mut [u32]) -> Read {
+        for _ in 0..self.length()? {
+            let (index, word) = (self.word()? as usize, self.word()?);
+            require!(index < words.len(), "value {index} of {}", words.len());
+            words[index] = word;
         }
         Ok(())
     }
@@ -555,7 +672,13 @@ mod tests {
     proptest! {
         /// Contract: columns are read as they were written, whatever their values, and take no more than their words and some bytes.
         #[test]
-        fn columns_return(words in prop::collection::vec(prop_oneof![Just(7u32), 0u32..300, any::<u32>()], 0..80), like in 0u32..300) {
+        fn columns_return(
+            words in prop_oneof![
+                prop::collection::vec(prop_oneof![Just(7u32), 0u32..300, any::<u32>()], 0..80),
+                prop::collection::vec(prop_oneof![20 => Just(7u32), 1 => any::<u32>()], 0..200),
+            ],
+            like in 0u32..300,
+        ) {
             let mut bytes = Vec::new();
             let mut to = Writer::new(&mut bytes);
             words.write(&mut to);
@@ -563,15 +686,21 @@ mod tests {
             to.column_like(&words, |_| like);
             to.mark();
             to.small_column(words.iter().copied());
-            prop_assert!(bytes.len() <= 3 * 4 * words.len() + 64);
+            to.mark();
+            // No list is longer than a snapshot has bytes.
+            to.raw_column(words.iter().copied());
+            prop_assert!(bytes.len() <= 4 * 4 * words.len() + 64);
             prop_assert_eq!(parts(&bytes).map(|part| part.len()).sum::<usize>(), bytes.len());
-            prop_assert_eq!(parts(&bytes).count(), 3);
+            prop_assert_eq!(parts(&bytes).count(), 4);
             let mut from = Reader::new(&bytes).unwrap();
             let mut read: Vec<u32> = Vec::new();
             read.read(&mut from).unwrap();
             prop_assert_eq!(&read, &words);
             from.mark().unwrap();
             from.column_like(&mut read, words.len(), |_| like).unwrap();
+            prop_assert_eq!(&read, &words);
+            from.mark().unwrap();
+            from.column(&mut read, words.len()).unwrap();
             prop_assert_eq!(&read, &words);
             from.mark().unwrap();
             from.column(&mut read, words.len()).unwrap();

@@ -61,7 +61,7 @@ pub struct BodyHandle {
     pub(crate) generation: u32,
 }
 
-crate::base::codec::stored!(BodyHandle { index, generation });
+crate::base::codec::stored!(BodyHandle = BodyHandle::default(); { index, generation } columns(body) { body.index, body.generation });
 
 impl BodyHandle {
     /// The handle of no body.

@@ -273,7 +273,9 @@ impl Broadphase {
         present.write(to);
         strays.write(to);
         loose.write(to);
+        to.mark();
         loners.write(to);
+        to.mark();
         parts.write(to);
         self.write_bounds(bounds, bodies, lives, to);
     }
@@ -304,9 +306,15 @@ impl Broadphase {
         allowance.write(to);
         let built = self.built;
         let likely = self.likely(bodies, built);
-        for column in [leeway, built_x, built_y, frame_x, frame_y] {
+        for column in [leeway, frame_x, frame_y] {
             to.mark();
             to.column(words(column, built));
+        }
+        // What sleeps is where it was.
+        let c = &bodies.columns;
+        for (column, place) in [(built_x, &c.pos_x), (built_y, &c.pos_y)] {
+            to.mark();
+            to.column_like(words(column, built), |slot| place[slot].to_bits());
         }
         let [leeway, growth, built_x, built_y] =
             [leeway, growth, built_x, built_y].map(|column| &column[..built]);
@@ -366,7 +374,9 @@ impl Broadphase {
         self.present.read(from)?;
         self.strays.read(from)?;
         self.loose.read(from)?;
+        from.mark()?;
         self.loners.read(from)?;
+        from.mark()?;
         self.parts.read(from)?;
         let below = |slots: &[u32], len: usize| slots.iter().all(|&slot| (slot as usize) < len);
         let ordered = |slots: &[u32]| slots.windows(2).all(|two| two[0] < two[1]);
@@ -447,15 +457,14 @@ impl Broadphase {
         let mut shape = std::mem::take(&mut self.shape);
         let mut boxes = std::mem::take(&mut self.boxes);
         let likely = self.likely(bodies, built);
-        for column in [
-            &mut bounds.leeway,
-            &mut bounds.built_x,
-            &mut bounds.built_y,
-            &mut bounds.frame_x,
-            &mut bounds.frame_y,
-        ] {
+        for column in [&mut bounds.leeway, &mut bounds.frame_x, &mut bounds.frame_y] {
             from.mark()?;
             from.column(column, built)?;
+        }
+        let c = &bodies.columns;
+        for (column, place) in [(&mut bounds.built_x, &c.pos_x), (&mut bounds.built_y, &c.pos_y)] {
+            from.mark()?;
+            from.column_like(column, built, |slot| place[slot].to_bits())?;
         }
         from.mark()?;
         let leeway = &bounds.leeway[..built];

@@ -45,7 +45,21 @@ pub(crate) struct Parked {
     manifold: ManifoldCarried,
 }
 
-crate::base::codec::stored!(Parked = Parked { bodies: Default::default(), carried: Default::default(), manifold: Default::default() }; { bodies, carried, manifold });
+crate::base::codec::stored!(Parked = Parked { bodies: Default::default(), carried: Default::default(), manifold: Default::default() }; { bodies, carried, manifold } columns(parked) {
+    parked.bodies[0].index,
+    parked.bodies[0].generation,
+    parked.bodies[1].index,
+    parked.bodies[1].generation,
+    parked.carried.normal_impulse,
+    parked.carried.tangent_impulse,
+    parked.carried.touching,
+    parked.manifold.normal_impulse,
+    parked.manifold.feature[0],
+    parked.manifold.feature[1],
+    parked.manifold.rolling_impulse,
+    parked.manifold.parts[0],
+    parked.manifold.parts[1],
+});
 
 impl Parked {
     /// Returns true if one of the bodies is a compound.

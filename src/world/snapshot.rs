@@ -29,7 +29,7 @@ use std::collections::HashMap;
 /// The first bytes of a snapshot.
 const NAME: [u8; 8] = *b"granule\x01";
 /// The version of the format: a new number for each change of what is written.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// Bytes before the state.
 pub(super) const HEADER: usize = 32;
 
@@ -47,7 +47,21 @@ crate::base::codec::stored!(super::Contact = super::Contact {
     point: Vec2::ZERO,
     normal_impulse: 0.0,
     tangent_impulse: 0.0,
-}; { a, b, part_a, part_b, normal, separation, point, normal_impulse, tangent_impulse });
+}; { a, b, part_a, part_b, normal, separation, point, normal_impulse, tangent_impulse } columns(contact) {
+    contact.a.index,
+    contact.a.generation,
+    contact.b.index,
+    contact.b.generation,
+    contact.part_a,
+    contact.part_b,
+    contact.normal.x,
+    contact.normal.y,
+    contact.separation,
+    contact.point.x,
+    contact.point.y,
+    contact.normal_impulse,
+    contact.tangent_impulse,
+});
 
 impl World {
     /// Writes a snapshot of the world into a buffer, in place of what is there. A world that is restored from it takes the same steps
@@ -180,15 +194,22 @@ impl World {
         hull_solver.write(to);
         verlet.write(to);
         to.mark();
+        // What grows moves nothing in the other parts of a difference.
         edits.write(to);
+        to.mark();
         left.lock().expect("no worker panicked").write(to);
         quarantined.write(to);
         sleep.write(to);
+        to.mark();
         sleeping_contacts.write(to);
+        to.mark();
         woken_contacts.write(to);
         write_names(names, to);
+        to.mark();
         sensing.write(to);
+        to.mark();
         unlisted.write(to);
+        to.mark();
         broadphase.write(bodies, *list != ListState::Void, to);
         contacts.write(bodies.len, to);
         to.mark();
@@ -223,15 +244,21 @@ impl World {
         self.verlet.read(&self.bodies, &self.links, from)?;
         from.mark()?;
         self.edits.read(from)?;
+        from.mark()?;
         self.left.get_mut().expect("no worker panicked").read(from)?;
         self.quarantined.read(from)?;
         self.sleep.read(from)?;
+        from.mark()?;
         self.sleeping_contacts.read(from)?;
+        from.mark()?;
         self.woken_contacts.read(from)?;
         self.names = from.value::<Vec<(BodyHandle, String)>>()?.into_iter().collect();
+        from.mark()?;
         self.sensing.read(from)?;
+        from.mark()?;
         self.validate_overlaps()?;
         self.unlisted.read(from, self.bodies.len, |slot| self.bodies.disc_bounds(slot))?;
+        from.mark()?;
         let lives = self.list != ListState::Void;
         self.broadphase.read(&self.bodies, lives, from)?;
         self.contacts.read(&list(&self.broadphase, &self.bodies, &self.settings), lives, from)?;
