@@ -49,10 +49,10 @@ const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u6
 const CASES: [Case; 22] = [
     case("packed", 2000, 120, 19_160_810),
     Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 95_594_334) },
-    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 71_030_179) },
+    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 75_923_869) },
     Case { scene: Some("packed"), work: Work::Restore, ..case("restore", 10_000, 120, 297_060_775) },
     Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 12_606_969) },
-    Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 38_441_285) },
+    Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 34_529_460) },
     // With the pairs that the last step finds ahead (`world/ahead.rs`).
     case("collapsing", 2000, 30, 11_322_556),
     case("pyramid", 2000, 120, 19_285_305),

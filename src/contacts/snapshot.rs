@@ -300,8 +300,13 @@ impl Tile {
         to.begin_raw();
         for (block, used) in self.blocks_with(number) {
             self.prefetch_column(block + AHEAD, number);
+            let values = column(block);
+            if used & used.wrapping_add(1) == 0 {
+                to.raw(&values[..used.count_ones() as usize]);
+                continue;
+            }
             let (mut packed, mut count) = ([0.0f32; BLOCK], 0);
-            for (lane, &value) in column(block).iter().enumerate() {
+            for (lane, &value) in values.iter().enumerate() {
                 packed[count] = value;
                 count += usize::from(used >> lane & 1);
             }

@@ -17,7 +17,7 @@ impl World {
     /// host that follows its player calls this when the player is some kilometres out. If `by` is in whole metres, the places of all bodies that get
     /// nearer to the origin, along x and along y, are exact; others are rounded to the digits that there are.
     ///
-    /// The next step makes its pair list anew. Until then each query looks at all bodies.
+    /// The next step makes its pair list anew. The first query before it puts all bodies in an order of its own.
     ///
     /// ```
     /// use granule::{BodyDesc, Settings, Shape, Vec2, World};

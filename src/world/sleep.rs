@@ -143,7 +143,7 @@ impl World {
         Ok((may, threshold, time))
     }
 
-    /// The number of bodies that forces move and that are awake, particles included.
+    /// The number of bodies that forces move and that are awake, particles included. Looks at one number of each body.
     pub fn awake_count(&self) -> usize {
         self.bodies.columns.inv_mass[..self.bodies.len].iter().filter(|&&inv_mass| inv_mass > 0.0).count()
     }
