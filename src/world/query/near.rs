@@ -327,6 +327,32 @@ mod tests {
         }
     }
 
+    /// Contract: a track looks at few bodies after a step that has thrown more bodies far out than it usually does, wherever it is.
+    #[test]
+    fn few_bodies_are_looked_at_after_a_throw() {
+        let mut world = World::new(Settings { gravity: Vec2::ZERO, ..Settings::default() }).unwrap();
+        let place = |i: usize| Vec2::new(3.0 * (i % 142) as f32, 3.0 * (i / 142) as f32);
+        let descs: Vec<BodyDesc> =
+            (0..20_000).map(|i| BodyDesc::dynamic(Shape::circle(0.25), place(i))).collect();
+        let bodies = world.add_bodies(&descs).unwrap();
+        (0..3).for_each(|_| world.step());
+        for &body in bodies.iter().skip(17).step_by(100) {
+            let mass = world.mass(body).unwrap();
+            world.apply_force(body, Vec2::new(0.3, 1.0) * mass * 2_000.0 * 60.0).unwrap();
+        }
+        world.step();
+        let near = world.near();
+        for from in [Vec2::new(31.0, 61.0), Vec2::new(200.5, 333.0), Vec2::new(-50.0, 10.0)] {
+            let mut visits = 0;
+            let track = Track { from, way: Vec2::new(17.0, 9.0), half: Vec2::ZERO };
+            near.along((&track, Sought { outer: 0.0, nearest: false }), 1.0, |_| {
+                visits += 1;
+                1.0
+            });
+            assert!(visits < 60, "{visits} from {from}");
+        }
+    }
+
     /// Contract: boxes, tracks and the nearest look at few bodies and find what is there, after many bodies were added, put elsewhere or
     /// removed by hand: before the next step, after it, and in a clone.
     #[test]
