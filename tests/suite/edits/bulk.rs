@@ -215,6 +215,29 @@ fn columns_and_poses_in_both_orders() {
                 assert!((row[4] - state.angle.cos()).abs() < 1e-6);
             }
             assert_eq!(out[6 * handles.len()..], [7.0; 3]);
+            // More fields than are written at once, with cosines and sines before and between.
+            let mixed = [
+                PoseField::Cos,
+                PoseField::X,
+                PoseField::Y,
+                PoseField::Angle,
+                PoseField::VelX,
+                PoseField::VelY,
+                PoseField::Sin,
+                PoseField::Spin,
+                PoseField::X,
+            ];
+            let mut out = vec![7.0; 9 * handles.len()];
+            assert_eq!(world.write_poses(&mut out, 9, &mixed, order), Ok(handles.len()));
+            for (row, &body) in out.chunks_exact(9).zip(&handles) {
+                let state = world.body(body).unwrap();
+                let (at, velocity) = (state.position, state.velocity);
+                assert_eq!(row[1..6], [at.x, at.y, state.angle, velocity.x, velocity.y]);
+                assert_eq!(row[7..], [state.angular_velocity, at.x]);
+                assert!(
+                    (row[0] - state.angle.cos()).abs() < 1e-6 && (row[6] - state.angle.sin()).abs() < 1e-6
+                );
+            }
             assert!(world.write_poses(&mut out, 4, &fields, order).is_err());
             assert!(world.write_poses(&mut out[..100], 6, &fields, order).is_err());
             steps(&mut world, 3);
