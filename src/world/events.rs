@@ -474,7 +474,7 @@ impl World {
                 let wanted = (self.joints.capacity(), forces.least());
                 self.joint_solver.find_loaded(self.level, wanted, loaded, |index, force, torque| {
                     let Some((joint, of_joint)) = self.joints.at(index) else { return };
-                    let own = if forces.single.is_empty() { None } else { forces.of(joint) };
+                    let own = forces.of(joint);
                     let event = JointForceEvent::of(joint, of_joint, (force, torque));
                     force_events.extend(event.at_least(own.unwrap_or(all)));
                 });

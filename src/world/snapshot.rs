@@ -452,3 +452,39 @@ pub(super) fn checked<'a>(
 pub(super) fn refuse(what: &'static str, at: usize, Flaw(reason): Flaw) -> Error {
     Error::Snapshot { what, at, reason }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contacts::Parked;
+
+    /// Contract: a list that is written as columns holds all that its values hold when they are written one by one.
+    #[test]
+    fn columns_hold_all_that_rows_hold() {
+        check_columns::<BodyHandle>();
+        check_columns::<super::super::Contact>();
+        check_columns::<Parked>();
+    }
+
+    fn check_columns<T: Stored>() {
+        let mut random = 1u32;
+        // Each byte is 0 or 1, so that truth values are any, too.
+        let bytes = std::iter::repeat_with(|| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 31) as u8
+        });
+        let bytes: Vec<u8> = bytes.take(4_096).collect();
+        let mut from = Reader::plain(&bytes);
+        let list: Vec<T> = (0..20).map(|_| from.value().unwrap()).collect();
+        let rows = |list: &[T]| {
+            let mut rows = Vec::new();
+            let mut to = Writer::plain(&mut rows);
+            list.iter().for_each(|value| value.write(&mut to));
+            rows
+        };
+        let (mut columns, mut again) = (Vec::new(), Vec::new());
+        T::write_list(&list, &mut Writer::plain(&mut columns));
+        T::read_list(&mut again, &mut Reader::plain(&columns)).unwrap();
+        assert_eq!(rows(&again), rows(&list));
+    }
+}

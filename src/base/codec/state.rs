@@ -32,7 +32,7 @@ pub(crate) trait Stored: Sized {
 
 /// Implements [`Stored`]: `stored!(Type { state, … } scratch { memory, … })`. What is in `scratch` is left as it is. With `= value` the
 /// type needs no default. With `columns(value) { value.field, … }` at the end, lists are written
-/// as columns of these, all of them [`Word`]s: all that is state has to be among them.
+/// as columns of these, all of them [`Word`]s: all that is state has to be among them, and `columns_hold_all_that_rows_hold` (`world/snapshot.rs`) checks the type.
 macro_rules! stored {
     ($type:ty { $($field:tt),* $(,)? } $(scratch { $($scratch:tt),* $(,)? })?) => {
         $crate::base::codec::stored!($type = <$type as Default>::default(); { $($field),* } $(scratch { $($scratch),* })?);

@@ -462,7 +462,7 @@ impl World {
     ) -> Result<Option<(f32, Vec2)>, Error> {
         probe.validate()?;
         let own = Region::shape(probe);
-        let (mut grown, mut closest) = (Region::shape(probe), None::<(f64, Vec2)>);
+        let (mut grown, mut closest) = (own, None::<(f64, Vec2)>);
         grown.convex.radius += f64::from(reach);
         (grown.lower, grown.upper) = (own.lower - reach, own.upper + reach);
         grown.visit(&self.near(), &Sieve::new(&self.bodies, filter), |BodyPart { body, part }| {
