@@ -2,7 +2,7 @@
 
 use super::compound::{Compound, Mass, Part, Placed, turn_of};
 use super::own::ByHand;
-use super::{Bodies, BodyState, Filter, LEAST_MASS, Motion, NO_OUTLINE};
+use super::{Bodies, BodyState, BodyType, Filter, LEAST_MASS, Motion, NO_OUTLINE};
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::geometry::outline::Outline;
 use crate::geometry::shape::{Shape, ShapeKind};
@@ -46,11 +46,10 @@ impl Bodies {
     /// The mass properties that a dynamic body has once these parts are added, in its present axes. `None` if its mass stays
     /// infinite.
     pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {
-        let c = &self.columns;
-        if c.kind[slot].motion() != Motion::Dynamic {
+        if self.body_type(slot) != BodyType::Dynamic {
             return None;
         }
-        if c.inv_mass[slot] == 0.0 && self.massless_of(slot).is_none() {
+        if self.own_inv_mass(slot) == 0.0 && self.massless_of(slot).is_none() {
             return None;
         }
         let mass = parts.iter().fold(self.mass(slot), |mass, part| mass.with(Mass::of(part)));
@@ -203,11 +202,10 @@ impl Bodies {
     /// The mass properties of a dynamic body, in its own axes.
     fn mass(&self, slot: usize) -> Mass {
         let inverse = |value: f32| if value > 0.0 { 1.0 / f64::from(value) } else { 0.0 };
-        let c = &self.columns;
         Mass {
-            mass: inverse(c.inv_mass[slot]),
+            mass: inverse(self.own_inv_mass(slot)),
             centre: glam::DVec2::ZERO,
-            inertia: inverse(c.inv_inertia[slot]),
+            inertia: inverse(self.own_inv_inertia(slot)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Contract of edits: what a host changes of a body takes effect in the next step, as the formula says, and what it does not change stays.
 
+mod asleep;
 mod bulk;
 mod fields;
 mod machine;
