@@ -148,29 +148,28 @@ impl Bodies {
     /// Adds a body. The caller has validated it.
     pub(crate) fn insert(&mut self, desc: &BodyDesc) -> BodyHandle {
         let (slot, body) = self.new_slot();
-        let material = self.materials.acquire(desc.material);
+        let material = self.materials.acquire(&desc.material);
         let (facts, outline) = self.recent.facts(&desc.shape, &mut self.outlines);
         let (inv_mass, inv_inertia) = inverse_mass(desc, facts);
         let odd_inertia = desc.inertia.is_some() && inv_inertia > 0.0;
         let ext = facts.ext;
+        // What lies behind the last body is zero in most columns. What stays so is not written, which spares the memory of columns that few bodies need.
         let c = &mut self.columns;
         c.pos_x[slot] = desc.position.x;
         c.pos_y[slot] = desc.position.y;
-        (c.angle[slot], c.turns[slot]) = wrap(f64::from(desc.angle));
-        c.vel_x[slot] = desc.velocity.x;
-        c.vel_y[slot] = desc.velocity.y;
-        c.omega[slot] = desc.angular_velocity;
-        c.force_x[slot] = 0.0;
-        c.force_y[slot] = 0.0;
-        c.torque[slot] = 0.0;
+        if desc.angle.to_bits() != 0 {
+            (c.angle[slot], c.turns[slot]) = wrap(f64::from(desc.angle));
+        }
+        put_unless_zero(&mut c.vel_x, slot, desc.velocity.x);
+        put_unless_zero(&mut c.vel_y, slot, desc.velocity.y);
+        put_unless_zero(&mut c.omega, slot, desc.angular_velocity);
         c.inv_mass[slot] = inv_mass;
         c.inv_inertia[slot] = inv_inertia;
         c.ext_x[slot] = ext.x;
         c.ext_y[slot] = ext.y;
-        c.ext_z[slot] = match desc.shape {
-            Shape::HalfSpace { offset, .. } => offset + ext.dot(desc.position),
-            _ => 0.0,
-        };
+        if let Shape::HalfSpace { offset, .. } = desc.shape {
+            c.ext_z[slot] = offset + ext.dot(desc.position);
+        }
         c.radius[slot] = if odd_inertia {
             (2.0 * inv_mass / inv_inertia).sqrt()
         } else {
@@ -178,12 +177,11 @@ impl Bodies {
         };
         (c.furthest[slot], c.thickness[slot], c.outline[slot]) = (facts.furthest, facts.thickness, outline);
         let has_area = facts.area != 0.0;
-        (c.rest[slot], c.island[slot]) = (0.0, 0);
         c.gravity_scale[slot] = desc.gravity_scale;
         c.follows[slot] = if desc.is_particle() && inv_mass > 0.0 { 1.0 } else { NOT_BEHIND };
         // No −0: a column that is not in use has nothing but 0, bit for bit.
-        c.linear_damping[slot] = desc.linear_damping + 0.0;
-        c.angular_damping[slot] = desc.angular_damping + 0.0;
+        put_unless_zero(&mut c.linear_damping, slot, desc.linear_damping + 0.0);
+        put_unless_zero(&mut c.angular_damping, slot, desc.angular_damping + 0.0);
         c.material[slot] = material;
         c.category[slot] = desc.filter.category;
         c.mask[slot] = desc.filter.mask;
@@ -212,7 +210,9 @@ impl Bodies {
         self.any_restitution |= desc.material.restitution > 0.0;
         let limits =
             SleepLimits { may: desc.sleep, threshold: desc.sleep_threshold, time: desc.time_to_sleep };
-        self.set_sleep_limits(slot, limits);
+        if limits != (SleepLimits { may: true, threshold: None, time: None }) {
+            self.set_sleep_limits(slot, limits);
+        }
         self.set_bullet(slot, desc.bullet);
         if desc.sensor {
             self.set_sensor(slot, true);
@@ -566,5 +566,12 @@ fn spin_length(shape: &Shape, inv_mass: f32, inv_inertia: f32, fixed_rotation: b
         _ if inv_mass == 0.0 => 1.0,
         _ if inv_inertia == 0.0 => 0.0,
         _ => (2.0 * inv_mass / inv_inertia).sqrt(),
+    }
+}
+
+/// Writes into a column whose rows behind the last body are zero.
+fn put_unless_zero(column: &mut [f32], slot: usize, value: f32) {
+    if value.to_bits() != 0 {
+        column[slot] = value;
     }
 }

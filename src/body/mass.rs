@@ -182,7 +182,7 @@ impl Bodies {
     }
 
     fn set_body_material(&mut self, slot: usize, material: crate::material::Material) {
-        let number = self.materials.acquire(material);
+        let number = self.materials.acquire(&material);
         let old = std::mem::replace(&mut self.columns.material[slot], number);
         self.materials.release(old);
     }

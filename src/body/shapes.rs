@@ -140,7 +140,7 @@ impl Bodies {
     pub(super) fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.acquire(&part.shape);
         let reach = self.outlines.outline(outline).reach();
-        let material = self.materials.acquire(part.material);
+        let material = self.materials.acquire(&part.material);
         let sensor_filter = part.sensor.then_some(part.filter);
         let filter = if part.sensor { Filter::NOTHING } else { part.filter };
         let part = Part { filter, ..*part };

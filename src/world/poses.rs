@@ -76,6 +76,7 @@ impl Rows for Block {
 impl World {
     /// Writes the fields of all bodies into a buffer: those of the first body from `out[0]` on, those of the next one from `out[stride]` on. It leaves the
     /// rest of `out` as it is. Returns the number of bodies, which is [`World::total_count`]. [`World::handles_in`] says which they are.
+    /// The velocities of a body that is not enabled are 0, as in [`World::columns`].
     ///
     /// In the order of storage it writes row after row. In the order in which bodies were added, each row is written somewhere else;
     /// if bodies were removed, and their handle indices are free, each number is also read somewhere else.

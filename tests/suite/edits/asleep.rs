@@ -2,10 +2,13 @@
 
 use super::steps;
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Error, Filter, Locks, Material, Part, Settings, Shape, Vec2, World,
+    BodyDesc, BodyHandle, BodyType, Error, Filter, JointDesc, JointHandle, LinkDesc, LinkHandle, Locks,
+    Material, Part, Settings, Shape, Spring, Vec2, World,
 };
 
-type Edit = (&'static str, fn(&mut World, BodyHandle) -> Result<(), Error>);
+/// What is done to a body.
+type OfBody = fn(&mut World, BodyHandle) -> Result<(), Error>;
+type Edit = (&'static str, OfBody);
 
 const EDITS: [Edit; 33] = [
     ("add_part", |world, body| world.add_part(body, &nose())),
@@ -50,7 +53,7 @@ fn nose() -> Part {
 }
 
 /// What is given to the body by hand before it falls asleep.
-const BY_HAND: [fn(&mut World, BodyHandle) -> Result<(), Error>; 4] = [
+const BY_HAND: [OfBody; 4] = [
     |_, _| Ok(()),
     |world, body| world.set_mass(body, Some(2.0)),
     |world, body| world.set_inertia(body, Some(2.0)),
@@ -113,4 +116,96 @@ fn an_edit_of_a_sleeping_body_is_that_of_the_woken() {
         }
     }
     assert!(edits_done > 600, "{edits_done}");
+}
+
+/// A world of two blocks on a floor, joined by a hinge with a motor that stands still and held by a target joint and a link.
+struct Joined {
+    world: World,
+    blocks: [BodyHandle; 2],
+    hinge: JointHandle,
+    target: JointHandle,
+    link: LinkHandle,
+}
+
+fn joined() -> Joined {
+    let mut world = World::new(Settings::default()).unwrap();
+    world.add_body(&BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO)).unwrap();
+    let blocks = [-1.0, 1.0].map(|x| {
+        let desc = BodyDesc::dynamic(Shape::oriented_box(0.5, 0.5), Vec2::new(x, 0.5));
+        world.add_body(&desc).unwrap()
+    });
+    let [a, b] = blocks;
+    let hinge = JointDesc::revolute(a, b, Vec2::X, -Vec2::X).with_motor(0.0, 3.0);
+    let hinge = world.add_joint(&hinge).unwrap();
+    let target = JointDesc::target(
+        a,
+        Vec2::ZERO,
+        Vec2::new(-1.0, 0.5),
+        Spring { hertz: 2.0, damping_ratio: 1.0 },
+        20.0,
+    );
+    let target = world.add_joint(&target).unwrap();
+    let link = world.add_link(&LinkDesc::distance(a, b, 2.0)).unwrap();
+    steps(&mut world, 2);
+    world.sleep_body(a).unwrap();
+    steps(&mut world, 1);
+    assert!(!world.is_awake(a).unwrap() && !world.is_awake(b).unwrap());
+    Joined { world, blocks, hinge, target, link }
+}
+
+type JoinedEdit = (&'static str, fn(&mut World, &Joined) -> Result<(), Error>);
+
+const JOINED_EDITS: [JoinedEdit; 12] = [
+    ("set_motor_speed", |world, of| world.set_motor_speed(of.hinge, 1.0)),
+    ("set_target", |world, of| world.set_target(of.target, Vec2::new(-1.0, 3.0))),
+    ("disable", |world, of| world.enable_joint(of.hinge, false)),
+    ("limit", |world, of| {
+        let desc = world.joint(of.hinge)?.with_limit(0.1, 0.3);
+        world.set_joint(of.hinge, &desc)
+    }),
+    ("spring", |world, of| {
+        let desc = world.joint(of.hinge)?.with_spring(0.4, 3.0, 0.7);
+        world.set_joint(of.hinge, &desc)
+    }),
+    ("stiffness", |world, of| {
+        let desc =
+            JointDesc { stiffness: Spring { hertz: 2.0, damping_ratio: 0.1 }, ..world.joint(of.hinge)? };
+        world.set_joint(of.hinge, &desc)
+    }),
+    ("collide", |world, of| {
+        let desc = JointDesc { collide_connected: true, ..world.joint(of.hinge)? };
+        world.set_joint(of.hinge, &desc)
+    }),
+    ("remove_joint", |world, of| world.remove_joint(of.hinge)),
+    ("add_joint", |world, of| {
+        let [a, b] = of.blocks;
+        world.add_joint(&JointDesc::revolute(b, a, Vec2::Y, 1.5 * Vec2::Y)).map(|_| ())
+    }),
+    ("set_link", |world, of| {
+        let desc = LinkDesc { length: 1.5, ..world.link(of.link)? };
+        world.set_link(of.link, &desc)
+    }),
+    ("remove_link", |world, of| world.remove_link(of.link)),
+    ("add_link", |world, of| {
+        let [a, b] = of.blocks;
+        world.add_link(&LinkDesc::distance(a, b, 1.7)).map(|_| ())
+    }),
+];
+
+#[test]
+fn an_edit_of_what_joins_sleeping_bodies_is_that_of_the_woken() {
+    for (name, edit) in JOINED_EDITS {
+        let joined = joined();
+        let (mut asleep, mut awake) = (joined.world.clone(), joined.world.clone());
+        awake.wake_body(joined.blocks[0]).unwrap();
+        edit(&mut asleep, &joined).unwrap();
+        edit(&mut awake, &joined).unwrap();
+        assert!(asleep.is_awake(joined.blocks[1]).unwrap(), "{name} wakes nobody");
+        for step in 0..30 {
+            let differs = asleep.first_difference(&awake);
+            assert_eq!(differs, None, "{name}, step {step}");
+            steps(&mut asleep, 1);
+            steps(&mut awake, 1);
+        }
+    }
 }

@@ -373,7 +373,7 @@ impl Model {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(400),
+        cases: cases(2000),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/regressions/edits.txt"))),
         ..ProptestConfig::default()
     })]
