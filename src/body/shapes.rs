@@ -44,7 +44,7 @@ impl Bodies {
     }
 
     /// The mass properties that a dynamic body has once these parts are added, in its present axes. `None` if its mass stays
-    /// infinite.
+    /// infinite. A centre that was set by hand stays.
     pub(crate) fn mass_with(&self, slot: usize, parts: &[Part]) -> Option<Mass> {
         if self.body_type(slot) != BodyType::Dynamic {
             return None;
@@ -52,7 +52,10 @@ impl Bodies {
         if self.own_inv_mass(slot) == 0.0 && self.massless_of(slot).is_none() {
             return None;
         }
-        let mass = parts.iter().fold(self.mass(slot), |mass, part| mass.with(Mass::of(part)));
+        let mut mass = parts.iter().fold(self.mass(slot), |mass, part| mass.with(Mass::of(part)));
+        if self.by_hand(slot).centre {
+            mass.inertia += mass.mass * std::mem::take(&mut mass.centre).length_squared();
+        }
         (mass.mass >= f64::from(LEAST_MASS)).then_some(mass)
     }
 

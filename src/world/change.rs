@@ -11,7 +11,8 @@ use glam::Vec2;
 
 impl World {
     /// Sets how a body moves. It keeps its place, its velocity (a static body has none), its contacts with their impulses, its joints and links.
-    /// A body that becomes dynamic has the mass that it was given, or that of its shapes. A joint between two bodies that are not dynamic holds
+    /// A body that becomes dynamic has the mass that it was given, or that of its shapes, and its centre moves to their common centre of mass, unless
+    /// that was set by hand; what was added to it before had left its centre where it was. A joint between two bodies that are not dynamic holds
     /// nothing until one of them is dynamic again.
     ///
     /// # Errors
@@ -32,6 +33,9 @@ impl World {
         };
         if let Some(reason) = refused {
             return Err(Error::Invalid { field: "type", reason });
+        }
+        if body_type == BodyType::Dynamic {
+            self.centre_weight(slot, self.bodies.by_hand(slot))?;
         }
         self.edit_mass(slot, Vec2::ZERO, |bodies| bodies.set_type(slot, body_type));
         Ok(())
@@ -73,7 +77,8 @@ impl World {
     }
 
     /// Sets a body's mass, kg, in 1e-18..=1e18; 0 is infinite. `None` stands for density × area of its shapes. Unless the moment of inertia was set
-    /// by hand, too, it changes in proportion. The mass of a body that is not dynamic counts once it is.
+    /// by hand, too, it changes in proportion. The mass of a body that is not dynamic counts once it is. A body of several shapes whose mass was
+    /// infinite gets its centre as in [`World::set_body_type`].
     ///
     /// # Errors
     ///
@@ -82,7 +87,11 @@ impl World {
         self.record_of(body, || Call::SetMass(body, mass));
         let slot = self.good_slot(body, "mass")?;
         mass.map_or(Ok(()), check_mass)?;
-        self.set_by_hand(slot, ByHand { mass, ..self.bodies.by_hand(slot) });
+        let by_hand = ByHand { mass, ..self.bodies.by_hand(slot) };
+        if self.bodies.body_type(slot) == BodyType::Dynamic {
+            self.centre_weight(slot, by_hand)?;
+        }
+        self.set_by_hand(slot, by_hand);
         Ok(())
     }
 

@@ -155,6 +155,21 @@ impl World {
         Ok(())
     }
 
+    /// Moves the centre of a body of several shapes that gets weight to their common centre of mass: while it had none, its centre stayed where it was.
+    pub(super) fn centre_weight(&mut self, slot: usize, by_hand: ByHand) -> Result<(), Error> {
+        // Shapes that have stayed are off by what their places are rounded by. Such a body keeps its centre, bit for bit.
+        const ROUNDING: f32 = 1.0e-5;
+        if self.bodies.parts(slot).is_empty() {
+            return Ok(());
+        }
+        let parts = self.parts(self.bodies.handle(slot))?;
+        let centre = centre_of_weight(&parts, by_hand);
+        if centre.length() <= ROUNDING * self.bodies.columns.furthest[slot] {
+            return Ok(());
+        }
+        self.replace_parts(slot, &parts, centre, None)
+    }
+
     /// Checks that all joints and links could still hold a body if its centre moved by `by` in its own axes.
     pub(super) fn check_centre(&self, slot: usize, by: Vec2) -> Result<(), Error> {
         let body = self.bodies.handle(slot);
@@ -185,16 +200,20 @@ impl Bodies {
 
     /// The same, with this set by hand.
     pub(super) fn centre_by(&self, slot: usize, parts: &[Part], by_hand: ByHand) -> Vec2 {
-        let infinite = by_hand.mass == Some(0.0);
-        if by_hand.centre || infinite || self.body_type(slot) != BodyType::Dynamic {
-            return Vec2::ZERO;
-        }
-        if let [part] = parts {
-            return part.position;
-        }
-        let of = crate::body::mass::mass_of_parts(parts);
-        if of.mass > 0.0 { of.centre.as_vec2() } else { Vec2::ZERO }
+        if self.body_type(slot) == BodyType::Dynamic { centre_of_weight(parts, by_hand) } else { Vec2::ZERO }
     }
+}
+
+/// Where the centre of mass of a dynamic body would be with these parts and this set by hand, in its present axes.
+fn centre_of_weight(parts: &[Part], by_hand: ByHand) -> Vec2 {
+    if by_hand.centre || by_hand.mass == Some(0.0) {
+        return Vec2::ZERO;
+    }
+    if let [part] = parts {
+        return part.position;
+    }
+    let of = crate::body::mass::mass_of_parts(parts);
+    if of.mass > 0.0 { of.centre.as_vec2() } else { Vec2::ZERO }
 }
 
 /// Checks that no part would be too far from a new centre.

@@ -104,22 +104,39 @@ fn shapes_and_densities_change() {
     steps(&mut world, 60);
 }
 
-/// A body whose centre was set by hand keeps it when its shapes change, and sleeping bodies wake.
+/// A body whose centre was set by hand keeps it when its shapes change, awake or asleep, and its moment of inertia is that about it: Σ (Iᵢ + mᵢ·rᵢ²).
 #[test]
 fn a_centre_by_hand_stays() {
-    let mut world = ground();
-    let body = world.add_body(&block(Vec2::new(0.0, 0.5))).unwrap();
-    world.set_centre(body, Some(Vec2::new(0.0, -0.25))).unwrap();
-    while world.awake_count() > 0 {
-        world.step();
-        assert!(world.step_count() < 1_000);
+    for asleep in [false, true] {
+        let mut world = ground();
+        let body = world.add_body(&block(Vec2::new(0.0, 0.5))).unwrap();
+        world.set_centre(body, Some(Vec2::new(0.0, -0.25))).unwrap();
+        while asleep && world.awake_count() > 0 {
+            world.step();
+            assert!(world.step_count() < 1_000);
+        }
+        let centre = position(&world, body);
+        let check = |world: &granule::World| {
+            assert!((position(world, body) - centre).length() < 1e-6, "asleep: {asleep}");
+            let (mut mass, mut inertia) = (0.0, 0.0);
+            for part in world.parts(body).unwrap() {
+                let of_part = part.material.density * part.shape.area();
+                mass += of_part;
+                inertia += part.shape.inertia(of_part) + of_part * part.position.length_squared();
+            }
+            let found = (world.mass(body).unwrap(), world.inertia(body).unwrap());
+            assert!(near(found.0, mass) && near(found.1, inertia), "{found:?}, not {mass} and {inertia}");
+        };
+        check(&world);
+        world.add_part(body, &Part::new(Shape::circle(0.2), Vec2::new(0.0, 1.0))).unwrap();
+        check(&world);
+        world.set_material(body, &Material { density: 2.0, ..Material::default() }).unwrap();
+        check(&world);
+        world.remove_part(body, 0).unwrap();
+        check(&world);
+        assert!(world.is_awake(body).unwrap());
+        steps(&mut world, 30);
     }
-    let centre = position(&world, body);
-    world.add_part(body, &Part::new(Shape::circle(0.2), Vec2::new(0.0, 1.0))).unwrap();
-    world.set_material(body, &Material { density: 2.0, ..Material::default() }).unwrap();
-    assert!(world.is_awake(body).unwrap());
-    assert!((position(&world, body) - centre).length() < 1e-6 || world.parts(body).unwrap().len() == 2);
-    steps(&mut world, 30);
 }
 
 /// What is done to a disabled body is there when it is enabled again.
@@ -141,4 +158,43 @@ fn disabled_bodies_change() {
     world.apply_impulse(body, Vec2::new(8.0, 0.0)).unwrap();
     assert!(near(world.body(body).unwrap().velocity.x, 1.0));
     steps(&mut world, 3);
+}
+
+/// A body that gets weight after its shapes has its centre where it would be if it had always been heavy.
+#[test]
+fn weight_that_comes_late_has_its_centre() {
+    let nose = Part::new(Shape::oriented_box(0.5, 0.5), Vec2::new(2.0, 0.0));
+    let made = |desc: BodyDesc, late: &dyn Fn(&mut granule::World, granule::BodyHandle)| {
+        let mut world = space();
+        let body = world.add_body(&desc).unwrap();
+        world.add_part(body, &nose).unwrap();
+        late(&mut world, body);
+        world.validate().unwrap();
+        let state = world.body(body).unwrap();
+        (state.position, state.velocity, world.mass(body).unwrap(), world.inertia(body).unwrap())
+    };
+    let early = BodyDesc { velocity: Vec2::X, angular_velocity: 1.0, ..block(Vec2::ZERO) };
+    let right = made(early, &|_, _| ());
+    assert!(near(right.0.x, 1.0) && near(right.1.y, 1.0), "{right:?}");
+    let kinematic = BodyDesc { body_type: granule::BodyType::Kinematic, ..early };
+    let heavy = BodyDesc { mass: Some(0.0), ..early };
+    for disabled in [false, true] {
+        let dynamic = |world: &mut granule::World, body| {
+            world.set_enabled(body, !disabled).unwrap();
+            world.set_body_type(body, granule::BodyType::Dynamic).unwrap();
+            world.set_enabled(body, true).unwrap();
+        };
+        assert_eq!(made(kinematic, &dynamic), right);
+        let light = |world: &mut granule::World, body| {
+            world.set_enabled(body, !disabled).unwrap();
+            world.set_mass(body, None).unwrap();
+            world.set_enabled(body, true).unwrap();
+        };
+        assert_eq!(made(heavy, &light), right);
+    }
+    let by_hand = |world: &mut granule::World, body| {
+        world.set_centre(body, Some(Vec2::ZERO)).unwrap();
+        world.set_body_type(body, granule::BodyType::Dynamic).unwrap();
+    };
+    assert_eq!(made(kinematic, &by_hand).0, Vec2::ZERO);
 }
