@@ -4,6 +4,7 @@ mod blows;
 mod contacts;
 mod drives;
 mod edits;
+mod far;
 mod forces;
 mod gears;
 mod hubs;
