@@ -102,8 +102,8 @@ impl Material {
         [a, b, c, d, e, f, id]
     }
 
-    /// Returns true if all bits are the same. (Comparing two arrays of [`Material::bits`] read them back from the stack before they were there: 14 %
-    /// of the time to add a body.)
+    /// Returns true if all bits are the same. (Two arrays of [`Material::bits`] are compared more slowly: they are read back from the stack in wider
+    /// pieces than they were written in, which stalls.)
     fn is_same(&self, other: &Material) -> bool {
         let same = |a: f32, b: f32| a.to_bits() == b.to_bits();
         same(self.density, other.density)
