@@ -210,7 +210,7 @@ impl Bodies {
         self.any_restitution |= desc.material.restitution > 0.0;
         let limits =
             SleepLimits { may: desc.sleep, threshold: desc.sleep_threshold, time: desc.time_to_sleep };
-        if limits != (SleepLimits { may: true, threshold: None, time: None }) {
+        if limits != SleepLimits::OF_WORLD {
             self.set_sleep_limits(slot, limits);
         }
         self.set_bullet(slot, desc.bullet);

@@ -49,7 +49,7 @@ impl Bodies {
         if self.body_type(slot) != BodyType::Dynamic {
             return None;
         }
-        if self.own_inv_mass(slot) == 0.0 && self.massless_of(slot).is_none() {
+        if self.true_inverses(slot).0 == 0.0 && self.massless_of(slot).is_none() {
             return None;
         }
         let mut mass = parts.iter().fold(self.mass(slot), |mass, part| mass.with(Mass::of(part)));
@@ -64,7 +64,7 @@ impl Bodies {
         self.massless.iter().position(|massless| massless.body == self.columns.handle[slot])
     }
 
-    /// Adds parts to a body. The caller has validated them, and the body is not a half-space, a particle, an axis-aligned box or
+    /// Adds parts to a body that is awake and enabled. The caller has validated them, and the body is not a half-space, a particle, an axis-aligned box or
     /// a chain's segment. The places of the parts are from the present centre. With a `mass` (see [`Bodies::mass_with`]) the
     /// centre moves to that of `moved`.
     pub(crate) fn add_parts(&mut self, slot: usize, parts: &[Part], mass: Option<Mass>, moved: &BodyState) {
@@ -205,11 +205,8 @@ impl Bodies {
     /// The mass properties of a dynamic body, in its own axes.
     fn mass(&self, slot: usize) -> Mass {
         let inverse = |value: f32| if value > 0.0 { 1.0 / f64::from(value) } else { 0.0 };
-        Mass {
-            mass: inverse(self.own_inv_mass(slot)),
-            centre: glam::DVec2::ZERO,
-            inertia: inverse(self.own_inv_inertia(slot)),
-        }
+        let (inv_mass, inv_inertia) = self.true_inverses(slot);
+        Mass { mass: inverse(inv_mass), centre: glam::DVec2::ZERO, inertia: inverse(inv_inertia) }
     }
 
     /// The row of a compound's first part among the rows of shapes.

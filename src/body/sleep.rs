@@ -23,6 +23,11 @@ pub(crate) struct SleepLimits {
     pub time: Option<f32>,
 }
 
+impl SleepLimits {
+    /// Those of a body that has none of its own.
+    pub(super) const OF_WORLD: SleepLimits = SleepLimits { may: true, threshold: None, time: None };
+}
+
 /// How many bodies are at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rest {
@@ -78,7 +83,7 @@ impl Bodies {
             (false, 0.0) => NEVER,
             (false, _) => -delay,
         };
-        self.any_sleep_limit |= limits != SleepLimits { may: true, threshold: None, time: None };
+        self.any_sleep_limit |= limits != SleepLimits::OF_WORLD;
     }
 
     pub(crate) fn sleep_limits(&self, slot: usize) -> SleepLimits {

@@ -5,8 +5,6 @@ use super::pairs::ListState;
 use super::parts::check_places;
 use super::record::Call;
 use crate::body::compound::Part;
-use crate::body::mass::mass_of_parts;
-use crate::body::own::ByHand;
 use crate::body::{
     BodyDesc, BodyHandle, BodyState, BodyType, Filter, MAX_BODIES, MAX_COORDINATE, MAX_DAMPING, MAX_SPEED,
     Motion,
@@ -103,9 +101,6 @@ impl World {
         if there + parts.len() > Self::MAX_PARTS {
             return Err(Error::Invalid { field: "part", reason: "a body has at most 255 parts" });
         }
-        if self.bodies.is_disabled(slot) {
-            return self.add_parts_at_rest(slot, parts);
-        }
         let before = self.interpolated_at(slot, 0.0);
         let mass = self.bodies.mass_with(slot, parts);
         let centre = mass.map_or(Vec2::ZERO, |mass| mass.centre.as_vec2());
@@ -116,24 +111,9 @@ impl World {
         check_places(&self.parts(self.bodies.handle(slot))?, centre)?;
         check_places(parts, centre)?;
         self.check_centre(slot, centre)?;
-        self.disturb(slot);
-        self.bodies.add_parts(slot, parts, mass, &moved);
-        self.links.centre_moved(self.bodies.handle(slot), centre);
-        self.joints_of_changed(self.bodies.handle(slot), centre);
-        self.moved_by_hand(slot);
+        self.edit_mass(slot, centre, |bodies| bodies.add_parts(slot, parts, mass, &moved));
         self.note_move_of_centre(slot, centre, before);
         Ok(())
-    }
-
-    /// Adds parts to a body that is not enabled.
-    fn add_parts_at_rest(&mut self, slot: usize, parts: &[Part]) -> Result<(), Error> {
-        let mut all = self.parts(self.bodies.handle(slot))?;
-        all.extend_from_slice(parts);
-        let centre = self.bodies.centre_of(slot, &all);
-        let by_hand = self.bodies.by_hand(slot);
-        let more = mass_of_parts(parts).mass as f32;
-        let mass = by_hand.mass.map(|mass| if mass > 0.0 { mass + more } else { mass });
-        self.replace_parts(slot, &all, centre, Some(ByHand { mass, ..by_hand }))
     }
 
     /// Returns the state that a body would have with its centre at `centre`, a point in its own axes.

@@ -17,7 +17,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`]; a half-space that would not be static; a chain's segment that would be dynamic; a quarantined body.
+    /// [`Error::StaleHandle`]; a half-space that would not be static; a chain's segment that would be dynamic; a centre that cannot be where it
+    /// would be ([`World::set_centre`]); a quarantined body.
     pub fn set_body_type(&mut self, body: BodyHandle, body_type: BodyType) -> Result<(), Error> {
         self.record(|| Call::SetBodyType(body, body_type));
         let slot = self.good_slot(body, "type")?;
@@ -82,13 +83,14 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`]; a mass that is out of range; a quarantined body.
+    /// [`Error::StaleHandle`]; a mass that is out of range; a centre that cannot be where it would be ([`World::set_centre`]); a quarantined body.
     pub fn set_mass(&mut self, body: BodyHandle, mass: Option<f32>) -> Result<(), Error> {
         self.record_of(body, || Call::SetMass(body, mass));
         let slot = self.good_slot(body, "mass")?;
         mass.map_or(Ok(()), check_mass)?;
-        let by_hand = ByHand { mass, ..self.bodies.by_hand(slot) };
-        if self.bodies.body_type(slot) == BodyType::Dynamic {
+        let old = self.bodies.by_hand(slot);
+        let by_hand = ByHand { mass, ..old };
+        if old.mass == Some(0.0) && self.bodies.body_type(slot) == BodyType::Dynamic {
             self.centre_weight(slot, by_hand)?;
         }
         self.set_by_hand(slot, by_hand);
