@@ -126,6 +126,14 @@ impl Convex {
         })
     }
 
+    /// The least and the largest place along a direction of length 1.
+    pub(crate) fn span(&self, direction: DVec2) -> [f64; 2] {
+        let places = self.core().iter().map(|vertex| vertex.dot(direction));
+        let [low, high] = places
+            .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], place| [low.min(place), high.max(place)]);
+        [low - self.radius, high + self.radius]
+    }
+
     /// The lower and the upper corner of the smallest box that holds the shape.
     pub(crate) fn bounds(&self) -> [DVec2; 2] {
         let first = self.vertices[0];

@@ -128,6 +128,38 @@ fn steps() {
     assert!(near(hero.probe.position.x, 0.7 - SKIN), "{hero:?}");
 }
 
+/// What is round climbs the same steps as a box, however short its moves are, and no higher ones from the edge of a step.
+#[test]
+fn round_movers_climb_steps() {
+    let disc = disc(0.0);
+    let pill = Mover {
+        probe: Probe {
+            angle: 0.5 * std::f32::consts::PI,
+            ..Probe::new(Shape::capsule(0.5, 0.3), Vec2::new(0.0, 0.8 + SKIN))
+        },
+        ..disc
+    };
+    for (height, climbs) in
+        [(0.05f32, true), (0.15, true), (0.25, true), (0.295, true), (0.35, false), (0.45, false)]
+    {
+        let world = world(&[(Shape::aabb(5.0, 0.5 * height), Vec2::new(6.0, 0.5 * height), 0.0)]);
+        for way in [0.002f32, 0.02, 0.033, 0.1, 0.5, 2.0] {
+            for start in [disc, pill] {
+                let mut hero = start;
+                let foot = hero.probe.position.y - SKIN;
+                for _ in 0..(3.0 / way).ceil() as usize {
+                    go(&world, &mut hero, way, 0.0);
+                    assert!(hero.on_ground, "a step of {height} by {way}: {hero:?}");
+                }
+                let at = hero.probe.position;
+                let over = near(at.y, foot + height + SKIN) && at.x > 2.0;
+                let before = near(at.y, foot + SKIN) && at.x < 1.0;
+                assert!(if climbs { over } else { before }, "a step of {height} by {way}: {hero:?}");
+            }
+        }
+    }
+}
+
 /// A ceiling stops what jumps, and a mover under a low one does not climb a step into it.
 #[test]
 fn ceilings() {

@@ -257,7 +257,7 @@ impl Probe {
     }
 
     /// The shape in its place, and the half extents of its bounds about `position`. `None` for a half-space.
-    pub(super) fn place(&self) -> Option<(Convex, Vec2)> {
+    pub(in crate::world) fn place(&self) -> Option<(Convex, Vec2)> {
         let outline = Outline::of(&self.shape)?;
         let fixed = matches!(self.shape, Shape::Aabb { .. });
         let (sin, cos) =
