@@ -64,6 +64,7 @@ pub(crate) use carry::Parked;
 use colour::Reach;
 pub(crate) use colour::SERIAL;
 pub(crate) use look::Look;
+pub(crate) use park::is_parted;
 use places::{Limits, Places};
 use room::Room;
 use std::ops::Range;

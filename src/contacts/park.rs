@@ -43,9 +43,9 @@ impl Contacts {
 
 /// Returns true if two bodies may touch no more since the last step. Their contact ends with the next one, also if one of them falls
 /// asleep before.
-fn is_parted(bodies: &Bodies, [a, b]: [u32; 2]) -> bool {
+pub(crate) fn is_parted(bodies: &Bodies, [a, b]: [u32; 2]) -> bool {
     let solid = |slot: u32| bodies.columns.kind[slot as usize].is_collidable();
-    !solid(a) || !solid(b) || bodies.are_apart(a as usize, b as usize)
+    !solid(a) || !solid(b) || bodies.never_touch(a as usize, b as usize)
 }
 
 /// The slots of the bodies of a contact that woke, if both are there and may touch.

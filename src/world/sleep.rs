@@ -64,7 +64,7 @@ impl World {
     /// Puts the island of a body to sleep, however fast it moves, with all bodies that touch it as of the last step or are joined with
     /// it. Does nothing for a body that sleeps, that is static or kinematic, or that belongs to an island which may not sleep:
     /// a body of it has [`BodyDesc::sleep`](crate::BodyDesc::sleep) off or touches a body that moves by its own
-    /// velocity.
+    /// velocity. What was moved or reshaped since the last step keeps the contacts of that step for as long as it sleeps.
     ///
     /// The island is sought among all awake bodies and contacts, so that a call costs in proportion to them.
     ///

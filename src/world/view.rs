@@ -264,6 +264,9 @@ impl World {
     /// space. So the list holds no more than some hundred pairs for each body, and 10,000 circles at one point come
     /// apart without taking the machine's memory. Each new list moves the bodies in a crowd by a hundredth of their
     /// size, each in a direction of its own.
+    ///
+    /// Pairs are counted by body: compounds of hundreds of parts that lie in one place are no crowd, and each two of them may have as many pairs as parts of the
+    /// one times parts of the other.
     pub fn crowded_count(&self) -> usize {
         self.contacts.crowded().len()
     }

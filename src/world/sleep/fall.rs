@@ -3,6 +3,7 @@
 use super::super::World;
 use super::super::pairs::ListState;
 use super::super::view::{Contact, hull_contact};
+use crate::contacts::is_parted;
 use crate::solver::hulls::Parking;
 
 /// Adds a contact point to those of a sleeping island.
@@ -60,7 +61,8 @@ impl World {
         // Those of bodies that were woken by hand since the last step, and are put to sleep again.
         self.woken_contacts.retain(|contact| {
             let [a, b] = [contact.a, contact.b].map(|body| self.bodies.slot_of(body).ok());
-            let number = a.zip(b).and_then(|(a, b)| number([a, b], true));
+            let whole = a.zip(b).filter(|&(a, b)| !is_parted(&self.bodies, [a as u32, b as u32]));
+            let number = whole.and_then(|(a, b)| number([a, b], true));
             number.is_none_or(|number| {
                 keep_point(&mut points, number, *contact);
                 false

@@ -259,3 +259,32 @@ fn a_wake_shows_each_contact_once() {
     }
     assert_eq!(woken, 2);
 }
+
+/// What may touch no more, and is put to sleep again by hand before the next step, has no contact: an event tells of its end, once.
+#[test]
+fn what_is_parted_in_its_sleep_has_no_contact() {
+    type Edit = fn(&mut World, BodyHandle);
+    let edits: [Edit; 4] = [
+        |world, floor| world.set_enabled(floor, false).unwrap(),
+        |world, floor| world.set_filter(floor, Filter { mask: 0, ..Filter::default() }).unwrap(),
+        |world, floor| world.remove_body(floor).unwrap(),
+        |world, floor| world.set_sensor(floor, true).unwrap(),
+    ];
+    for (index, edit) in edits.into_iter().enumerate() {
+        let mut world = World::new(Settings::default()).unwrap();
+        let floor = BodyDesc::fixed(Shape::oriented_box(5.0, 0.5), Vec2::new(0.0, -0.5));
+        let floor = world.add_body(&floor).unwrap();
+        let body = add(&mut world, crate_at(0.0, 0.0));
+        until_asleep(&mut world, 200);
+        assert!(world.contacts().count() > 0);
+        edit(&mut world, floor);
+        world.sleep_body(body).unwrap();
+        let mut ends = 0;
+        for _ in 0..5 {
+            world.step();
+            world.validate().unwrap();
+            ends += world.end_events().len();
+        }
+        assert_eq!((world.contacts().count(), ends), (0, 1), "edit {index}");
+    }
+}
