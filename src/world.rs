@@ -366,6 +366,7 @@ impl World {
     /// Reads the solver's rows. Writes normals, separations and points of all contacts; candidates that come near
     /// become contacts. In a new list no candidate is near.
     fn update_contacts(&mut self, crew: &Crew<'_>) {
+        let [lead, damped] = update::lead_share(self.settings.substeps);
         let step = update::Step {
             shape: &self.solver.mirror.shape,
             vel: &self.solver.mirror.vel,
@@ -375,6 +376,9 @@ impl World {
             slop: self.settings.slop,
             speculative: self.settings.speculative_distance(),
             straight: if self.settings.continuous { update::STRAIGHT } else { f32::MAX },
+            lead: lead * self.settings.time_step,
+            damped,
+            most_lead: self.settings.slop,
         };
         if self.list != ListState::New {
             let list = list(&self.broadphase, &self.bodies, &self.settings);

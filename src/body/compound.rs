@@ -80,6 +80,8 @@ pub(crate) struct Placed {
     pub turn: (f32, f32),
     /// Distance from the part's centre to its furthest point.
     pub reach: f32,
+    /// Distance from the part's centre to its nearest edge.
+    pub thickness: f32,
 }
 
 impl Placed {
@@ -159,8 +161,7 @@ impl Compound {
 
     /// The distance from the centre to the nearest edge, of the thinnest part.
     pub(crate) fn thickness(&self) -> f32 {
-        let of = |placed: &Placed| Outline::of(&placed.part.shape).map_or(0.0, |outline| outline.thickness());
-        self.parts.iter().map(of).fold(f32::MAX, f32::min)
+        self.parts.iter().map(|placed| placed.thickness).fold(f32::MAX, f32::min)
     }
 
     /// Half extents about the centre of a body that is turned by (sin, cos).

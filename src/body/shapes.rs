@@ -142,12 +142,15 @@ impl Bodies {
 
     pub(super) fn placed(&mut self, part: &Part) -> Placed {
         let outline = self.outlines.acquire(&part.shape);
-        let reach = self.outlines.outline(outline).reach();
+        let (reach, thickness) = {
+            let outline = self.outlines.outline(outline);
+            (outline.reach(), outline.thickness())
+        };
         let material = self.materials.acquire(&part.material);
         let sensor_filter = part.sensor.then_some(part.filter);
         let filter = if part.sensor { Filter::NOTHING } else { part.filter };
         let part = Part { filter, ..*part };
-        Placed { part, sensor_filter, outline, material, turn: turn_of(&part), reach }
+        Placed { part, sensor_filter, outline, material, turn: turn_of(&part), reach, thickness }
     }
 
     /// Updates the extents of a body that turns to its present angle.

@@ -12,7 +12,7 @@ use crate::lane::padded;
 
 impl Stored for Placed {
     fn write(&self, to: &mut Writer<'_>) {
-        let Placed { part, sensor_filter, outline, material, turn: _, reach: _ } = self;
+        let Placed { part, sensor_filter, outline, material, turn: _, reach: _, thickness: _ } = self;
         part.write(to);
         sensor_filter.write(to);
         (*outline, *material).write(to);
@@ -35,6 +35,7 @@ impl Stored for Placed {
             material: 0,
             turn: (0.0, 1.0),
             reach: 0.0,
+            thickness: 0.0,
         }
     }
 }
@@ -198,7 +199,8 @@ impl Bodies {
             user(&mut materials, placed.material, "material")?;
             user(&mut outlines, placed.outline, "outline")?;
             placed.part.validate().map_err(|error| Flaw(error.to_string()))?;
-            placed.reach = self.outlines.outline(placed.outline).reach();
+            let outline = self.outlines.outline(placed.outline);
+            (placed.reach, placed.thickness) = (outline.reach(), outline.thickness());
         }
         self.materials.count(materials, free_materials)?;
         self.outlines.count(outlines, free_outlines)

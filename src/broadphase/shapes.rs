@@ -37,6 +37,9 @@ pub(crate) struct ShapeRef {
     pub radius: f32,
     /// Distance from its centre to its furthest point.
     pub reach: f32,
+    /// Distance from its centre to its nearest edge, for contacts that lead. Infinite for what nothing is pushed through: half-spaces and segments of
+    /// chains, which have one side. 0 for particles: links move them, too.
+    pub thickness: f32,
     pub material: u32,
 }
 
@@ -67,7 +70,14 @@ impl ShapeRef {
             _ if kind.turns() => c.furthest[slot],
             _ => radius,
         };
-        ShapeRef { kind, row, outline, radius, reach, material }
+        let thickness = match kind {
+            ShapeKind::HalfSpace | ShapeKind::ChainSegment => f32::INFINITY,
+            ShapeKind::Aabb => c.ext_x[slot].min(c.ext_y[slot]),
+            ShapeKind::Particle => 0.0,
+            _ if kind.turns() => c.thickness[slot],
+            _ => radius,
+        };
+        ShapeRef { kind, row, outline, radius, reach, thickness, material }
     }
 
     #[inline(never)]
@@ -79,6 +89,7 @@ impl ShapeRef {
             outline: placed.outline,
             radius: bodies.outlines.rounding(placed.outline),
             reach: placed.reach,
+            thickness: placed.thickness,
             material: placed.material,
         }
     }

@@ -127,6 +127,8 @@ pub(crate) struct ManifoldBlock {
     pub inv_spin_b: [f32; BLOCK],
     /// Sum of both shapes' distances from their centres to their furthest points.
     pub reach_sum: [f32; BLOCK],
+    /// The distance from the centre to the nearest edge, of the thinner shape: see [`ShapeRef::thickness`].
+    pub thickness: [f32; BLOCK],
     /// Rows of the shapes: those of their bodies, or those of parts.
     pub shape_a: Places,
     pub shape_b: Places,

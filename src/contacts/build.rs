@@ -274,6 +274,7 @@ impl Build<'_> {
             inv_spin_a: empty,
             inv_spin_b: empty,
             reach_sum: empty,
+            thickness: empty,
             shape_a: padding,
             shape_b: padding,
             outline_a: no_outline,
@@ -386,6 +387,7 @@ impl Build<'_> {
         manifold.inv_spin_a[lane] = inverse(radii[0]);
         manifold.inv_spin_b[lane] = inverse(radii[1]);
         manifold.reach_sum[lane] = shapes[0].reach + shapes[1].reach;
+        manifold.thickness[lane] = shapes[0].thickness.min(shapes[1].thickness);
         let Limits { shapes: rows, outlines, .. } = &mut tile.limits;
         manifold.shape_a.set(lane, shapes[0].row, rows);
         manifold.shape_b.set(lane, shapes[1].row, rows);

@@ -95,6 +95,19 @@ impl PairKind {
             || (number >= PairKind::RoundRound as u8 && number <= PairKind::ConvexConvex as u8)
     }
 
+    /// Returns true for the kinds without manifolds that lead the start of the step: see `contacts/update/lead.rs`. The normals of the others do not
+    /// turn when the bodies move past each other, or they are of particles.
+    pub(crate) const fn leads(self) -> bool {
+        matches!(
+            self,
+            PairKind::CircleCircle
+                | PairKind::CircleAabb
+                | PairKind::CircleCircleFixed
+                | PairKind::CircleAabbFixed
+                | PairKind::AabbCircleFixed
+        )
+    }
+
     /// Returns true if manifolds of this kind have two points.
     pub(crate) const fn has_two_points(self) -> bool {
         matches!(

@@ -79,6 +79,15 @@ impl<L: Lane> Turn<L> {
         V { x: self.cos * v.x + self.sin * v.y, y: self.cos * v.y - self.sin * v.x }
     }
 
+    /// The rotation that first applies `other`, then this one.
+    #[inline(always)]
+    pub(crate) fn then(self, other: Self) -> Self {
+        Turn {
+            cos: self.cos * other.cos - self.sin * other.sin,
+            sin: self.sin * other.cos + self.cos * other.sin,
+        }
+    }
+
     /// The rotation that first applies `other`, then undoes this one.
     #[inline(always)]
     pub(crate) fn relative(self, other: Self) -> Self {

@@ -44,9 +44,10 @@ pub struct Contact {
     pub part_a: u8,
     /// The number of `b`'s shape.
     pub part_b: u8,
-    /// The unit vector from `a` to `b`, normal to the surfaces.
+    /// The unit vector from `a` to `b`, normal to the surfaces. While slow bodies move past each other, or loaded ones, it is that of half a step after the
+    /// step's start, and at most a slop further.
     pub normal: Vec2,
-    /// The distance between the surfaces, m; negative when they overlap.
+    /// The distance between the surfaces at the start of the step, along the normal, m; negative when they overlap.
     pub separation: f32,
     /// The point midway between the surfaces, at the start of the step (for hulls: of the last substep). A world that was restored does not know where
     /// its bodies were then: until its next step the point is about where they are, and stays so for contacts of bodies that

@@ -11,8 +11,8 @@ struct Golden {
 const STEPS: usize = 60;
 
 const SCENES: [Golden; 3] = [
-    Golden { name: "packed", bodies: 600, hash: 0xd880_3c42_3270_f679 },
-    Golden { name: "large_pyramid", bodies: 210, hash: 0xe0e4_100d_e30d_e83b },
+    Golden { name: "packed", bodies: 600, hash: 0x910a_977d_ff78_eda7 },
+    Golden { name: "large_pyramid", bodies: 210, hash: 0x6be5_779a_56f9_7e05 },
     Golden { name: "cloth", bodies: 400, hash: 0xbae2_2b87_ad04_8895 },
 ];
 

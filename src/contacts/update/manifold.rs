@@ -12,6 +12,7 @@
 //! `body/columns.rs`). The spin is u = ω·k, with k² = 2·I/m. So an impulse λ changes u by 2·arm·λ/m, and the point
 //! moves at arm·u. The solver needs no moments of inertia, and its rows stay four numbers.
 
+use super::lead::{self, Led, lead};
 use super::{Step, gather};
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
 use crate::contacts::{BLOCK, BlockInfo, FrictionBlock, ManifoldBlock, NormalBlock, Tile};
@@ -75,12 +76,12 @@ struct PointColumns<'a> {
 
 /// What the two bodies contribute to the effective mass, A first.
 #[derive(Clone, Copy)]
-struct Weights<L: Lane> {
-    inv_mass: [L; 2],
+pub(super) struct Weights<L: Lane> {
+    pub inv_mass: [L; 2],
     /// Vectors from the bodies' centres to the centre of A's shape. `inv_spin` is one over the lengths in which the
     /// bodies' spins are measured.
-    offset: [V<L>; 2],
-    inv_spin: [L; 2],
+    pub offset: [V<L>; 2],
+    pub inv_spin: [L; 2],
 }
 
 lane_entry! {
@@ -150,6 +151,8 @@ struct Motions<L: Lane> {
     vel_a: [L; 4],
     vel_b: [L; 4],
     weights: Weights<L>,
+    /// How far both bodies lead the start of the step, see [`Led`].
+    moved: [[L; 4]; 2],
     /// The speed of B against A along the normal, without spins.
     along_normal: L,
     /// How far both shapes turn against each other in this step at most, rad. Only for fixed kinds.
@@ -252,8 +255,14 @@ impl Update<'_> {
         let (of_a, of_b) = unsafe {
             (OutlineRows::new_unchecked(step.outlines, of_a), OutlineRows::new_unchecked(step.outlines, of_b))
         };
-        let shape_a = Shapes { size: size_a, placement: placement_a, outlines: of_a };
-        let shape_b = Shapes { size: size_b, placement: placement_b, outlines: of_b };
+        let impulses = [&self.block.normal_impulse, &of_block.second.normal_impulse];
+        let [first, second] = pair!(p => L::load(&impulses[p][i..]));
+        let loaded = first.max(second).gt(zero);
+        let limit = lead::limit(step, L::load(&of_block.thickness[i..]));
+        let Led { moved, placements: placed, weights } =
+            lead(step, (loaded, limit), &[placement_a, placement_b], [&vel_a, &vel_b], &weights);
+        let shape_a = Shapes { size: size_a, placement: placed[0], outlines: of_a };
+        let shape_b = Shapes { size: size_b, placement: placed[1], outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
         clear_far(&mut manifold, possible);
         let normal = manifold.normal;
@@ -268,7 +277,7 @@ impl Update<'_> {
             let of_a = if kind.is_round() { zero } else { omega[0].abs() };
             turned = L::splat(step.time_step) * (of_a + omega[1].abs());
         }
-        let motions = Motions { vel_a, vel_b, weights, along_normal, turned };
+        let motions = Motions { vel_a, vel_b, weights, moved, along_normal, turned };
         let nowhere = zero.gt(zero);
         let (mut near_any, mut touch_any) = (nowhere, nowhere);
         let (mut tangent_arms, mut nears) = ([[zero; 2]; 2], [nowhere; 2]);
@@ -304,14 +313,16 @@ impl Update<'_> {
         motions: &Motions<L>,
         i: usize,
     ) -> Updated<L> {
-        let Motions { vel_a, vel_b, weights, along_normal, .. } = motions;
+        let Motions { vel_a, vel_b, weights, moved: [moved_a, moved_b], along_normal, .. } = motions;
         let (time_step, slop) = (L::splat(self.step.time_step), L::splat(self.step.slop));
         let (far, zero) = (L::splat(NO_CONTACT), L::splat(0.0));
         let Point { place, separation, feature } = manifold.points[p];
         let of_block = &mut *self.manifold;
         feature.store(&mut of_block.feature[p][i..]);
-        place.x.store(&mut of_block.place[p][0][i..]);
-        place.y.store(&mut of_block.place[p][1][i..]);
+        // From where the centre of A's shape is at the start.
+        let [shift_x, shift_y] = pair!(axis => moved_a[axis]);
+        (place.x + shift_x).store(&mut of_block.place[p][0][i..]);
+        (place.y + shift_y).store(&mut of_block.place[p][1][i..]);
         let second = &mut of_block.second;
         let kept = if p == 0 {
             PointColumns {
@@ -331,6 +342,9 @@ impl Update<'_> {
         arm_a.store(&mut of_block.arms.normal[p][0][i..]);
         arm_b.store(&mut of_block.arms.normal[p][1][i..]);
         let mut tangent_arms = weights.along(&levers, manifold.normal.left());
+        let back = parting(moved_a, moved_b, [manifold.normal.x, manifold.normal.y])
+            + parting_by_turns(moved_a, moved_b, [arm_a, arm_b]);
+        let separation = L::select(separation.lt(far), separation - back, separation);
         if self.kind.is_fixed() {
             // Friction acts on A's surface, but `place` is midway between the surfaces: while there is a gap, A's arm
             // is shorter by half of it.

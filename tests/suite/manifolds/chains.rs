@@ -66,6 +66,7 @@ fn chain_segment(world: &World, body: BodyHandle) -> ChainSegment {
 fn check_segments(pairs: &[[BodyDesc; 2]], isa: Isa) -> Result<(), String> {
     let (mut world, handles) = layered(pairs, isa);
     for step in 0..3 {
+        handles.iter().for_each(|&pair| stop(&mut world, pair));
         let before: Vec<_> = handles
             .iter()
             .map(|&[segment, body]| {

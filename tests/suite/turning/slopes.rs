@@ -110,10 +110,12 @@ fn tips() {
 }
 
 /// Where width/height is less than μ and both are less than tan θ, a box slides and tips at once: N presses on its
-/// corner and μN holds the corner back. Integration gives the angle and the corner's path.
+/// corner and μN holds the corner back. Integration gives the angle and the corner's path. (The error is that of the first substep, in which no impulse holds
+/// the box yet. It shrinks with the substep: the angle is off by 5 % at 4 substeps, and by 1.3 % at 8.)
 #[test]
 fn slides_and_tips() {
     on_both_sets(|settings| {
+        let settings = Settings { substeps: 8, ..settings };
         let (angle, half, mu) = (0.25 * PI, Vec2::new(0.4f32, 1.0f32), 0.45f32);
         let (w, h, friction) = (f64::from(half.x), f64::from(half.y), f64::from(mu));
         let (g_along, g_down) =
@@ -136,8 +138,8 @@ fn slides_and_tips() {
         assert!((0.1..0.8).contains(&phi) && corner > 0.2, "the scene shows nothing: {phi} {corner}");
         for ground in slopes(angle, rough(mu)) {
             let run = run(settings, &ground, angle, half, mu, time);
-            assert_close("angle", run.turned, phi as f32, 0.05 * phi as f32, &settings);
-            assert_close("corner", run.corner, corner as f32, 0.05 * corner as f32, &settings);
+            assert_close("angle", run.turned, phi as f32, 0.02 * phi as f32, &settings);
+            assert_close("corner", run.corner, corner as f32, 0.02 * corner as f32, &settings);
         }
     });
 }
