@@ -26,7 +26,7 @@
 //!   test `angular_momentum_in_a_free_ring` allows 0.5.)
 //! - Particles do not lead, as links move them, too. (When they did, 0 of 5 scenes of `ragdolls` with 1,300 fell asleep within 60 s, without 4.)
 //!
-//! Of nine scenes of `mixed_shapes` with 4,000 bodies, all sleep after 7 to 31 s, where one of three did so within 60 s; `pile` of 20,000 sleeps after 26
+//! Of nine scenes of `mixed_shapes` with 4,000 bodies seven sleep within 60 s, where one of three did; `pile` of 20,000 sleeps within 30
 //! instead of 50 s (`granule run pile --bodies 20000 --sleep on --warmup 0 --steps 2400`). Tried and dropped: a lead of those contacts alone that bear a load (what is
 //! loaded in every other step has two normals in turns: 2 of 14 scenes stayed awake); α = 0.625 and 0.75 (no sooner); a lead of four slops
 //! (no sooner).
