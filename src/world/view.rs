@@ -44,8 +44,8 @@ pub struct Contact {
     pub part_a: u8,
     /// The number of `b`'s shape.
     pub part_b: u8,
-    /// The unit vector from `a` to `b`, normal to the surfaces. While slow bodies move past each other, or loaded ones, it is that of half a step after the
-    /// step's start, and at most a slop further.
+    /// The unit vector from `a` to `b`, normal to the surfaces. Between bodies that bear a load and move past each other it is that of about half a step
+    /// after the step's start, and of at most a slop further.
     pub normal: Vec2,
     /// The distance between the surfaces at the start of the step, along the normal, m; negative when they overlap.
     pub separation: f32,

@@ -11,8 +11,8 @@ struct Golden {
 const STEPS: usize = 60;
 
 const SCENES: [Golden; 3] = [
-    Golden { name: "packed", bodies: 600, hash: 0x910a_977d_ff78_eda7 },
-    Golden { name: "large_pyramid", bodies: 210, hash: 0x6be5_779a_56f9_7e05 },
+    Golden { name: "packed", bodies: 600, hash: 0x7c81_605c_7003_1ec1 },
+    Golden { name: "large_pyramid", bodies: 210, hash: 0x96fa_ad7f_e17a_ea19 },
     Golden { name: "cloth", bodies: 400, hash: 0xbae2_2b87_ad04_8895 },
 ];
 

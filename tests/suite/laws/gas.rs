@@ -179,8 +179,8 @@ fn energy_is_kept_without_loss(forms: &[Form], settings: Settings) {
     check_energy(forms, settings, false, STEPS);
 }
 
-/// A gas in a box without loss keeps its energy without the restitution threshold, too. Of compounds with the projection solver, half of the
-/// lattices that differ in angles and velocities do, and all keep 0.95. (Since contacts lead the start of the step, 5 of 8 keep 0.98, and all 0.977. Before, of 121, 6 kept less than 0.98, and 0.963 at least; with other lists of
+/// A gas in a box without loss keeps its energy without the restitution threshold, too. Of compounds with the projection solver, three in four
+/// lattices that differ in angles and velocities do, and all keep 0.95. (Of 121, 6 kept less than 0.98, and 0.963 at least; with other lists of
 /// pairs, and so another order of solving, 11, and 0.955 at least. One contact in 3,000 takes up to 1.4 % of all energy.)
 fn energy_is_kept_at_any_speed(forms: &[Form], settings: Settings) {
     const LATTICES: u32 = 8;
@@ -194,7 +194,7 @@ fn energy_is_kept_at_any_speed(forms: &[Form], settings: Settings) {
     println!("the last and the most: {kept:?}");
     cases.holds(kept.iter().all(|&[last, most]| last >= 0.95 && most <= 1.005), || format!("{kept:?}"));
     let well = kept.iter().filter(|&&[last, _]| last >= 0.98).count() as u32;
-    cases.holds(well >= LATTICES / 2, || format!("{well} of {LATTICES} keep 0.98: {kept:?}"));
+    cases.holds(well >= LATTICES * 3 / 4, || format!("{well} of {LATTICES} keep 0.98: {kept:?}"));
     cases.finish();
 }
 

@@ -171,8 +171,8 @@ fn led_by(bodies: &[Body], (a, b): (usize, usize), way: DVec2) -> Contact {
     Contact { a, b, normal, separation: separation + way.dot(normal), way, ambiguous }
 }
 
-/// How far `a` leads against `b`, in about half a step. What bears a load leads by at most a slop, and by half of the thinner body's radius or half
-/// extent; what bears none does not lead if that is less than its way. Particles do not lead. The second value tells whether that decision is within rounding.
+/// How far `a` leads against `b`, in about half a step: by at most a slop, and by half of the thinner body's radius or half extent. What bears no load
+/// does not lead, nor do particles. The second value tells whether that decision is within rounding.
 fn lead(a: &Body, b: &Body, loaded: Option<bool>, settings: &Settings) -> (DVec2, bool) {
     let thickness = |body: &Body| match body.form {
         Form::Circle(r) => r,
@@ -199,16 +199,9 @@ fn lead(a: &Body, b: &Body, loaded: Option<bool>, settings: &Settings) -> (DVec2
     // What moves by less than ten micrometres does not lead.
     let length = way.length().max((velocity - shared).length() * time);
     let turns = turns && length > 1e-5;
-    let (whole, edge) = (length <= most, turns && (length / most - 1.0).abs() < 1e-3);
-    match (turns, whole, loaded) {
-        (false, ..) => (DVec2::ZERO, false),
-        (true, true, _) => (way - shared * (time * damped), edge),
-        (true, false, Some(true)) => {
-            let part = most / length;
-            ((way - shared * (time * damped)) * part, false)
-        }
-        (true, false, Some(false)) => (DVec2::ZERO, edge),
-        (true, false, None) => (DVec2::ZERO, true),
+    match loaded {
+        Some(true) if turns => ((way - shared * (time * damped)) * (most / length).min(1.0), false),
+        _ => (DVec2::ZERO, turns && loaded.is_none()),
     }
 }
 
