@@ -84,6 +84,10 @@ pub(crate) const FRESH: f32 = -1.0;
 /// A mark in place of a closing speed: like [`FRESH`], but the bodies struck each other. The impulse that took the blow
 /// is no lasting load, and is not carried on.
 pub(crate) const LANDED: f32 = -2.0;
+/// A mark in place of a closing speed, until the contact is next looked at: it had [`LANDED`], in the list of pairs before. It leads as if that list had
+/// lived on (`update/lead.rs`). (With the impulse and the other mark carried on as well, 4 of 10 piles of boxes of 1 and 10 kg that give back half
+/// of a blow did not fall asleep, without 0. With no lead of what has landed, piles of all shapes did not.)
+pub(crate) const STRUCK: f32 = -1.5;
 
 /// The contacts of one tile.
 #[derive(Default)]

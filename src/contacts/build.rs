@@ -34,7 +34,7 @@ use super::carry::{Carried, Carry, Kept, ManifoldCarried};
 use super::colour::{COLOURS, Counts, Reach, SERIAL};
 use super::{
     Arms, BLOCK, BlockInfo, BounceBlock, FrictionBlock, Limits, ManifoldBlock, NO_LANE, NO_MANIFOLD,
-    NormalBlock, Places, RoughBlock, Run, SecondPoint, Tile,
+    NormalBlock, Places, RoughBlock, Run, STRUCK, SecondPoint, Tile,
 };
 use crate::base::room::at_least;
 use crate::base::room::resize;
@@ -396,6 +396,9 @@ impl Build<'_> {
         manifold.feature[0][lane] = carried.feature[0];
         manifold.feature[1][lane] = carried.feature[1];
         manifold.second.normal_impulse[lane] = carried.normal_impulse;
+        if carried.struck {
+            tile.normal[block].closing_speed[lane] = STRUCK;
+        }
         if let Some(rough) = tile.rough.get_mut(place) {
             let [a, b] = shapes.each_ref().map(|shape| self.bodies.materials()[shape.material as usize]);
             // Not −0: see `Mixed::unsigned`.

@@ -5,7 +5,7 @@
 //! bodies and claims the entry. A touching entry that no pair has claimed by the end of the build has ended.
 
 use super::events::Changed;
-use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NO_MANIFOLD, Tile};
+use super::{BLOCK, BlockInfo, ContactEvent, LANDED, NO_LANE, NO_MANIFOLD, STRUCK, Tile};
 use crate::base::room::{resize, room_for};
 use crate::body::{Bodies, BodyHandle};
 use crate::broadphase::shapes::NO_PART;
@@ -30,11 +30,13 @@ pub(crate) struct ManifoldCarried {
     pub normal_impulse: f32,
     pub feature: [f32; 2],
     pub rolling_impulse: f32,
+    /// It bore a blow in the last substep, which is not carried on: see [`STRUCK`].
+    pub struck: bool,
     /// The parts of the lower slot and the higher.
     parts: [u8; 2],
 }
 
-crate::base::codec::stored!(ManifoldCarried { normal_impulse, feature, rolling_impulse, parts });
+crate::base::codec::stored!(ManifoldCarried { normal_impulse, feature, rolling_impulse, struck, parts });
 
 /// A contact of two sleeping bodies, or of a sleeping body and one that nothing moves.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,7 @@ crate::base::codec::stored!(Parked = Parked { bodies: Default::default(), carrie
     parked.manifold.feature[0],
     parked.manifold.feature[1],
     parked.manifold.rolling_impulse,
+    parked.manifold.struck,
     parked.manifold.parts[0],
     parked.manifold.parts[1],
 });
@@ -181,6 +184,9 @@ impl Kept {
             manifold.second.normal_impulse[lane] = of_manifold.normal_impulse;
             manifold.feature[0][lane] = of_manifold.feature[0];
             manifold.feature[1][lane] = of_manifold.feature[1];
+            if of_manifold.struck {
+                tile.normal[block].closing_speed[lane] = STRUCK;
+            }
             if let Some(rough) = tile.rough.get_mut(place) {
                 rough.rolling_impulse[lane] = of_manifold.rolling_impulse;
             }
@@ -195,14 +201,14 @@ fn manifold_carried(tile: &Tile, pair: usize, lane: u32) -> ManifoldCarried {
     let Some(manifold) = tile.manifold.get(place) else {
         return ManifoldCarried { parts, ..ManifoldCarried::default() };
     };
+    let landed = has_landed(tile, block, lane);
+    let second = manifold.second.normal_impulse[lane];
+    let bears = tile.normal[block].normal_impulse[lane].max(second) > 0.0;
     ManifoldCarried {
-        normal_impulse: if has_landed(tile, block, lane) {
-            0.0
-        } else {
-            manifold.second.normal_impulse[lane]
-        },
+        normal_impulse: if landed { 0.0 } else { second },
         feature: manifold.feature.map(|feature| feature[lane]),
         rolling_impulse: tile.rough.get(place).map_or(0.0, |rough| rough.rolling_impulse[lane]),
+        struck: landed && bears || tile.normal[block].closing_speed[lane] == STRUCK,
         parts,
     }
 }

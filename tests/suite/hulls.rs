@@ -5,6 +5,7 @@ mod friction;
 mod held;
 mod impacts;
 mod reports;
+mod rocking;
 
 use granule::{Assembly, BodyDesc, BodyHandle, Error, Isa, Material, Settings, Shape, Vec2, World, scene};
 

@@ -127,17 +127,21 @@ fn removed_hulls_end_their_contacts() {
     );
 }
 
-/// Contract: `link_iterations` sets the number of sweeps over the contacts of hulls: in a pile of soft boxes, many
-/// sweeps leave less overlap than few.
+/// Contract: `link_iterations` sets the number of sweeps over the contacts of hulls: in a heap of figures, many sweeps leave less
+/// overlap than few. (0.12 and 0.08 m at the deepest place, on average over the steps.)
 #[test]
 fn sweeps_are_set() {
     let deepest = |link_iterations: u32| {
-        let mut scene = scene::builtin("soft_boxes", 200, 1).unwrap();
+        let mut scene = scene::builtin("ragdolls", 520, 1).unwrap();
         scene.settings.link_iterations = link_iterations;
         let mut world = scene.build().unwrap();
-        steps(&mut world, 500);
-        world.quality().max_penetration
+        steps(&mut world, 100);
+        let of_step = |_| {
+            steps(&mut world, 1);
+            world.quality().max_penetration
+        };
+        (0..400).map(of_step).sum::<f64>() / 400.0
     };
     let (few, many) = (deepest(2), deepest(24));
-    assert!(many < 0.9 * few, "{few} with 2, {many} with 24");
+    assert!(many < 0.85 * few, "{few} with 2, {many} with 24");
 }

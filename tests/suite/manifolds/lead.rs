@@ -110,20 +110,12 @@ fn check_lead(a: &Leading, b: &Leading, leads: bool, seen: &[Seen]) -> Option<Re
     Some(check(&forms[0], &forms[1], &seen))
 }
 
-/// How many pairs bore a load, and how many of these did not lead.
-#[derive(Default)]
-struct Count {
-    loaded: Cell<usize>,
-    blows: Cell<usize>,
-}
-
-/// Presses together what overlaps, so that it bears a load after a step; then gives the bodies these motions, and checks the contacts of the next step. What
-/// bears a load may have been struck in the last substep, which is no load that lasts. Of these there are few: `count` has how many.
+/// Presses together what overlaps, so that it bears a load after a step; then gives the bodies these motions, and checks the contacts of the next step.
+/// Returns how many pairs bore a load.
 fn check_pairs_that_lead(
     pairs: &[([BodyDesc; 2], Motion, Motion)],
     isa: Isa,
-    count: &Count,
-) -> Result<(), TestCaseError> {
+) -> Result<usize, TestCaseError> {
     let descs: Vec<_> = pairs.iter().map(|&(descs, ..)| descs).collect();
     let (mut world, handles) = layered(&descs, isa);
     for &[first, second] in &handles {
@@ -189,15 +181,7 @@ fn check_pairs_that_lead(
         } else {
             ([a, b], seen(&world, *first, *second))
         };
-        let check = |leads| check_lead(bodies[0], bodies[1], leads, &seen).unwrap_or(Ok(()));
-        let mut outcome = check(*load > 0.0);
-        if *load > 0.0 {
-            count.loaded.set(count.loaded.get() + 1);
-            if outcome.is_err() && check(false).is_ok() {
-                count.blows.set(count.blows.get() + 1);
-                outcome = Ok(());
-            }
-        }
+        let outcome = check_lead(bodies[0], bodies[1], *load > 0.0, &seen).unwrap_or(Ok(()));
         prop_assert!(
             outcome.is_ok(),
             "pair {}, {:?}, load {}: {}\n{:#?}",
@@ -208,7 +192,7 @@ fn check_pairs_that_lead(
             descs[i]
         );
     }
-    Ok(())
+    Ok(before.iter().filter(|(_, load)| *load > 0.0).count())
 }
 
 /// The contacts of two shapes that move and bear a load are those of half a step later, with the separation reckoned back to the start along their
@@ -216,10 +200,11 @@ fn check_pairs_that_lead(
 #[test]
 fn contacts_are_those_of_half_a_step_later() {
     let strategy = (prop::collection::vec((pair(), motion(), motion()), 1..24), any_isa());
-    let count = Count::default();
-    let outcome = TestRunner::new(config(512))
-        .run(&strategy, |(pairs, isa)| check_pairs_that_lead(&pairs, isa, &count));
+    let loaded = Cell::new(0);
+    let outcome = TestRunner::new(config(512)).run(&strategy, |(pairs, isa)| {
+        loaded.set(loaded.get() + check_pairs_that_lead(&pairs, isa)?);
+        Ok(())
+    });
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
-    let (loaded, blows) = (count.loaded.get(), count.blows.get());
-    assert!(loaded > 1000 && 20 * blows < loaded, "{loaded} pairs bore a load, {blows} of them did not lead");
+    assert!(loaded.get() > 1000, "only {} pairs bore a load", loaded.get());
 }
