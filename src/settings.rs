@@ -64,7 +64,8 @@ pub struct Settings {
     pub sleep: bool,
     /// The speed below which a body is at rest, m/s: that of its centre, and that at which its furthest point turns about it.
     /// Default 0.05. A body that a step has moved by less than such a speed would is at rest up to eight times this speed: where joints and contacts
-    /// are at odds, what stays where it is has a speed. What has not moved by a sixteenth of that is, up to 16 times this speed. A body may have another threshold: [`BodyDesc::sleep_threshold`](crate::BodyDesc::sleep_threshold).
+    /// are at odds, what stays where it is has a speed. What has not moved by a sixteenth of that is, up to 16 times this speed, and so is, up to eight times, what has not left a circle of half a second's way at this speed (2.5 cm) for four seconds and eight
+    /// times [`time_to_sleep`](Settings::time_to_sleep). A body may have another threshold: [`BodyDesc::sleep_threshold`](crate::BodyDesc::sleep_threshold).
     pub sleep_threshold: f32,
     /// For how long all bodies of an island have to be at rest before it falls asleep, s. Default 0.5. A body may have another time:
     /// [`BodyDesc::time_to_sleep`](crate::BodyDesc::time_to_sleep).

@@ -306,6 +306,12 @@ columns! {
     island: u32,
     /// For how long the body has been slower than its threshold, s. 0 where nothing may sleep.
     rest: f32,
+    /// For how long the body has not left a small circle, s, and how far it has moved there: x, y, and the way of its furthest point by turning, m. See
+    /// `sleep.rs`. 0 where nothing may sleep.
+    stay: f32,
+    drift_x: f32,
+    drift_y: f32,
+    drift_turn: f32,
     /// The speed below which the body is at rest, m/s. 0 stands for that of the settings, a negative number for a body that never
     /// sleeps.
     sleep_speed: f32,

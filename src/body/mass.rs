@@ -111,7 +111,7 @@ impl Bodies {
             (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (0.0, 0.0, 0.0);
         }
         (c.force_x[slot], c.force_y[slot], c.torque[slot]) = (0.0, 0.0, 0.0);
-        c.rest[slot] = 0.0;
+        c.begin_rest(slot);
         let falls = c.kind[slot].is_particle() && c.inv_mass[slot] > 0.0;
         c.follows[slot] = if falls { 1.0 } else { NOT_BEHIND };
         let index = c.handle[slot].index;

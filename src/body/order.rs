@@ -51,10 +51,10 @@ impl Bodies {
             (self.any_filter, &["group"]),
             (self.any_manifold, &["furthest", "thickness"]),
             (self.any_sleep, &["kept_inv_mass", "kept_inv_inertia", "island"]),
-            (self.any_rest, &["rest"]),
+            (self.any_rest, &["rest", "stay", "drift_x", "drift_y", "drift_turn"]),
             (self.any_sleep_limit, &["sleep_speed", "sleep_delay"]),
         ];
-        let mut unused = [""; 14];
+        let mut unused = [""; 18];
         let names = features.iter().filter(|(any, _)| !any).flat_map(|(_, names)| *names);
         names.zip(&mut unused).for_each(|(name, place)| *place = name);
         self.change_order();
@@ -132,6 +132,10 @@ impl Bodies {
             (self.any_force, &mut c.force_y, &other.force_y),
             (self.any_force, &mut c.torque, &other.torque),
             (self.any_rest, &mut c.rest, &other.rest),
+            (self.any_rest, &mut c.stay, &other.stay),
+            (self.any_rest, &mut c.drift_x, &other.drift_x),
+            (self.any_rest, &mut c.drift_y, &other.drift_y),
+            (self.any_rest, &mut c.drift_turn, &other.drift_turn),
         ];
         for (_, column, other) in columns.into_iter().filter(|(any, ..)| *any) {
             for (value, &old) in column.iter_mut().zip(order) {

@@ -298,7 +298,7 @@ impl Bodies {
         c.omega[slot] = kept.angular_velocity;
         (c.inv_mass[slot], c.inv_inertia[slot]) = (kept.inv_mass, kept.inv_inertia);
         c.follows[slot] = kept.follows;
-        c.rest[slot] = 0.0;
+        c.begin_rest(slot);
     }
 
     /// The bodies with limits of their motion that impulses move, by slot, into `list`.

@@ -3,7 +3,7 @@
 //! A sleeping body has no inverse mass and no velocity, so every stage treats it as a static one. It gets back what it had when it
 //! wakes. Which bodies sleep together is found in `sleep/islands.rs`.
 
-use super::columns::NOT_BEHIND;
+use super::columns::{ColumnSet, NOT_BEHIND};
 use super::{Bodies, Motion};
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
@@ -70,7 +70,15 @@ impl Bodies {
     pub(crate) fn is_ready(&self, slot: usize, settings: &Settings) -> bool {
         let c = &self.columns;
         let delay = if c.sleep_delay[slot] == 0.0 { settings.time_to_sleep } else { c.sleep_delay[slot] };
-        c.inv_mass[slot] > 0.0 && delay >= 0.0 && c.rest[slot] > 0.0 && c.rest[slot] >= delay
+        let is_slow = c.rest[slot] > 0.0 && c.rest[slot] >= delay;
+        c.inv_mass[slot] > 0.0 && delay >= 0.0 && (is_slow || self.stays(slot, settings))
+    }
+
+    /// Returns true if a body has not left a small circle for long enough, however it moves there.
+    pub(crate) fn stays(&self, slot: usize, settings: &Settings) -> bool {
+        let c = &self.columns;
+        let delay = if c.sleep_delay[slot] == 0.0 { settings.time_to_sleep } else { c.sleep_delay[slot] };
+        c.stay[slot] >= LEAST_STAY.max(STAYS * delay)
     }
 
     pub(crate) fn set_sleep_limits(&mut self, slot: usize, limits: SleepLimits) {
@@ -104,7 +112,7 @@ impl Bodies {
         c.kept_inv_inertia[slot] = std::mem::take(&mut c.inv_inertia[slot]);
         (c.vel_x[slot], c.vel_y[slot], c.omega[slot]) = (0.0, 0.0, 0.0);
         c.island[slot] = island + 1;
-        c.rest[slot] = 0.0;
+        c.begin_rest(slot);
         c.follows[slot] = NOT_BEHIND;
         self.any_sleep = true;
         self.asleep_count += 1;
@@ -134,17 +142,23 @@ impl Bodies {
     ) -> Rest {
         self.any_rest = true;
         let counts = [const { AtomicU32::new(0) }; 3];
-        let mut rest = std::mem::take(&mut self.columns.rest);
-        let (len, bodies, shared) = (self.len, &*self, SharedSlice::new(&mut rest));
+        let c = &mut self.columns;
+        let mut columns =
+            [&mut c.rest, &mut c.stay, &mut c.drift_x, &mut c.drift_y, &mut c.drift_turn].map(std::mem::take);
+        let (len, bodies, shared) =
+            (self.len, &*self, columns.each_mut().map(|column| SharedSlice::new(column)));
         crew.chunks_without(len, &bodies.still(), CHUNK, |_, range| {
             // A last vector that is not full reads padding, and leaves it as it is.
             let range = range.start..if range.end == len { padded(len) } else { range.end };
             #[allow(unsafe_code)]
             // SAFETY: `Crew::chunks` gives each slot to one task. The last task alone has the padding behind the last slot.
-            let rest = unsafe { shared.range(range.clone()) };
-            with_lanes!(level, L => count_rest::<L>((bodies, moves), range.clone(), rest, settings, &counts));
+            let [rest, stay, drift_x, drift_y, drift_turn] =
+                unsafe { shared.each_ref().map(|column| column.range(range.clone())) };
+            let times = Times { rest, stay, drift: [drift_x, drift_y, drift_turn] };
+            with_lanes!(level, L => count_rest::<L>((bodies, moves), range.clone(), times, settings, &counts));
         });
-        self.columns.rest = rest;
+        let c = &mut self.columns;
+        [c.rest, c.stay, c.drift_x, c.drift_y, c.drift_turn] = columns;
         let [awake, ready, driven] = counts.map(AtomicU32::into_inner);
         Rest { awake, ready, driven }
     }
@@ -154,12 +168,17 @@ impl Bodies {
     pub(crate) fn moved<L: Lane>(&self, slot: usize, [x, y, turned]: [L; 3], most: L) -> L::Mask {
         // The movement is that of a speed at the threshold, rounded.
         const ROUNDING: f32 = 1.01;
+        is_beyond([x, y, self.turned(slot, turned)], L::splat(ROUNDING) * most)
+    }
+
+    /// Returns how far the furthest points of the bodies from `slot` on turned, for steps that took points at their `radius` as far as this, m.
+    #[inline(always)]
+    fn turned<L: Lane>(&self, slot: usize, turned: L) -> L {
         let c = &self.columns;
-        let (most, zero, radius) = (L::splat(ROUNDING) * most, L::splat(0.0), L::load(&c.radius[slot..]));
+        let (zero, radius) = (L::splat(0.0), L::load(&c.radius[slot..]));
         let turns = radius.gt(zero);
         let angle = turned / L::select(turns, radius, L::splat(1.0));
-        let turned = L::select(turns, angle * L::load(&c.furthest[slot..]).max(radius), zero);
-        (x * x + y * y).gt(most * most).or(turned.abs().gt(most))
+        L::select(turns, angle * L::load(&c.furthest[slot..]).max(radius), zero)
     }
 
     /// Returns true if a step's movement took a body further than `most`, m.
@@ -170,9 +189,30 @@ impl Bodies {
     /// Forgets for how long bodies have been at rest.
     pub(crate) fn forget_rest(&mut self) {
         if self.any_rest {
-            self.columns.rest[..self.len].fill(0.0);
+            (0..self.len).for_each(|slot| self.columns.begin_rest(slot));
         }
     }
+}
+
+impl ColumnSet {
+    /// Begins anew to count for how long a body has been at rest.
+    pub(crate) fn begin_rest(&mut self, slot: usize) {
+        let ColumnSet { rest, stay, drift_x, drift_y, drift_turn, .. } = self;
+        [rest, stay, drift_x, drift_y, drift_turn].into_iter().for_each(|column| column[slot] = 0.0);
+    }
+}
+
+/// Returns which movements, x, y, and by turning, are further than this.
+#[inline(always)]
+fn is_beyond<L: Lane>([x, y, turned]: [L; 3], most: L) -> L::Mask {
+    (x * x + y * y).gt(most * most).or(turned.abs().gt(most))
+}
+
+/// The columns that [`Bodies::count_rest`] writes, of some slots.
+struct Times<'a> {
+    rest: &'a mut [f32],
+    stay: &'a mut [f32],
+    drift: [&'a mut [f32]; 3],
 }
 
 /// A body is at rest, too, if it is no faster than so many times the threshold, but a step moves it by less than the threshold would: where joints and
@@ -186,12 +226,19 @@ const JAMMED: f32 = 8.0;
 const STUCK: f32 = 16.0;
 const UNMOVED: f32 = 1.0 / 16.0;
 
+/// A body is at rest, too, if for [`LEAST_STAY`] seconds, and [`STAYS`] times the time to sleep, it has not left a circle whose radius is so many seconds at the threshold
+/// (2.5 cm), nor has its furthest point by turning, and has been no faster than [`JAMMED`] times the threshold: what swings on a hinge or rocks on a round
+/// body, without friction, would do so for ever, and keep all awake that lies with it. (J. Rouwe's Jolt has a circle of 1.5 cm for half a second.)
+const CIRCLE: f32 = 0.5;
+const STAYS: f32 = 8.0;
+const LEAST_STAY: f32 = 4.0;
+
 lane_entry! {
     /// Counts the rest of a range of slots, which begins and ends with a whole vector.
     fn count_rest[][](
         at: (&Bodies, &[Row]),
         range: Range<usize>,
-        rest: &mut [f32],
+        times: Times<'_>,
         settings: &Settings,
         counts: &[AtomicU32; 3],
     ) = count_rest_range;
@@ -215,7 +262,7 @@ fn load_movement<L: Lane>(rows: &[Row]) -> [L; 3] {
 fn count_rest_range<L: Lane>(
     (bodies, movements): (&Bodies, &[Row]),
     range: Range<usize>,
-    rest: &mut [f32],
+    times: Times<'_>,
     settings: &Settings,
     counts: &[AtomicU32; 3],
 ) {
@@ -223,6 +270,7 @@ fn count_rest_range<L: Lane>(
     let zero = L::splat(0.0);
     let (threshold, delay, dt) =
         (L::splat(settings.sleep_threshold), L::splat(settings.time_to_sleep), L::splat(settings.time_step));
+    let Times { rest, stay, drift } = times;
     let mut sums = [0u32; 3];
     for (slot, i) in range.step_by(L::WIDTH).zip((0..).step_by(L::WIDTH)) {
         macro_rules! load {
@@ -239,19 +287,38 @@ fn count_rest_range<L: Lane>(
         let slow = slower(threshold);
         let mut calm = slow.and(moves);
         let stuck = slower(threshold * L::splat(STUCK)).and(moves);
-        if stuck.bits() & !slow.bits() != 0 {
+        let before = L::load(&stay[i..]);
+        let mut stays = zero;
+        if stuck.bits() != 0 {
             let movement = load_movement::<L>(&movements[slot..]);
-            let jammed = slower(threshold * L::splat(JAMMED));
+            let jammed = slower(threshold * L::splat(JAMMED)).and(moves);
+            let mut moved = [movement[0], movement[1], bodies.turned(slot, movement[2])];
+            for axis in 0..3 {
+                moved[axis] = L::load(&drift[axis][i..]) + moved[axis];
+            }
+            let leaves = is_beyond(moved, threshold * L::splat(CIRCLE));
+            stays = L::select(jammed, L::select(leaves, dt, before + dt), zero);
+            // What leaves the circle begins in another, an eighth of the way to where it is: so a swing finds one that holds all of it, if it is no wider than 1⅞
+            // radii. (From where it is, and halfway, swings of more than 1 and 1½ radii left one circle after the other.)
+            let part = L::select(leaves, L::splat(0.875), L::splat(1.0));
+            for axis in 0..3 {
+                L::select(jammed, part * moved[axis], zero).store(&mut drift[axis][i..]);
+            }
             let most = threshold * dt * L::select(jammed, L::splat(1.0), L::splat(UNMOVED));
             let has_moved = bodies.moved::<L>(slot, movement, most);
             calm = calm.or(L::select(has_moved, zero, L::select(stuck, L::splat(1.0), zero)).gt(zero));
+        } else if before.gt(zero).bits() != 0 {
+            // What does not stay has drifted nowhere, in lanes of any number.
+            (0..3).for_each(|axis| zero.store(&mut drift[axis][i..]));
         }
         let time = L::select(calm, L::load(&rest[i..]) + dt, zero);
         time.store(&mut rest[i..]);
+        stays.store(&mut stay[i..]);
         let own = load!(sleep_delay);
         let never = own.lt(zero);
         let delay = L::select(own.gt(zero), own, delay);
-        let ready = calm.and(time.ge(delay)).bits() & !never.bits();
+        let stays = stays.ge((delay * L::splat(STAYS)).max(L::splat(LEAST_STAY)));
+        let ready = calm.and(time.ge(delay)).or(stays).bits() & !never.bits();
         let driven = (vel_x.abs() + vel_y.abs() + spin).gt(zero).bits() & !moves.bits();
         for (sum, bits) in sums.iter_mut().zip([moves.bits(), ready, driven]) {
             *sum += bits.count_ones();

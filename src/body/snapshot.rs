@@ -227,7 +227,7 @@ impl Bodies {
             (self.any_damping, &[&c.linear_damping, &c.angular_damping]),
             (self.any_manifold, &[&c.furthest, &c.thickness]),
             (self.any_sleep, &[&c.kept_inv_mass, &c.kept_inv_inertia]),
-            (self.any_rest, &[&c.rest]),
+            (self.any_rest, &[&c.rest, &c.stay, &c.drift_x, &c.drift_y, &c.drift_turn]),
             (self.any_sleep_limit, &[&c.sleep_speed, &c.sleep_delay]),
         ] {
             require!(

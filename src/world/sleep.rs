@@ -232,7 +232,7 @@ impl World {
     /// anew to count for how long it has been at rest.
     pub(super) fn disturb(&mut self, slot: usize) {
         self.note_wall(slot);
-        self.bodies.columns.rest[slot] = 0.0;
+        self.bodies.columns.begin_rest(slot);
         if self.bodies.asleep_count == 0 {
             return;
         }
@@ -267,7 +267,7 @@ impl World {
 
     /// Wakes the island of a body, if it sleeps. The body begins anew to count for how long it has been at rest.
     pub(super) fn wake(&mut self, slot: usize) {
-        self.bodies.columns.rest[slot] = 0.0;
+        self.bodies.columns.begin_rest(slot);
         if let Some(island) = self.bodies.island(slot) {
             self.wake_island(island);
         }
@@ -480,6 +480,9 @@ impl World {
     /// Returns true if the last step moved a body faster than one may move that is at rest. (What joints pull to its place has no speed of its own,
     /// and slept on its way: test `what_a_joint_pulls_stays_awake`.)
     fn is_moved(&self, slot: usize) -> bool {
+        if self.bodies.stays(slot, &self.settings) {
+            return false;
+        }
         let threshold = self.bodies.sleep_limits(slot).threshold.unwrap_or(self.settings.sleep_threshold);
         self.bodies.is_moved(slot, &self.solver.mirror.pose[slot], threshold * self.settings.time_step)
     }

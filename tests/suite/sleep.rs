@@ -6,6 +6,7 @@ mod laws;
 mod parted;
 mod piles;
 mod random;
+mod stays;
 mod wake;
 
 use crate::common::{steps, world};

@@ -54,9 +54,17 @@ impl HullSolver {
     }
 
     /// Gives the old impulses to contacts that existed before, and takes back the velocity that vanished contacts have
-    /// added. What stays pushes along its new normal and from its new place from now on. (When it pushed as it did at the step's start until the next
-    /// one, what swung to and fro under a load gained energy, as in `contacts/update/lead.rs`: limbs in heaps of figures swung by some centimetres for
-    /// ever, at 2.6 Hz and more, and none of five heaps of 200 slept within a minute. Now all do.)
+    /// added. What stays pushes along its new normal and from its new place from now on.
+    ///
+    /// When it pushed as it did at the step's start until the next one, what swung to and fro under a load gained energy, as in
+    /// `contacts/update/lead.rs`: limbs in heaps of figures swung by some centimetres for ever, at 2.6 Hz and more, and none of five heaps of 200 slept
+    /// within a minute. Now all do.
+    ///
+    /// What swings so, at an angular frequency ω and in substeps of h, has 1 − (ω·h)² times its energy after each (test `a_limb_rocks_on_a_cylinder`). With a part β of
+    /// the change at once and 1 − β from the next substep on (`State::forget` with the opposite sign) it would have 1 − β·(ω·h)²; 0 keeps all of it. Measured with β
+    /// = 0, ½ and 1: heaps of 200 figures asleep within a minute 4, 5 and 5 of 5; piles of 100 soft boxes 4, 6 and 6 of 8; what links squeeze, in free space, and turns,
+    /// keeps 0.60, 0.85 and 1.00 of its spin in 10 s (and flew apart before); what a joint's spring squeezes gains 13, 18 and 23 % (nothing before; at 16 substeps 3,
+    /// 4 and 5 %, where it lost 12); two octagons under a plate and a ball of 150 times their mass asleep in 24, 23 and 18 of 40 pits (28 before).
     pub(super) fn match_contacts(&mut self, state: &mut State<'_>, rows: &Rows<'_>) {
         let mut new = self.contacts.iter_mut().peekable();
         for old in &self.before {

@@ -127,12 +127,12 @@ fn removed_hulls_end_their_contacts() {
     );
 }
 
-/// Contract: `link_iterations` sets the number of sweeps over the contacts of hulls: in a heap of figures, many sweeps leave less
-/// overlap than few. (0.12 and 0.08 m at the deepest place, on average over the steps.)
+/// Contract: `link_iterations` sets the number of sweeps over the contacts of hulls: in piles of soft boxes, many sweeps leave less
+/// overlap than few. (5.7 and 5.1 mm at the deepest place, on average over the steps; 5 mm are the slop.)
 #[test]
 fn sweeps_are_set() {
-    let deepest = |link_iterations: u32| {
-        let mut scene = scene::builtin("ragdolls", 520, 1).unwrap();
+    let deepest = |link_iterations: u32, seed: u64| {
+        let mut scene = scene::builtin("soft_boxes", 400, seed).unwrap();
         scene.settings.link_iterations = link_iterations;
         let mut world = scene.build().unwrap();
         steps(&mut world, 100);
@@ -142,6 +142,7 @@ fn sweeps_are_set() {
         };
         (0..400).map(of_step).sum::<f64>() / 400.0
     };
-    let (few, many) = (deepest(2), deepest(24));
-    assert!(many < 0.85 * few, "{few} with 2, {many} with 24");
+    let of_seeds = |link_iterations| (1..=3).map(|seed| deepest(link_iterations, seed)).sum::<f64>() / 3.0;
+    let (few, many) = (of_seeds(2), of_seeds(24));
+    assert!(many < 0.95 * few, "{few} with 2, {many} with 24");
 }
