@@ -47,6 +47,12 @@ impl Bodies {
         self.own_inv_mass(slot) > 0.0
     }
 
+    /// Returns true if a body moves by its own velocity, whatever it meets.
+    pub(crate) fn is_driven(&self, slot: usize) -> bool {
+        let c = &self.columns;
+        c.inv_mass[slot] == 0.0 && [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
+    }
+
     /// The inverse mass that a body has when it is awake.
     pub(crate) fn own_inv_mass(&self, slot: usize) -> f32 {
         self.columns.inv_mass[slot].max(self.columns.kept_inv_mass[slot])
@@ -68,17 +74,20 @@ impl Bodies {
 
     /// Returns true if a body is awake, contacts and forces move it, and it has been at rest for long enough.
     pub(crate) fn is_ready(&self, slot: usize, settings: &Settings) -> bool {
-        let c = &self.columns;
-        let delay = if c.sleep_delay[slot] == 0.0 { settings.time_to_sleep } else { c.sleep_delay[slot] };
+        let (c, delay) = (&self.columns, self.sleep_delay(slot, settings));
         let is_slow = c.rest[slot] > 0.0 && c.rest[slot] >= delay;
         c.inv_mass[slot] > 0.0 && delay >= 0.0 && (is_slow || self.stays(slot, settings))
     }
 
     /// Returns true if a body has not left a small circle for long enough, however it moves there.
     pub(crate) fn stays(&self, slot: usize, settings: &Settings) -> bool {
-        let c = &self.columns;
-        let delay = if c.sleep_delay[slot] == 0.0 { settings.time_to_sleep } else { c.sleep_delay[slot] };
-        c.stay[slot] >= LEAST_STAY.max(STAYS * delay)
+        self.columns.stay[slot] >= LEAST_STAY.max(STAYS * self.sleep_delay(slot, settings))
+    }
+
+    /// For how long a body has to be at rest, s. Below 0 if it never sleeps.
+    fn sleep_delay(&self, slot: usize, settings: &Settings) -> f32 {
+        let own = self.columns.sleep_delay[slot];
+        if own == 0.0 { settings.time_to_sleep } else { own }
     }
 
     pub(crate) fn set_sleep_limits(&mut self, slot: usize, limits: SleepLimits) {

@@ -94,10 +94,11 @@ impl Bonds<'_> {
             if !joint.desc.enabled || matches!(joint.desc.kind, JointKind::Filter) {
                 continue;
             }
-            let bodies = self.joints.bodies_of_any(&joint.desc);
-            let mut present = bodies.into_iter().flatten().map(|body| slot(body.index));
-            let first = present.next().flatten();
-            present.for_each(|other| pair(first, other));
+            // Of the four bodies of a gear, two often stand still, and bind nothing.
+            let bodies = self.joints.bodies_of_any(&joint.desc).into_iter().flatten();
+            let slots = bodies.filter_map(|body| slot(body.index));
+            let first = stand_for(slots.clone(), self.bodies);
+            slots.for_each(|other| pair(first, Some(other)));
         }
         for (_, link) in self.links.iter() {
             pair(slot(link.a.index), slot(link.b.index));
@@ -187,8 +188,6 @@ impl Islands {
     /// Unites the bodies that are bound to each other, and marks those that a driven body pushes.
     fn bind(&mut self, bonds: &Bonds<'_>) {
         let bodies = bonds.bodies;
-        let c = &bodies.columns;
-        let driven = |slot: usize| [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3];
         let Islands { sets, restless, .. } = self;
         sets.reset(bodies.len);
         restless.clear();
@@ -196,8 +195,8 @@ impl Islands {
         bonds.visit(|a, b| match (is_awake(bodies, a), is_awake(bodies, b)) {
             (true, true) => sets.unite(a as u32, b as u32),
             // A body that a driven body pushes does not come to rest, even if something holds it where it is.
-            (true, false) => restless[a] |= driven(b),
-            (false, true) => restless[b] |= driven(a),
+            (true, false) => restless[a] |= bodies.is_driven(b),
+            (false, true) => restless[b] |= bodies.is_driven(a),
             (false, false) => {}
         });
     }

@@ -298,10 +298,8 @@ impl World {
                 && category & mask != 0
                 && bodies.columns.kind[slot].is_collidable()
         });
-        if wake && self.bodies.asleep_count > 0 {
-            for &slot in slots.iter() {
-                self.wake(slot as usize);
-            }
+        if wake {
+            slots.iter().for_each(|&slot| self.wake(slot as usize));
         }
     }
 

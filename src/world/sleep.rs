@@ -340,12 +340,8 @@ impl World {
                     self.find_sleepers_near(slot, &mut touched);
                 }
             }
-            let c = &self.bodies.columns;
             for slot in 0..self.bodies.len {
-                let driven = c.inv_mass[slot] == 0.0
-                    && [c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
-                    && c.kind[slot].is_collidable();
-                if driven {
+                if self.bodies.is_driven(slot) && self.bodies.columns.kind[slot].is_collidable() {
                     self.find_sleepers_near(slot, &mut touched);
                 }
             }
@@ -426,10 +422,32 @@ impl World {
         if self.settings.sleep {
             let movements = &self.solver.mirror.pose;
             self.sleep.rest = self.bodies.count_rest(&self.settings, movements, self.level, crew);
+            self.stir_struck();
             self.look_for_sleep();
         }
         self.sleep.end_step();
         self.find_overlaps(crew);
+    }
+
+    /// What a body that moves by its own velocity has come to touch, or left, begins anew to count for how long it has been at rest. (A hammer tapped
+    /// a pendulum three times in a second: after four seconds the pendulum fell asleep beside it, out of its reach.)
+    fn stir_struck(&mut self) {
+        if self.sleep.rest.driven == 0 && self.sleep.stirred.is_empty() {
+            return;
+        }
+        for event in self.contacts.begin.iter().chain(&self.contacts.end) {
+            for [struck, by] in [[event.a, event.b], [event.b, event.a]] {
+                let [Ok(struck), Ok(slot)] = [struck, by].map(|body| self.bodies.slot_of(body)) else {
+                    continue;
+                };
+                // What goes to a target has no velocity any more. A dynamic body that was put elsewhere while it was disabled is among these, too.
+                let is_aimed =
+                    || self.sleep.stirred.binary_search(&by).is_ok() && !self.bodies.is_movable(slot);
+                if self.bodies.is_driven(slot) || is_aimed() {
+                    self.bodies.columns.begin_rest(struck);
+                }
+            }
+        }
     }
 
     fn look_for_sleep(&mut self) {

@@ -150,6 +150,9 @@ impl Scene {
     fn step(&mut self) -> Result<(), String> {
         let before: HashMap<BodyHandle, BodyState> =
             self.world.handles().map(|body| (body, self.world.body(body).unwrap())).collect();
+        let bears = |contact: &granule::Contact| contact.normal_impulse > 0.0;
+        let loaded: HashSet<Couple> =
+            self.world.contacts().filter(bears).map(|contact| couple(contact.a, contact.b)).collect();
         self.world.step();
         let world = &self.world;
         for event in world.end_events() {
@@ -176,9 +179,10 @@ impl Scene {
             let closing = speed_at(contact.b) - speed_at(contact.a);
             let predicted = contact.separation + time_step * closing;
             let pair = couple(contact.a, contact.b);
-            // What bears a load has the arms of half a step later, up to a slop from those at the start.
+            // What bore a load has the arms of half a step later, up to a slop from those at the start.
             let spin = |body: BodyHandle| before[&body].angular_velocity.abs();
-            let band = 1e-4 + time_step * slop * (spin(contact.a) + spin(contact.b));
+            let lead = if loaded.contains(&pair) { slop * (spin(contact.a) + spin(contact.b)) } else { 0.0 };
+            let band = 1e-4 + time_step * lead;
             if contact.separation < slop - band || predicted < -band {
                 surely.insert(pair);
             }

@@ -6,6 +6,7 @@ mod held;
 mod impacts;
 mod reports;
 mod rocking;
+mod squeezed;
 
 use granule::{Assembly, BodyDesc, BodyHandle, Error, Isa, Material, Settings, Shape, Vec2, World, scene};
 

@@ -72,9 +72,9 @@ impl HullSolver {
             match new.next_if(|new| new.key == old.key) {
                 Some(new) => {
                     new.impulses = old.impulses;
-                    for axis in 0..2 {
-                        old.push(state, axis, -old.impulses[axis]);
-                        new.push(state, axis, old.impulses[axis]);
+                    if old.impulses != [0.0; 2] {
+                        old.push(state, old.impulses.map(|impulse| -impulse));
+                        new.push(state, old.impulses);
                     }
                     new.slipping = old.slipping;
                     new.noted = old.noted && new.slots() == old.slots();
@@ -83,7 +83,7 @@ impl HullSolver {
                         new.approach = 0.0;
                     }
                 }
-                None => (0..2).for_each(|axis| old.push(state, axis, -old.impulses[axis])),
+                None => old.push(state, old.impulses.map(|impulse| -impulse)),
             }
         }
     }

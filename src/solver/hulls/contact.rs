@@ -161,10 +161,12 @@ impl Contact {
         b.along(rows, direction, b.arms[axis]) - a.along(rows, direction, a.arms[axis])
     }
 
-    pub(super) fn push(&self, state: &mut State<'_>, axis: usize, impulse: f32) {
-        let direction = self.direction(axis);
+    /// Applies impulses along the normal and the tangent. The next substep's warm start repeats them.
+    pub(super) fn push(&self, state: &mut State<'_>, [normal, tangent]: [f32; 2]) {
+        let both = normal * self.normal + tangent * self.normal.perp();
         for (side, sign) in self.sides.iter().zip([-1.0, 1.0]) {
-            side.push(state, direction, side.arms[axis], sign * impulse);
+            let turn = normal * side.arms[0] + tangent * side.arms[1];
+            side.push(state, both, turn, sign);
         }
     }
 }
