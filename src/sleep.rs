@@ -53,6 +53,8 @@ pub(crate) struct Sleep {
     /// The steps that are left until the next search for islands, and how many searches in a row were in vain.
     pub(crate) wait: u32,
     pub(crate) tries: u32,
+    /// The most bodies that were awake and not at rest for long enough at the end of a step, from the last search on.
+    pub(crate) restless: u32,
     /// The bodies that fell asleep, or woke, since the end of the last step.
     fell: Vec<BodyHandle>,
     woke: Vec<BodyHandle>,
@@ -78,6 +80,7 @@ impl Sleep {
             rest,
             wait,
             tries,
+            restless,
             fell,
             woke,
             fell_asleep,
@@ -93,7 +96,7 @@ impl Sleep {
         to.mark();
         placed.write(to);
         rest.write(to);
-        (*wait, *tries).write(to);
+        (*wait, *tries, *restless).write(to);
         for list in [fell, woke, fell_asleep, woken] {
             list.write(to);
         }
@@ -107,7 +110,7 @@ impl Sleep {
         from.mark()?;
         self.placed.read(from)?;
         self.rest.read(from)?;
-        (self.wait, self.tries) = from.value()?;
+        (self.wait, self.tries, self.restless) = from.value()?;
         for list in [&mut self.fell, &mut self.woke, &mut self.fell_asleep, &mut self.woken] {
             list.read(from)?;
         }

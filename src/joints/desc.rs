@@ -421,6 +421,20 @@ impl<B, J> JointDesc<B, J> {
         self
     }
 
+    /// Whether the joint has a motor with a speed.
+    pub(crate) fn has_speed(&self) -> bool {
+        match self.kind {
+            JointKind::Revolute(drive) | JointKind::Prismatic(drive) | JointKind::Wheel(drive) => {
+                drive.motor.is_some_and(|motor| motor.speed != 0.0)
+            }
+            JointKind::Distance { motor, .. } => motor.is_some_and(|motor| motor.speed != 0.0),
+            JointKind::Motor { linear_velocity, angular_velocity, .. } => {
+                linear_velocity != Vec2::ZERO || angular_velocity != 0.0
+            }
+            _ => false,
+        }
+    }
+
     /// The motor of the joint's kind, if the kind can have one.
     pub(crate) fn kind_motor(&mut self) -> Option<&mut Option<JointMotor>> {
         match &mut self.kind {

@@ -52,13 +52,15 @@ pub(crate) struct Joints {
     /// The ends of gears at each joint that they couple, by handle index; the oldest first. An end is gear × 2 + (0 for the first
     /// joint, 1 for the second).
     of_members: Lists,
+    /// There is a joint with a motor that has a speed, or there was one.
+    any_driving: bool,
     /// The joints that were lost since the last step.
     pub(crate) lost: Vec<JointEvent>,
     /// The joints that were lost or broke, as the host reads them.
     pub(crate) events: Vec<JointEvent>,
 }
 
-crate::base::codec::stored!(Joints { table, of_bodies, of_members, lost, events });
+crate::base::codec::stored!(Joints { table, of_bodies, of_members, any_driving, lost, events });
 
 /// The largest number of joints.
 pub(crate) const MAX_JOINTS: usize = 1 << 26;
@@ -105,6 +107,7 @@ impl Joints {
     }
 
     pub(crate) fn insert(&mut self, desc: JointDesc, turns: i32, constant: f64) -> JointHandle {
+        self.any_driving |= desc.has_speed();
         let name = self.table.insert(Joint { desc, place: None, turns, asleep: None, constant });
         for (side, body) in bodies_of(&desc).into_iter().enumerate() {
             if let Some(body) = body {
@@ -133,6 +136,17 @@ impl Joints {
 
     pub(crate) fn at_mut(&mut self, index: u32) -> Option<&mut Joint> {
         self.table.value_mut(index)
+    }
+
+    /// Notes that a joint's motor may have a speed now.
+    pub(crate) fn note_speed(&mut self, desc: &JointDesc) {
+        self.any_driving |= desc.has_speed();
+    }
+
+    /// All awake and enabled joints whose motors have a speed.
+    pub(crate) fn driving(&self) -> impl Iterator<Item = &Joint> {
+        let all = self.any_driving.then(|| self.table.iter()).into_iter().flatten().map(|(_, joint)| joint);
+        all.filter(|joint| joint.desc.enabled && joint.asleep.is_none() && joint.desc.has_speed())
     }
 
     /// All joints with their handles, in the order of their indices.

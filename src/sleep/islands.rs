@@ -114,9 +114,6 @@ impl Bonds<'_> {
 /// The part of the weights of an island that may be without a counterweight.
 const BALANCED: f64 = 1.0e-3;
 
-/// Calls a visitor with slots.
-type VisitSlots<'a> = dyn Fn(&mut dyn FnMut(usize)) + 'a;
-
 /// What tells islands that have come to rest from those that are only slow.
 #[derive(Clone, Copy)]
 pub(crate) struct AtRest<'a> {
@@ -124,8 +121,6 @@ pub(crate) struct AtRest<'a> {
     pub weight: &'a dyn Fn(usize) -> Option<f32>,
     /// Whether the body in a slot was elsewhere at the start of the step, though it has no speed.
     pub is_moved: &'a dyn Fn(usize) -> bool,
-    /// Visits the slots of the bodies that motors move.
-    pub visit_driven: &'a VisitSlots<'a>,
     /// How far bodies may overlap that rest, m.
     pub deepest: f32,
     /// The bodies that the host has moved since the last step, or that went to a target in it, sorted.
@@ -204,7 +199,7 @@ impl Islands {
     /// Marks the bodies that are moved, those that overlap deeply, and those that fall, though slowly: nothing holds them. (When one body of an
     /// island that was held held all of them, what fell beside a body on a shelf and touched it slept in the air.)
     fn find_restless(&mut self, bonds: &Bonds<'_>, rest: AtRest<'_>) {
-        let AtRest { weight, is_moved, visit_driven, deepest, stirred } = rest;
+        let AtRest { weight, is_moved, deepest, stirred } = rest;
         let bodies = bonds.bodies;
         let Islands { holding, restless, held, weights, .. } = self;
         if bodies.any_rough {
@@ -213,7 +208,6 @@ impl Islands {
             bonds.contacts.visit_belts(&mut stir);
             bonds.hull_solver.visit_belts(bodies, &mut stir);
         }
-        visit_driven(&mut |slot| restless[slot] = true);
         if !stirred.is_empty() {
             let is_stirred = |slot: usize| stirred.binary_search(&bodies.columns.handle[slot]).is_ok();
             bonds.visit(|a, b| {

@@ -1,17 +1,19 @@
 //! Joints of a world.
 
+mod state;
+
 use super::World;
 use super::record::Call;
 use crate::body::{BodyHandle, BodyType};
 use crate::error::{Error, check_range};
-use crate::geometry::trig::{sin_cos, wrap};
+use crate::geometry::trig::wrap;
 use crate::joints::desc::{
-    JointDesc, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle, JointKind, JointMotor, JointQuality,
-    JointState,
+    JointDesc, JointEnd, JointEnds, JointEvent, JointHandle, JointKind, JointMotor, JointQuality, JointState,
 };
 use crate::joints::table::{Joint, MAX_JOINTS};
-use crate::solver::joints::{angle_of, ends_of};
+use crate::solver::joints::angle_of;
 use glam::Vec2;
+use state::Pose;
 
 /// The state of all joints as columns, by handle index. All have the same length. See [`JointState`] for units and meaning.
 #[derive(Clone, Copy, Debug)]
@@ -37,18 +39,6 @@ pub struct JointColumns<'a> {
 pub(crate) struct ColumnMemory {
     handle: Vec<JointHandle>,
     columns: [Vec<f32>; 6],
-}
-
-/// The places of a joint's ends relative to each other, and how they move.
-struct Pose {
-    /// From the point of A to that of B.
-    gap: Vec2,
-    /// The velocity of B's point against A's.
-    velocity: Vec2,
-    /// The direction of A's frame.
-    axis: Vec2,
-    spin_a: f32,
-    spin: f32,
 }
 
 impl World {
@@ -143,7 +133,7 @@ impl World {
             let Ok(joint) = self.joints.get(member) else { return 0.0 };
             match joint.desc.kind {
                 JointKind::Prismatic(_) => {
-                    self.pose_of(joint).map_or(0.0, |pose| f64::from(pose.gap.dot(pose.axis)))
+                    self.pose(joint).map_or(0.0, |pose| f64::from(pose.gap.dot(pose.axis)))
                 }
                 _ => angle_of(joint, &self.bodies),
             }
@@ -232,6 +222,7 @@ impl World {
     /// Wakes the bodies of a joint. (A gear may couple bodies that sleep elsewhere.)
     fn wake_at(&mut self, index: u32) {
         if let Some((_, &Joint { desc, .. })) = self.joints.at(index) {
+            self.joints.note_speed(&desc);
             self.wake_joint(&desc);
         }
     }
@@ -327,6 +318,7 @@ impl World {
         }
         let h = self.settings.substep();
         self.joint_solver.change(joint.index, &mut self.joints, &self.bodies, h, *desc);
+        self.joints.note_speed(desc);
         if desc.collide_connected != old.desc.collide_connected {
             self.part(desc, true);
         }
@@ -461,60 +453,6 @@ impl World {
         Ok(self.state_of_joint(self.joints.get(joint)?))
     }
 
-    pub(super) fn state_of_joint(&self, joint: &Joint) -> JointState {
-        let (force, torque) = self.joint_solver.reaction(joint);
-        let state = JointState { force, torque, ..JointState::default() };
-        let Some(pose) = self.pose_of(joint) else { return state };
-        let angle = || angle_of(joint, &self.bodies) as f32;
-        match joint.desc.kind {
-            JointKind::Distance { .. } => {
-                let length = pose.gap.length();
-                let speed = if length > 0.0 { pose.velocity.dot(pose.gap) / length } else { 0.0 };
-                JointState { translation: length, speed, ..state }
-            }
-            JointKind::Prismatic(_) => {
-                // The axis turns with A.
-                let turning = pose.spin_a * pose.axis.perp().dot(pose.gap);
-                let speed = pose.velocity.dot(pose.axis) + turning;
-                JointState { angle: angle(), translation: pose.gap.dot(pose.axis), speed, ..state }
-            }
-            JointKind::Wheel(_) => {
-                JointState { angle: angle(), translation: pose.gap.dot(pose.axis), speed: pose.spin, ..state }
-            }
-            JointKind::Revolute(_) | JointKind::Weld { .. } | JointKind::Motor { .. } => {
-                JointState { angle: angle(), speed: pose.spin, ..state }
-            }
-            JointKind::Target { .. } | JointKind::Gear { .. } | JointKind::Filter => state,
-        }
-    }
-
-    /// Returns where the ends of a joint are and how they move. `None` for a gear.
-    fn pose_of(&self, joint: &Joint) -> Option<Pose> {
-        let desc = &joint.desc;
-        let (frame_a, frame_b) = match (desc.ends, desc.kind) {
-            (JointEnds::Joints(..), _) => return None,
-            (_, JointKind::Target { target, .. }) => (JointFrame::at(target), desc.frame_a),
-            _ => (desc.frame_a, desc.frame_b),
-        };
-        let [a, b] = ends_of(desc).map(|body| body.and_then(|body| self.bodies.slot_at(body.index)));
-        let end = |slot: Option<usize>, point: Vec2| {
-            let Some(slot) = slot else { return (Vec2::ZERO, point, Vec2::ZERO, 0.0, Vec2::X) };
-            let (sin, cos) = sin_cos(self.bodies.columns.angle[slot]);
-            let (axes, spin) = (Vec2::new(cos, sin), self.bodies.columns.omega[slot]);
-            let arm = axes.rotate(point);
-            (self.bodies.position(slot), arm, self.bodies.velocity(slot) + spin * arm.perp(), spin, axes)
-        };
-        let (place_a, arm_a, velocity_a, spin_a, axes_a) = end(a, frame_a.position);
-        let (place_b, arm_b, velocity_b, spin_b, _) = end(b, frame_b.position);
-        Some(Pose {
-            gap: (place_b - place_a) + (arm_b - arm_a),
-            velocity: velocity_b - velocity_a,
-            axis: axes_a.rotate(frame_a.axis()),
-            spin_a,
-            spin: spin_b - spin_a,
-        })
-    }
-
     /// The state of all joints as columns, by handle index. It is computed when you ask for it, into memory that the world keeps.
     pub fn joint_columns(&mut self) -> JointColumns<'_> {
         let mut memory = std::mem::take(&mut self.memory.joint_columns);
@@ -536,7 +474,7 @@ impl World {
     pub fn joint_quality(&self) -> JointQuality {
         let mut quality = JointQuality { joints: self.joints.len(), ..JointQuality::default() };
         for (_, joint) in self.joints.iter().filter(|(_, joint)| joint.place.is_some()) {
-            let Some(pose) = self.pose_of(joint) else { continue };
+            let Some(pose) = self.pose(joint) else { continue };
             let (error, angle_error) = errors(&joint.desc, &pose, angle_of(joint, &self.bodies));
             quality.mean_error += error / quality.joints as f64;
             quality.max_error = quality.max_error.max(error);

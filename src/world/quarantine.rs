@@ -69,6 +69,8 @@ impl World {
         if matches!(motion, Motion::Static | Motion::Quarantined | Motion::Disabled | Motion::Dead) {
             return;
         }
+        // A force by hand leaves what was found ahead as it is, but not if it is too large. (A clone of the world, which has found nothing, put its bodies in another order.)
+        self.touch();
         self.disturb(slot);
         self.bodies.quarantine(slot);
         // It has not moved in this step: what would have moved it is no number.

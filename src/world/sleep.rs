@@ -11,7 +11,7 @@ use crate::body::sleep::SleepLimits;
 use crate::crew::Crew;
 use crate::error::{Error, check_range};
 use crate::geometry::shape::ShapeKind;
-use crate::joints::desc::{JointDesc, JointMotor};
+use crate::joints::desc::JointDesc;
 use crate::settings::Solver;
 use crate::sleep::{AtRest, Bonds, Islands};
 use crate::solver::hulls::Touched;
@@ -423,6 +423,7 @@ impl World {
             let movements = &self.solver.mirror.pose;
             self.sleep.rest = self.bodies.count_rest(&self.settings, movements, self.level, crew);
             self.stir_struck();
+            self.stir_driven();
             self.look_for_sleep();
         }
         self.sleep.end_step();
@@ -450,15 +451,32 @@ impl World {
         }
     }
 
+    /// What a motor moves begins anew to count for how long it has been at rest. (What it moved more slowly than the threshold stopped after half a second. When that
+    /// was asked only as an island was about to sleep, an arm that pushed a box along a floor stopped for ever if its box just stuck.)
+    fn stir_driven(&mut self) {
+        for joint in self.joints.driving() {
+            let slots = joint.bodies().map(|body| body.and_then(|body| self.bodies.slot_of(body).ok()));
+            let is_slow =
+                |&slot: &usize| self.bodies.columns.rest[slot] > 0.0 || self.bodies.columns.stay[slot] > 0.0;
+            if slots.into_iter().flatten().any(|slot| is_slow(&slot)) && self.joint_drives(joint) {
+                slots.into_iter().flatten().for_each(|slot| self.bodies.columns.begin_rest(slot));
+            }
+        }
+    }
+
     fn look_for_sleep(&mut self) {
         let rest = self.sleep.rest;
         self.sleep.wait = self.sleep.wait.saturating_sub(1);
-        let all_ready = rest.ready == rest.awake;
-        if rest.ready == 0 || (self.sleep.wait > 0 && !(all_ready && self.sleep.tries == 0)) {
+        let restless = rest.awake - rest.ready;
+        self.sleep.restless = self.sleep.restless.max(restless);
+        // All are ready, and were not at the last search. (Tried and dropped: when nearly all are, or the list is due: more islands fall asleep in turns, each with a new list.)
+        let soon = restless == 0 && self.sleep.restless > 0;
+        if rest.ready == 0 || self.sleep.wait > 0 && !soon {
             return;
         }
         let due = matches!(self.list, ListState::Void | ListState::Expired) || self.sleep.tries >= PATIENCE;
         let enough = |bodies: usize| due || WORTHWHILE * bodies >= rest.awake as usize;
+        self.sleep.restless = restless;
         if !enough(rest.ready as usize) {
             return self.try_later();
         }
@@ -467,8 +485,7 @@ impl World {
         let is_soft = self.settings.solver == Solver::Soft;
         let deepest = if is_soft { f32::INFINITY } else { 8.0 * self.settings.slop };
         let (weight, is_moved) = (&|slot| self.weight(slot), &|slot| self.is_moved(slot));
-        let visit_driven = &|visit: &mut dyn FnMut(usize)| self.visit_driven(visit);
-        let rest = AtRest { weight, is_moved, visit_driven, deepest, stirred: &self.sleep.stirred };
+        let rest = AtRest { weight, is_moved, deepest, stirred: &self.sleep.stirred };
         let is_ready = |slot: usize| self.bodies.is_ready(slot, &self.settings);
         finder.find(&self.bonds(), Some(&is_ready), Some(rest));
         let sleepers = finder.body_count();
@@ -503,23 +520,6 @@ impl World {
         }
         let threshold = self.bodies.sleep_limits(slot).threshold.unwrap_or(self.settings.sleep_threshold);
         self.bodies.is_moved(slot, &self.solver.mirror.pose[slot], threshold * self.settings.time_step)
-    }
-
-    /// Visits the slots of the bodies of joints whose motors move them, at half of the wanted speed at least. (What a motor moved more slowly than
-    /// the threshold stopped after half a second.)
-    fn visit_driven(&self, visit: &mut dyn FnMut(usize)) {
-        for (_, joint) in self.joints.iter().filter(|(_, joint)| joint.desc.enabled) {
-            let mut desc = joint.desc;
-            let Some(Some(JointMotor { speed, .. })) = desc.kind_motor().filter(|_| joint.asleep.is_none())
-            else {
-                continue;
-            };
-            let speed = *speed;
-            if speed != 0.0 && speed * self.state_of_joint(joint).speed >= 0.5 * speed * speed {
-                let bodies = joint.bodies().into_iter().flatten();
-                bodies.filter_map(|body| self.bodies.slot_of(body).ok()).for_each(&mut *visit);
-            }
-        }
     }
 
     fn try_later(&mut self) {

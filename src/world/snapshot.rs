@@ -29,7 +29,7 @@ use std::collections::HashMap;
 /// The first bytes of a snapshot.
 const NAME: [u8; 8] = *b"granule\x01";
 /// The version of the format: a new number for each change of what is written.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 /// Bytes before the state.
 pub(super) const HEADER: usize = 32;
 

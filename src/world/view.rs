@@ -173,17 +173,27 @@ impl World {
         }
     }
 
-    /// The points of a lane of a tile.
+    /// The points of a lane of a tile. The first may be far away while the second is near.
     pub(super) fn points(&self, tile: &Tile, lane: usize) -> impl Iterator<Item = Contact> + use<> {
-        [self.contact(tile, lane), self.second_contact(tile, lane)].into_iter().flatten()
-    }
-
-    fn contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
         let (block, lane) = (lane / BLOCK, lane % BLOCK);
-        self.pair_contact(tile, block, lane).filter(|contact| contact.separation != NO_CONTACT)
+        let points = self.pair_contact(tile, block, lane).map_or([None; 2], |pair| {
+            let second =
+                tile.manifold_of(block).map_or(NO_CONTACT, |manifold| manifold.second.separation[lane]);
+            let (separations, impulses) = ([pair.separation, second], point_impulses(tile, block, lane));
+            [0, 1].map(|point| {
+                (separations[point] != NO_CONTACT).then(|| Contact {
+                    separation: separations[point],
+                    point: tile.place_of(&self.bodies, &self.solver.mirror.shape, (block, lane), point),
+                    normal_impulse: impulses[point].x,
+                    tangent_impulse: impulses[point].y,
+                    ..pair
+                })
+            })
+        });
+        points.into_iter().flatten()
     }
 
-    /// Returns the first point of a pair. It may be far away while the second is near.
+    /// Returns what is the same for all points of a pair, with the separation of the first.
     fn pair_contact(&self, tile: &Tile, block: usize, lane: usize) -> Option<Contact> {
         let normal = &tile.normal[block];
         let (a, b) = (normal.a[lane].row(), normal.b[lane].row());
@@ -191,7 +201,6 @@ impl World {
         if tile.info[block].active >> lane & 1 == 0 || !solid(a) || !solid(b) {
             return None;
         }
-        let impulses = point_impulses(tile, block, lane);
         let [part_a, part_b] = tile.parts_of(&self.bodies, block, lane);
         Some(Contact {
             a: self.bodies.handle(a),
@@ -200,32 +209,10 @@ impl World {
             part_b,
             normal: Vec2::new(normal.normal_x[lane], normal.normal_y[lane]),
             separation: normal.separation[lane],
-            point: self.contact_point(tile, block, lane, 0),
-            normal_impulse: impulses[0].x,
-            tangent_impulse: impulses[0].y,
+            point: Vec2::ZERO,
+            normal_impulse: 0.0,
+            tangent_impulse: 0.0,
         })
-    }
-
-    /// Returns the second point of the same pair of shapes.
-    fn second_contact(&self, tile: &Tile, lane: usize) -> Option<Contact> {
-        let (block, lane_of_block) = (lane / BLOCK, lane % BLOCK);
-        let second = tile.manifold_of(block)?.second;
-        let separation = second.separation[lane_of_block];
-        if separation == NO_CONTACT {
-            return None;
-        }
-        let impulses = point_impulses(tile, block, lane_of_block);
-        Some(Contact {
-            separation,
-            point: self.contact_point(tile, block, lane_of_block, 1),
-            normal_impulse: impulses[1].x,
-            tangent_impulse: impulses[1].y,
-            ..self.pair_contact(tile, block, lane_of_block)?
-        })
-    }
-
-    fn contact_point(&self, tile: &Tile, block: usize, lane: usize, point: usize) -> Vec2 {
-        tile.place_of(&self.bodies, &self.solver.mirror.shape, (block, lane), point)
     }
 
     /// The pairs that began to touch in the last step. On the side of a hull an event names the particle that bears

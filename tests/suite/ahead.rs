@@ -26,6 +26,7 @@ enum Deed {
     Wake(prop::sample::Index),
     Sleep(prop::sample::Index),
     Remove(prop::sample::Index),
+    Ruin(prop::sample::Index),
     Add(prop::sample::Index, Vec2),
     Save,
 }
@@ -43,6 +44,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => which().prop_map(Deed::Wake),
         1 => which().prop_map(Deed::Sleep),
         1 => which().prop_map(Deed::Remove),
+        1 => which().prop_map(Deed::Ruin),
         1 => (which(), vector()).prop_map(|(which, by)| Deed::Add(which, 0.1 * by)),
         1 => Just(Deed::Save),
     ]
@@ -53,6 +55,8 @@ fn act(world: &mut World, bodies: &mut Vec<BodyHandle>, deed: &Deed) {
     match *deed {
         Deed::Nothing => {}
         Deed::Push(ref which, force) => drop(world.apply_force(body(which), force)),
+        // It is quarantined.
+        Deed::Ruin(ref which) => drop(world.apply_force(body(which), Vec2::splat(World::MAX_FORCE))),
         Deed::Twist(ref which, torque) => drop(world.apply_torque(body(which), torque)),
         Deed::Drive(ref which, speed) => {
             let joints: Vec<_> = world.joints().map(|(joint, _)| joint).collect();

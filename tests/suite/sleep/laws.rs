@@ -454,6 +454,10 @@ fn joined_bodies_sleep_together() {
     }
     let ball = add(&mut world, BodyDesc::particle(Vec2::new(0.0, -3.0), 0.5));
     world.add_link(&LinkDesc::distance(last.0, ball, 0.8)).unwrap();
+    // Until nothing creeps.
+    world.set_sleep(ball, false).unwrap();
+    steps(&mut world, 300);
+    world.set_sleep(ball, true).unwrap();
     until_asleep(&mut world, 2_000);
     assert_eq!(world.island_count(), 1);
     let force = world.joint_state(joints[0]).unwrap().force;

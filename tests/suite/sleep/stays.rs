@@ -1,7 +1,7 @@
 //! Contract: what swings or rocks for ever, without friction, but stays where it is, falls asleep; what goes anywhere does not, however slowly.
 
 use super::*;
-use granule::{Field, FieldKind, JointDesc, Region};
+use granule::{Field, FieldKind, JointDesc, JointKind, Region};
 
 /// A rod of 1 m that hangs on a hinge without friction, leaning by this angle.
 fn rod(world: &mut World, angle: f32) -> BodyHandle {
@@ -134,4 +134,53 @@ fn a_gear_couples_islands() {
     assert_eq!(world.awake_count(), 0);
     world.wake_body(wheels[0].0).unwrap();
     assert!(is_awake(&world, wheels[1].0));
+}
+
+/// A box that a motor joint drives in this direction, or turns, beside a post.
+fn driven_box(world: &mut World, linear_velocity: Vec2, angular_velocity: f32) -> BodyHandle {
+    world.set_gravity(Vec2::ZERO).unwrap();
+    let post = add(world, BodyDesc::fixed(Shape::circle(0.05), Vec2::ZERO));
+    let driven = add(world, BodyDesc::dynamic(Shape::oriented_box(0.2, 0.2), Vec2::new(0.6, 0.0)));
+    let (offset, angle, max_force, max_torque) = (None, None, 1.0e3, 1.0e3);
+    let kind = JointKind::Motor { linear_velocity, angular_velocity, offset, angle, max_force, max_torque };
+    world.add_joint(&JointDesc::new(post, driven, kind)).unwrap();
+    driven
+}
+
+/// An arm with a motor of this speed in its hinge that pushes a box along a floor.
+fn pushing_arm(world: &mut World, speed: f32, half: f32) -> BodyHandle {
+    let floor = BodyDesc::fixed(Shape::half_space(Vec2::Y, 0.0), Vec2::ZERO);
+    add(world, BodyDesc { material: rough(), ..floor });
+    let post = add(world, BodyDesc::fixed(Shape::circle(0.05), Vec2::new(0.0, 1.5)));
+    let arm = add(world, BodyDesc::dynamic(Shape::oriented_box(0.05, 0.6), Vec2::new(0.0, 0.8)));
+    let hinge = JointDesc::revolute(post, arm, Vec2::ZERO, Vec2::new(0.0, 0.7));
+    world.add_joint(&hinge.with_motor(speed, 500.0)).unwrap();
+    let pushed = BodyDesc::dynamic(Shape::oriented_box(half, half), Vec2::new(0.06 + half, half));
+    add(world, BodyDesc { material: rough(), ..pushed });
+    arm
+}
+
+/// What a motor moves more slowly than the threshold goes as far as in a world without sleep: what a motor joint drives in any direction or turns, and an arm that pushes a box
+/// along a floor, though the box sticks and slips. (The one fell asleep after half a second, the other in a step in which its velocity was none.)
+#[test]
+fn slow_motors_go_on() {
+    for number in 0..6 {
+        let states = [true, false].map(|sleep| {
+            let mut world = world(Settings { sleep, ..Settings::default() });
+            let body = match number {
+                0 => driven_box(&mut world, Vec2::new(-0.037, -0.011), 0.0),
+                1 => driven_box(&mut world, Vec2::ZERO, 0.04),
+                2 => driven_box(&mut world, Vec2::new(0.0, 0.02), 0.0),
+                3 => pushing_arm(&mut world, 0.025, 0.27),
+                4 => pushing_arm(&mut world, 0.04, 0.2),
+                _ => pushing_arm(&mut world, 0.06, 0.35),
+            };
+            steps(&mut world, 1_200);
+            let state = world.body(body).unwrap();
+            (state.position, state.total_angle())
+        });
+        let [(place, angle), (far, turned)] = states;
+        let differs = f64::from((place - far).length()) + (angle - turned).abs();
+        assert!(differs < 0.01, "scene {number}: {place} {angle}, without sleep {far} {turned}");
+    }
 }
