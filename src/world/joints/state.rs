@@ -77,7 +77,8 @@ impl World {
             (Vec2::new(x, y) / dt, if radius > 0.0 { turned / (radius * dt) } else { 0.0 })
         };
         let moves = |wanted: Vec2, speed: Vec2| {
-            wanted != Vec2::ZERO && speed.dot(wanted) >= LEAST * wanted.length_squared()
+            let along = speed.dot(wanted);
+            along > 0.0 && along >= LEAST * wanted.length_squared()
         };
         let Some(pose) = self.pose_of(joint, rates) else { return false };
         let mut desc = joint.desc;
