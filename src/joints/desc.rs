@@ -424,15 +424,21 @@ impl<B, J> JointDesc<B, J> {
     /// Whether the joint has a motor with a speed.
     pub(crate) fn has_speed(&self) -> bool {
         match self.kind {
-            JointKind::Revolute(drive) | JointKind::Prismatic(drive) | JointKind::Wheel(drive) => {
-                drive.motor.is_some_and(|motor| motor.speed != 0.0)
-            }
-            JointKind::Distance { motor, .. } => motor.is_some_and(|motor| motor.speed != 0.0),
             JointKind::Motor { linear_velocity, angular_velocity, .. } => {
                 linear_velocity != Vec2::ZERO || angular_velocity != 0.0
             }
-            _ => false,
+            _ => self.motor_speed() != 0.0,
         }
+    }
+
+    /// The speed of the motor of the joint's kind, m/s or rad/s; 0 without one.
+    pub(crate) fn motor_speed(&self) -> f32 {
+        let motor = match self.kind {
+            JointKind::Revolute(drive) | JointKind::Prismatic(drive) | JointKind::Wheel(drive) => drive.motor,
+            JointKind::Distance { motor, .. } => motor,
+            _ => None,
+        };
+        motor.map_or(0.0, |motor| motor.speed)
     }
 
     /// The motor of the joint's kind, if the kind can have one.

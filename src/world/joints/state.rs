@@ -81,13 +81,12 @@ impl World {
             along > 0.0 && along >= LEAST * wanted.length_squared()
         };
         let Some(pose) = self.pose_of(joint, rates) else { return false };
-        let mut desc = joint.desc;
+        let desc = &joint.desc;
         if let JointKind::Motor { linear_velocity, angular_velocity, .. } = desc.kind {
             return moves(pose.axis.rotate(linear_velocity), pose.velocity - pose.spin_a * pose.gap.perp())
                 || moves(Vec2::new(angular_velocity, 0.0), Vec2::new(pose.spin, 0.0));
         }
-        let wanted = desc.kind_motor().and_then(|motor| *motor).map_or(0.0, |motor| motor.speed);
-        moves(Vec2::new(wanted, 0.0), Vec2::new(pose.speed_of(&desc.kind), 0.0))
+        moves(Vec2::new(desc.motor_speed(), 0.0), Vec2::new(pose.speed_of(&desc.kind), 0.0))
     }
 
     /// Returns where the ends of a joint are and how they move. `None` for a gear.

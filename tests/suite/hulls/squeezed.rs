@@ -1,4 +1,4 @@
-//! Contract: what squeezes a soft hull, or stands on one, while all of it turns or swings, gains little by it. What it gains is in the README.
+//! Contract: what squeezes a soft hull, or stands on one, while all of it turns or swings, gains little by it. What it gains is in `docs/embedding.md`.
 
 use super::*;
 use granule::{BodyType, JointDesc, LinkDesc};

@@ -1,6 +1,8 @@
 //! Limits that README and `docs/embedding.md` give with figures. Each test prints them (`-- --nocapture`) and holds what does hold.
 
-use granule::{Assembly, BodyDesc, BodyHandle, Material, Settings, Shape, Vec2, World};
+use granule::{
+    Assembly, BodyDesc, BodyHandle, Filter, JointDesc, LinkDesc, Material, Settings, Shape, Vec2, World,
+};
 
 /// A body of restitution 1 and without friction.
 fn springy(desc: BodyDesc) -> BodyDesc {
@@ -134,5 +136,94 @@ fn loads_on_soft_bodies() {
                 assert!(holds || is_known, "{load} kg on {name}: {most} J, {below}");
             }
         }
+    }
+}
+
+/// A number in 0..1 that differs from case to case.
+fn part(case: u32, factor: u32) -> f32 {
+    (factor * case % 151) as f32 / 151.0
+}
+
+/// A soft box or a rigid one, of 0.6 m and 1 kg.
+fn target(world: &mut World, soft: bool, at: Vec2, angle: f32) -> Vec<BodyHandle> {
+    if soft {
+        world.add_assembly(&Assembly::soft_box(at, Vec2::splat(0.6), 0.05, 1.0, angle)).unwrap()
+    } else {
+        let desc = BodyDesc::dynamic(Shape::oriented_box(0.3, 0.3), at);
+        vec![world.add_body(&BodyDesc { angle, mass: Some(1.0), ..desc }).unwrap()]
+    }
+}
+
+/// Contract: no bullet passes a rigid box with nothing or a rigid box behind it. Of 150 that fly at 60 to 600 m/s some pass a soft box, more if a rigid one is behind
+/// it, and some pass a rigid box that has a soft one behind it.
+#[test]
+fn bullets_at_hulls() {
+    for (first, second, most) in [
+        (false, None, 0),
+        (false, Some(false), 0),
+        (false, Some(true), 20),
+        (true, None, 20),
+        (true, Some(false), 60),
+        (true, Some(true), 30),
+    ] {
+        let mut passed = 0;
+        for case in 1..=150 {
+            let mut world = World::new(weightless(Settings::default())).unwrap();
+            let front = target(&mut world, first, Vec2::ZERO, part(case, 5) - 0.5);
+            let behind = Vec2::new(0.81 + 2.0 * part(case, 7), 0.0);
+            second.into_iter().for_each(|soft| drop(target(&mut world, soft, behind, part(case, 11) - 0.5)));
+            let at = Vec2::new(-1.0 - 14.0 * part(case, 13), 0.2 * part(case, 17) - 0.1);
+            let shot = BodyDesc::dynamic(Shape::circle(0.03 + 0.17 * part(case, 19)), at);
+            let velocity = Vec2::new(60.0 + 540.0 * part(case, 23), 0.0);
+            let shot = BodyDesc { bullet: true, mass: Some(0.2), velocity, ..shot };
+            let shot = world.add_body(&shot).unwrap();
+            let is_there = |world: &World| world.body(shot).unwrap().position.x < 0.5;
+            let _ = (0..40).find(|_| {
+                world.step();
+                !is_there(&world)
+            });
+            let struck = front.iter().any(|&body| world.body(body).unwrap().velocity.length() > 0.5);
+            passed += usize::from(!struck && !is_there(&world));
+        }
+        let name = |soft| if soft { "a soft box" } else { "a rigid box" };
+        println!(
+            "of 150 bullets {passed} pass {}, behind it {}",
+            name(first),
+            second.map_or("nothing", name)
+        );
+        assert!(passed <= most, "{passed} of 150");
+    }
+}
+
+/// Contract: a slider whose motor stands still holds what hangs from it by a joint. What pulls by links moves it.
+#[test]
+fn a_brake_against_links() {
+    for mass in [0.08f32, 1.0, 10.0] {
+        let sunk = [true, false].map(|rope| {
+            let mut world = World::new(Settings { sleep: false, ..Settings::default() }).unwrap();
+            let post = BodyDesc::fixed(Shape::circle(0.05), Vec2::new(0.0, 4.0));
+            let filter = Filter { mask: 0, ..post.filter };
+            let post = world.add_body(&BodyDesc { filter, ..post }).unwrap();
+            let slider = BodyDesc::dynamic(Shape::oriented_box(0.2, 0.1), Vec2::new(0.0, 3.0));
+            let slider = world.add_body(&BodyDesc { mass: Some(mass), ..slider }).unwrap();
+            let up = std::f32::consts::FRAC_PI_2;
+            let rail = JointDesc::prismatic(post, slider, Vec2::new(0.0, -1.0), Vec2::ZERO, up);
+            world.add_joint(&rail.with_motor(0.0, 500.0)).unwrap();
+            let load = BodyDesc::dynamic(Shape::oriented_box(0.3, 0.3), Vec2::new(0.0, 0.3));
+            let load = world.add_body(&BodyDesc { mass: Some(0.36), ..load }).unwrap();
+            if rope {
+                let (from, to) = (Vec2::new(0.0, 2.9), Vec2::new(0.0, 0.6));
+                let points = world.add_assembly(&Assembly::rope(from, to, 6, 0.1).grouped(1)).unwrap();
+                for (point, body, place) in [(0, slider, -0.1), (6, load, 0.3)] {
+                    world.add_link(&LinkDesc::attach(points[point], body, Vec2::new(0.0, place))).unwrap();
+                }
+            } else {
+                world.add_joint(&JointDesc::distance(slider, load, Vec2::ZERO, Vec2::ZERO, 2.7)).unwrap();
+            }
+            (0..300).for_each(|_| world.step());
+            3.0 - world.body(slider).unwrap().position.y
+        });
+        println!("a slider of {mass} kg sinks by {} m under a rope, {} under a joint", sunk[0], sunk[1]);
+        assert!(sunk[1].abs() < 2e-3 && sunk[0] < 3.0, "{mass} kg: {sunk:?}");
     }
 }
