@@ -227,3 +227,41 @@ fn a_brake_against_links() {
         assert!(sunk[1].abs() < 2e-3 && sunk[0] < 3.0, "{mass} kg: {sunk:?}");
     }
 }
+
+/// Contract: a soft heptagon of 1 kg that lands at 11.3 m/s under a soft box of 3 kg never has more energy than it came with, though it may be squashed and spring back
+/// with a part of it.
+#[test]
+fn squashed_heptagons() {
+    let (mut back, mut worst) = (0, 0.0f64);
+    for case in 1..=150 {
+        let mut world = World::new(Settings::default()).unwrap();
+        world.add_body(&BodyDesc::fixed(Shape::oriented_box(10.0, 0.5), Vec2::new(0.0, -0.5))).unwrap();
+        let below = Vec2::new(part(case, 5) - 0.5, 1.5);
+        let above = Vec2::new(part(case, 7) - 0.5, 3.1);
+        let radius = 0.3 + 0.3 * part(case, 11);
+        for mut assembly in [
+            Assembly::polygon(below, radius, 7, 1.0),
+            Assembly::soft_box(above, Vec2::splat(0.7), 0.05, 3.0, 6.0 * part(case, 13)),
+        ] {
+            assembly.bodies.iter_mut().for_each(|body| body.velocity = Vec2::new(0.0, -11.3));
+            world.add_assembly(&assembly).unwrap();
+        }
+        let energy = |world: &World| {
+            let residual = world.residual();
+            residual.kinetic_energy + residual.potential_energy
+        };
+        let start = energy(&world);
+        let (mut least, mut rise) = (start, 0.0f64);
+        for _ in 0..300 {
+            world.step();
+            let now = energy(&world);
+            assert!(now < 1.001 * start, "case {case}: {now} of {start} J");
+            rise = rise.max(now - least);
+            least = least.min(now);
+        }
+        back += usize::from(rise > 0.1 * start);
+        worst = worst.max(rise / start);
+    }
+    println!("{back} of 150 heptagons spring back with a tenth of the energy and more, at most {worst}");
+    assert!(worst < 0.7 && back <= 90, "{back} of 150, {worst}");
+}
