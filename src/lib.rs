@@ -102,9 +102,9 @@ pub use geometry::shape::{Shape, ShapeKind};
 pub use glam::Vec2;
 pub use isa::{Isa, UnknownIsa};
 pub use joints::desc::{
-    JointDesc, JointDrive, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle, JointKind, JointMotor,
-    JointQuality, JointState, Spring,
+    JointDesc, JointDrive, JointEnds, JointFrame, JointHandle, JointKind, JointMotor, Spring,
 };
+pub use joints::report::{JointEnd, JointEvent, JointQuality, JointState};
 pub use material::{Material, Mix, Mixed, Mixing};
 pub use particles::hulls::HullHandle;
 pub use particles::links::{LinkDesc, LinkEnd, LinkEvent, LinkHandle, LinkKind, LinkQuality};

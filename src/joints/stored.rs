@@ -1,9 +1,7 @@
 //! Descriptions of joints, as snapshots and recordings hold them.
 
-use super::desc::{
-    JointDesc, JointDrive, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle, JointKind, JointMotor,
-    Spring,
-};
+use super::desc::{JointDesc, JointDrive, JointEnds, JointFrame, JointHandle, JointKind, JointMotor, Spring};
+use super::report::{JointEnd, JointEvent};
 use crate::body::BodyHandle;
 use glam::Vec2;
 

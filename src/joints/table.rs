@@ -1,6 +1,7 @@
 //! The joints of a world: descriptions, where the solver has them, and which joints a body has.
 
-use super::desc::{JointDesc, JointEnd, JointEnds, JointEvent, JointFrame, JointHandle};
+use super::desc::{JointDesc, JointEnds, JointFrame, JointHandle};
+use super::report::{JointEnd, JointEvent};
 use crate::base::ensure;
 use crate::base::lists::Lists;
 use crate::base::table::{Name, Table};

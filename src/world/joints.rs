@@ -7,9 +7,8 @@ use super::record::Call;
 use crate::body::{BodyHandle, BodyType};
 use crate::error::{Error, check_range};
 use crate::geometry::trig::wrap;
-use crate::joints::desc::{
-    JointDesc, JointEnd, JointEnds, JointEvent, JointHandle, JointKind, JointMotor, JointQuality, JointState,
-};
+use crate::joints::desc::{JointDesc, JointEnds, JointHandle, JointKind, JointMotor};
+use crate::joints::report::{JointEnd, JointEvent, JointQuality, JointState};
 use crate::joints::table::{Joint, MAX_JOINTS};
 use crate::solver::joints::angle_of;
 use glam::Vec2;

@@ -2,7 +2,8 @@
 
 use super::World;
 use crate::geometry::trig::sin_cos;
-use crate::joints::desc::{JointEnds, JointFrame, JointKind, JointState};
+use crate::joints::desc::{JointEnds, JointFrame, JointKind};
+use crate::joints::report::JointState;
 use crate::joints::table::Joint;
 use crate::lane::Row;
 use crate::solver::joints::{angle_of, ends_of};
