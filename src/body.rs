@@ -129,6 +129,9 @@ const LEAST_MASS: f32 = 1.0e-18;
 const NO_SLOT: u32 = u32::MAX;
 /// The outline number of a shape that has no outline in the world's table, or has none yet.
 pub(crate) const NO_OUTLINE: u32 = u32::MAX;
+/// A body is fast if a point of it moves further in a step than this part of its thickness. The centre of a slower body stays on its
+/// side of a wall, where the next step's contact pushes the body back.
+pub(crate) const FAST: f32 = 0.5;
 
 impl Bodies {
     /// Makes room for `more` bodies, so that adding them does not grow the columns one by one.
@@ -403,6 +406,12 @@ impl Bodies {
     /// Returns true if the body is kept from passing through bodies that move.
     pub(crate) fn is_bullet(&self, slot: usize) -> bool {
         self.bullets.get(self.columns.handle[slot].index as usize).is_some_and(|&bullet| bullet)
+    }
+
+    /// Distance from the centre of a body's thinnest shape to its edge, m.
+    pub(crate) fn thickness(&self, slot: usize) -> f32 {
+        let c = &self.columns;
+        if c.furthest[slot] > 0.0 { c.thickness[slot] } else { c.ext_x[slot].min(c.ext_y[slot]) }
     }
 
     /// Returns true if there ever was a bullet.

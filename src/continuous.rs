@@ -38,15 +38,16 @@ mod shape;
 mod tree;
 mod walls;
 
-use crate::body::Bodies;
+use crate::body::{Bodies, FAST};
 use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
 use crate::lane::{MAX_WIDTH, Row, with_lanes};
+use crate::solver::hulls::{HullEdge, HullSolver};
 use fast::{FastBodies, FastSearch};
 use glam::Vec2;
 use group::Group;
 pub(crate) use shape::ShapeAt;
-use shape::Sweep;
+use shape::{Sweep, turn_between};
 use std::sync::Mutex;
 use tree::BoxTree;
 pub(crate) use walls::Walls;
@@ -85,6 +86,8 @@ pub(crate) struct Surroundings<'a> {
     pub bodies: &'a Bodies,
     /// Visits the slots of all bodies that may overlap a box at the start of the step.
     pub near: &'a Near<'a>,
+    /// The hulls of the step.
+    pub hulls: &'a HullSolver,
     pub level: Level,
     /// The overlap that is allowed, m.
     pub depth: f32,
@@ -100,6 +103,18 @@ impl Movements<'_> {
         // pass has.
         let row = unsafe { self.0.read(slot) };
         Sweep::of(bodies, slot, &row)
+    }
+
+    /// The movement of an edge's middle, and the way from there to its second particle at the start. The edge is taken to be as long throughout as it
+    /// is at the start or at the end.
+    fn of_edge(&self, bodies: &Bodies, edge: &HullEdge) -> (Sweep, Vec2) {
+        let [a, b] = edge.slots.map(|slot| self.of(bodies, slot));
+        let (before, after) = (b.from - a.from, b.from + b.moved - (a.from + a.moved));
+        let (from, moved) = (0.5 * (a.from + b.from), 0.5 * (a.moved + b.moved));
+        let (length, end) = (before.length(), after.length());
+        let along = if length > 0.0 { before / length } else { Vec2::X };
+        let turned = if length > 0.0 && end > 0.0 { turn_between(along, after / end) } else { 0.0 };
+        (Sweep { from, moved, angle: 0.0, turned }, 0.5 * length.max(end) * along)
     }
 
     fn set(&self, bodies: &Bodies, slot: usize, moved: Vec2, turned: f32) {
@@ -160,7 +175,7 @@ impl Continuous {
         found.fast.sort_unstable();
     }
 
-    /// Ends the movements of bullets where they hit bodies that move. Those of all other bodies are final; bullets come one after the
+    /// Ends the movements of bullets where they hit bodies that move, or edges of hulls. Those of all other bodies are final; bullets come one after the
     /// other.
     fn stop_bullets(&mut self, around: &Surroundings<'_>, moved: &mut [Row], crew: &Crew<'_>) {
         let bodies = around.bodies;
@@ -188,10 +203,14 @@ impl Continuous {
             fill(&mut targets.boxes, &targets.slots, bodies, &movements);
         }
         let targets = &self.targets;
+        let hulls = around.hulls;
+        let most_of_hulls = most + FAST * hulls.thickest_corner();
         crew.run(bullets.len().div_ceil(GROUP), |number| {
             let slots = &bullets[number * GROUP..bullets.len().min((number + 1) * GROUP)];
             Group::new(around, walls, slots, &movements).stop(&movements, |batch, number, of, swept| {
                 let mut add = |slot| batch.add_body(number, of, slot, &movements, swept);
+                let filter = bodies.part_filter(of.slot, of.part);
+                let near = [swept[0] - most_of_hulls, swept[1] + most_of_hulls];
                 if by_tree {
                     targets.boxes.visit(swept, |target| add(targets.slots[target] as usize));
                 } else {
@@ -201,6 +220,9 @@ impl Continuous {
                         }
                     });
                 }
+                hulls.visit_edges(bodies, (of.slot, &filter), near, |edge| {
+                    batch.add_edge(number, of, &edge, &movements, swept);
+                });
             });
         });
         fill(&mut self.bullet_boxes, bullets, bodies, &movements);

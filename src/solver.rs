@@ -232,6 +232,7 @@ impl ImpulseSolver {
         let rows = Rows::new(mirror, settings, load);
         let Plan { passes, segments } = &self.plan;
         let passes = Passes { passes, rows: &rows, large: banded..body_rows, level, tally: load.tally };
+        parts.hulls.strike_by_bullets(&rows, parts.bodies, settings);
         parts.hulls.warm_start(&rows, parts.bodies);
         // With joints, all that a pass does besides contacts is done by itself.
         let skip_contacts = extras.joints && !contacts.all().any(Tile::is_active);

@@ -1,14 +1,14 @@
 //! Casts of the bodies of a task, sixteen at a time, and the first hit of each body.
 
 use super::cast::{self, CASTS, CastBlock, INSIDE, MISS};
-use super::fast::FAST;
 use super::shape::{ShapeAt, Sweep};
 use super::walls::Wall;
 use super::{GROUP, Movements};
-use crate::body::Bodies;
+use crate::body::{Bodies, FAST};
 use crate::geometry::trig::sin_cos;
 use crate::isa::Level;
 use crate::lane::with_lanes;
+use crate::solver::hulls::HullEdge;
 use glam::Vec2;
 
 /// A body is deep in a wall if it overlaps the wall by more than it may, plus this many times the depth of the step's casts.
@@ -35,13 +35,39 @@ pub(super) struct Obstacle {
     pub slot: usize,
     pub part: u8,
     pub sweep: Sweep,
+    /// It is the edge of a hull that begins at the particle in `slot`.
+    pub edge: Option<Edge>,
+}
+
+/// The edge of a hull as an obstacle.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    hull: HullEdge,
+    /// From the middle to the second particle, at the start of the step.
+    arm: Vec2,
+}
+
+impl Obstacle {
+    pub const NONE: Obstacle = Obstacle { slot: usize::MAX, part: 0, sweep: Sweep::NONE, edge: None };
+
+    /// What tells it from all other obstacles: of an edge the second particle as well.
+    fn name(&self) -> (usize, u8, Option<usize>) {
+        (self.slot, self.part, self.edge.map(|edge| edge.hull.slots[1]))
+    }
+
+    pub fn shape(&self, bodies: &Bodies) -> ShapeAt {
+        match &self.edge {
+            Some(Edge { hull, arm }) => ShapeAt::edge(*arm, hull.radius, hull.is_limb),
+            None => ShapeAt::new(bodies, self.slot, self.part),
+        }
+    }
 }
 
 impl FirstHit {
     pub const NONE: FirstHit = FirstHit {
         time: MISS,
         part: 0,
-        obstacle: Obstacle { slot: usize::MAX, part: 0, sweep: Sweep::NONE },
+        obstacle: Obstacle::NONE,
         axis: Vec2::X,
         excess: 0.0,
         is_core: false,
@@ -95,7 +121,7 @@ impl<'a> Casts<'a> {
             level,
             depth,
             block: CastBlock::default(),
-            lanes: [(0, 0, FirstHit::NONE.obstacle); CASTS],
+            lanes: [(0, 0, Obstacle::NONE); CASTS],
             slots: [0; CASTS],
             approach: [None; CASTS],
             count: 0,
@@ -108,27 +134,18 @@ impl<'a> Casts<'a> {
     }
 
     /// Adds the cast of the group's body `number` against a shape of another one, if they may touch and it may matter.
-    fn add(&mut self, number: usize, of: &Moving<'_>, slot: usize, part: u8, other: &Sweep) {
-        let bodies = self.bodies;
-        if slot == of.slot || bodies.are_apart(of.slot, slot) {
-            return;
-        }
-        if bodies.any_filter {
-            let filter = bodies.part_filter(of.slot, of.part);
-            if !filter.touches(&bodies.part_filter(slot, part)) {
-                return;
-            }
-        }
+    fn add(&mut self, number: usize, of: &Moving<'_>, obstacle: Obstacle) {
+        let (bodies, other) = (self.bodies, &obstacle.sweep);
         let way = of.sweep.way_against(other, of.shape.reach);
-        let is_along = (slot, part) == (of.along.slot, of.along.part);
+        let is_along = obstacle.name() == of.along.name();
         // A centre is stopped however slowly it comes, and so is what goes on along a wall: nothing else has looked where that leads. (A triangle that
         // spun in a corner went along the one wall by a fifth of its size into the other, and then, deep in that, out of the room.)
-        let goes_on = of.along.slot != FirstHit::NONE.obstacle.slot;
+        let goes_on = of.along.slot != Obstacle::NONE.slot;
         let least = if self.cores || goes_on { 0.0 } else { FAST * of.shape.thickness };
         if way <= least {
             return;
         }
-        let shape = ShapeAt::new(bodies, slot, part);
+        let shape = obstacle.shape(bodies);
         if (self.cores || is_along) && shape.thickness > 0.0 {
             return;
         }
@@ -139,7 +156,6 @@ impl<'a> Casts<'a> {
         if !shape.faces(other, of.shape.centre_at_start(of.sweep)) {
             return;
         }
-        let obstacle = Obstacle { slot, part, sweep: *other };
         if is_along {
             self.put(number, &Moving { shape: &of.shape.core(), ..*of }, &shape, obstacle);
         } else {
@@ -170,7 +186,39 @@ impl<'a> Casts<'a> {
 
     pub fn add_wall(&mut self, number: usize, of: &Moving<'_>, wall: Wall, moved: &Movements<'_>) {
         if let Some(slot) = self.bodies.slot_at(wall.body) {
-            self.add(number, of, slot, wall.part, &moved.of(self.bodies, slot).after(of.time));
+            self.add_shape(number, of, slot, wall.part, &moved.of(self.bodies, slot).after(of.time));
+        }
+    }
+
+    /// Adds the cast against a shape of another body, unless the two let each other pass.
+    fn add_shape(&mut self, number: usize, of: &Moving<'_>, slot: usize, part: u8, other: &Sweep) {
+        let bodies = self.bodies;
+        if slot == of.slot || bodies.are_apart(of.slot, slot) {
+            return;
+        }
+        if bodies.any_filter {
+            let filter = bodies.part_filter(of.slot, of.part);
+            if !filter.touches(&bodies.part_filter(slot, part)) {
+                return;
+            }
+        }
+        self.add(number, of, Obstacle { slot, part, sweep: *other, edge: None });
+    }
+
+    /// Adds the cast against an edge of a hull, if it comes into the box `swept`.
+    pub fn add_edge(
+        &mut self,
+        number: usize,
+        of: &Moving<'_>,
+        hull: &HullEdge,
+        moved: &Movements<'_>,
+        swept: [Vec2; 2],
+    ) {
+        let (sweep, arm) = moved.of_edge(self.bodies, hull);
+        let edge = Some(Edge { hull: *hull, arm });
+        let obstacle = Obstacle { slot: hull.slots[0], part: 0, sweep: sweep.after(of.time), edge };
+        if overlap(obstacle.shape(self.bodies).swept_box(&obstacle.sweep), swept) {
+            self.add(number, of, obstacle);
         }
     }
 
@@ -185,9 +233,8 @@ impl<'a> Casts<'a> {
     ) {
         let other = &moved.of(self.bodies, slot).after(of.time);
         for part in 0..self.bodies.shape_count(slot) {
-            let [lower, upper] = ShapeAt::new(self.bodies, slot, part).swept_box(other);
-            if lower.cmple(swept[1]).all() && upper.cmpge(swept[0]).all() {
-                self.add(number, of, slot, part, other);
+            if overlap(ShapeAt::new(self.bodies, slot, part).swept_box(other), swept) {
+                self.add_shape(number, of, slot, part, other);
             }
         }
     }
@@ -224,7 +271,9 @@ impl<'a> Casts<'a> {
             let first = &self.hits[number];
             // Among obstacles that are hit at the same time, handles decide: the order in which walls are listed does not matter.
             let rank = |obstacle: &Obstacle, part: u8| {
-                (self.bodies.handle(obstacle.slot).index(), obstacle.part, part)
+                let (slot, of, second) = obstacle.name();
+                let index = |slot: usize| self.bodies.handle(slot).index();
+                (index(slot), of, second.map(index), part)
             };
             let comes_first = time < first.time
                 || time == first.time
@@ -237,4 +286,9 @@ impl<'a> Casts<'a> {
             }
         }
     }
+}
+
+/// Whether two boxes overlap.
+fn overlap([lower, upper]: [Vec2; 2], other: [Vec2; 2]) -> bool {
+    lower.cmple(other[1]).all() && upper.cmpge(other[0]).all()
 }

@@ -2,16 +2,12 @@
 
 use super::shape::{Sweep, TurnedBox};
 use super::walls::{PlaneAt, WallIndex, Walls};
-use crate::body::Bodies;
+use crate::body::{Bodies, FAST};
 use crate::lane::{Lane, MAX_WIDTH, Mask, Row, lane_entry, load_rows, values};
 use crate::narrowphase::manifold::V;
 use glam::Vec2;
 use std::ops::Range;
 use std::sync::Mutex;
-
-/// A body is fast if a point of it moves further in a step than this part of its thickness. The centre of a slower body stays on its
-/// side of the wall, where the next step's contact pushes the body back.
-pub(super) const FAST: f32 = 0.5;
 
 /// What the search reads, and where it notes what it finds.
 pub(super) struct FastSearch<'a> {

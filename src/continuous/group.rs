@@ -41,7 +41,7 @@ impl<'a> Group<'a> {
         slots: &'a [u32],
         moved: &Movements<'_>,
     ) -> Group<'a> {
-        let along = FirstHit::NONE.obstacle;
+        let along = Obstacle::NONE;
         let start = Course { sweep: Sweep::NONE, moved: Vec2::ZERO, turned: 0.0, time: 0.0, along, hits: 0 };
         let mut courses = [start; GROUP];
         for (course, &slot) in courses.iter_mut().zip(slots) {
@@ -178,10 +178,10 @@ impl<'a> Group<'a> {
                 part: hit.part,
                 shape: &shape,
                 sweep: &sweep,
-                along: &FirstHit::NONE.obstacle,
+                along: &Obstacle::NONE,
                 time: 1.0,
             };
-            self.batch.put(number, &of, &ShapeAt::new(bodies, obstacle.slot, obstacle.part), obstacle);
+            self.batch.put(number, &of, &obstacle.shape(bodies), obstacle);
         }
         self.batch.cast();
         self.batch.gaps_wanted = false;

@@ -30,6 +30,7 @@
 //! [`SLIDES`] on average, and slides with μ_d·λ_n beyond. (With a state for each point, a point fell back to μ_d as soon as it bore
 //! less than its part of the load, and the others were overloaded: soft boxes slid from 0.75 of the static angle.)
 
+mod bullets;
 mod carry;
 mod clusters;
 mod contact;
@@ -53,12 +54,13 @@ use crate::narrowphase::hulls::{Around, LoopPair, LoopTouch, touch_loops, write_
 use crate::particles::hulls::Hulls;
 use crate::particles::links::Links;
 use crate::settings::Settings;
+pub(crate) use bullets::HullEdge;
 use clusters::Clusters;
 use contact::State;
 use glam::Vec2;
 use impact::Impact;
 use pairs::box_of;
-use sides::Surface;
+use sides::{LoopAt, Surface};
 pub(crate) use sleep::{ParkedHulls, Parking, Touched, stand_for};
 use std::ops::Range;
 use sweep::Blocks;
@@ -561,21 +563,17 @@ impl HullSolver {
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
             let index = pair.hull as usize;
-            let (hull, around) = (&hulls[index], &around[index]);
             let key = (1, indices[index], pair.body, 2 * u16::from(pair.part));
+            let hull = LoopAt {
+                hull: &hulls[index],
+                around: &around[index],
+                outline: &outlines[index * OUTLINE_ROWS..],
+                rigid: &rigid[index],
+            };
             if pair.is_plane(bodies) {
-                maker.add_corners(&mut contacts, key, (hull, &rigid[index]), pair);
-            } else if !around.corners().is_empty() && !touch.is_none() {
-                let rows = &outlines[index * OUTLINE_ROWS..];
-                let edge = Hull::facing(around, rows, touch.normal);
-                maker.add(&mut contacts, key, touch, hull.origin, pair.surface, |end, place| {
-                    if end == 0 {
-                        let shift = rigid[index].shift(maker.row(index), place, touch.normal);
-                        hull.side(around, rows, edge, place, shift)
-                    } else {
-                        (pair.side(hull, place, touch.normal, maker.state, bodies), 0.0)
-                    }
-                });
+                maker.add_corners(&mut contacts, key, &hull, pair);
+            } else {
+                maker.add_other(&mut contacts, key, &hull, pair, touch);
             }
         }
         self.contacts = contacts;

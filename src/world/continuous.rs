@@ -26,6 +26,7 @@ impl World {
                     true
                 });
             },
+            hulls: &self.hull_solver,
             level: self.level,
             depth: DEPTH * self.settings.slop,
         };

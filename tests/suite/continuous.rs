@@ -2,6 +2,7 @@
 //! speed, spin and shape; being stopped costs and gives no speed.
 
 mod bullets;
+mod hulls;
 mod random;
 mod walls;
 

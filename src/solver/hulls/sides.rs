@@ -16,6 +16,14 @@ use crate::narrowphase::hulls::{Around, LoopTouch, Other, touch_other};
 use crate::settings::Settings;
 use glam::Vec2;
 
+/// A hull where it is now: its outline, and as a rigid body.
+pub(super) struct LoopAt<'a> {
+    pub hull: &'a Hull,
+    pub around: &'a Around,
+    pub outline: &'a [Row],
+    pub rigid: &'a Rigid,
+}
+
 impl Maker<'_> {
     /// Returns the row of a hull's shift.
     pub(super) fn row(&self, hull: usize) -> u32 {
@@ -45,12 +53,35 @@ impl Maker<'_> {
         }
     }
 
+    /// Adds the contacts of a hull with a shape that is no half-space.
+    pub(super) fn add_other(
+        &self,
+        contacts: &mut Vec<Contact>,
+        key: Key,
+        &LoopAt { hull, around, outline, rigid }: &LoopAt<'_>,
+        pair: &OtherPair,
+        touch: &LoopTouch,
+    ) {
+        if around.corners().is_empty() || touch.is_none() || self.is_left_to_the_cast(hull, pair, touch) {
+            return;
+        }
+        let edge = Hull::facing(around, outline, touch.normal);
+        self.add(contacts, key, touch, hull.origin, pair.surface, |end, place| {
+            if end == 0 {
+                let shift = rigid.shift(self.row(pair.hull as usize), place, touch.normal);
+                hull.side(around, outline, edge, place, shift)
+            } else {
+                (pair.side(hull, place, touch.normal, self.state, self.bodies), 0.0)
+            }
+        });
+    }
+
     /// Adds the contacts of a hull's corners with a half-space.
     pub(super) fn add_corners(
         &self,
         contacts: &mut Vec<Contact>,
         key: Key,
-        (hull, rigid): (&Hull, &Rigid),
+        &LoopAt { hull, rigid, .. }: &LoopAt<'_>,
         pair: &OtherPair,
     ) {
         let c = &self.bodies.columns;

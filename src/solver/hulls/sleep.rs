@@ -383,14 +383,14 @@ fn closing(slots: &[u32], direction: Vec2, bodies: &Bodies, settings: &Settings)
 
 impl Hull {
     /// The difference between the radii of its thickest and its thinnest disc.
-    fn thickest(&self) -> f32 {
+    pub(super) fn thickest(&self) -> f32 {
         self.more[..self.count].iter().copied().fold(0.0, f32::max)
     }
 }
 
 impl LoopTouch {
     /// The distance between the surfaces.
-    fn gap(&self) -> f32 {
+    pub(super) fn gap(&self) -> f32 {
         self.separations[0].min(self.separations[1])
     }
 }
