@@ -35,6 +35,7 @@ mod carry;
 mod clusters;
 mod contact;
 mod impact;
+mod listing;
 mod pairs;
 mod sides;
 mod sleep;
@@ -59,9 +60,10 @@ use clusters::Clusters;
 use contact::State;
 use glam::Vec2;
 use impact::Impact;
+use listing::StillHulls;
 use pairs::box_of;
 use sides::{LoopAt, Surface};
-pub(crate) use sleep::{ParkedHulls, Parking, Touched, stand_for};
+pub(crate) use sleep::{ParkedHulls, Parking, Stirred, Touched, stand_for};
 use std::ops::Range;
 use sweep::Blocks;
 
@@ -264,10 +266,14 @@ impl Contact {
 #[derive(Default)]
 pub(crate) struct HullSolver {
     hulls: Vec<Hull>,
-    /// The hulls' boxes (least and largest x and y), and the same in the order of space.
+    /// The places of those that may move, their boxes (least and largest x and y), and the same in the order of space.
+    moving: Vec<u32>,
     boxes: [Vec<f32>; 4],
     levels: Levels,
+    still: StillHulls,
     pairs: Vec<HullPair>,
+    /// Memory for pairs of a hull that moves and one that stands still.
+    beside: Vec<HullPair>,
     loops: Vec<LoopPair>,
     others: Vec<OtherPair>,
     /// Slots of bodies that look up the hulls, and not the other way round: strays, and bodies that are few.
@@ -309,6 +315,7 @@ impl HullSolver {
         for hull in &mut self.hulls {
             (hull.origin, hull.lower, hull.upper) = (hull.origin - by, hull.lower - by, hull.upper - by);
         }
+        self.still.forget();
     }
 
     /// Prepares a step of a world without hulls.
@@ -317,6 +324,8 @@ impl HullSolver {
         self.touched.clear();
         self.hulls.clear();
         self.indices.clear();
+        self.moving.clear();
+        self.still.forget();
         self.contacts.clear();
         self.woken.clear();
     }
@@ -347,15 +356,8 @@ impl HullSolver {
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
     ) {
         self.touched.clear();
+        self.list(hulls, bodies, settings);
         let renumbered = std::mem::take(&mut hulls.renumbered);
-        self.hulls.clear();
-        self.indices.clear();
-        for (handle, hull) in hulls.iter() {
-            if let Some(hull) = Hull::of(hull.points(), bodies, settings) {
-                self.hulls.push(hull);
-                self.indices.push(handle.index());
-            }
-        }
         if renumbered {
             // A new hull may have the index of a removed one.
             self.contacts.clear();
@@ -363,13 +365,7 @@ impl HullSolver {
             self.number();
         }
         self.clusters.update(hulls, renumbered, links, relinked, bodies);
-        for (hull, &index) in self.hulls.iter_mut().zip(&self.indices) {
-            let is_corner = |&index: &u32| bodies.slot_at(index).is_some_and(|slot| bodies.is_corner(slot));
-            let is_tied = self.clusters.around(index, hull.count).iter().any(is_corner);
-            hull.gives = if is_tied { TIED } else { 1.0 };
-        }
-        self.assign_corners(bodies);
-        self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
+        self.assign_corners(bodies, renumbered || relinked);
         self.pair_hulls(bodies, settings);
         self.pair_others(bodies, settings, near);
         self.list_paired();
@@ -383,9 +379,8 @@ impl HullSolver {
     fn clear_touches(&mut self) {
         let count = self.hulls.len();
         resize(&mut self.outlines, count * OUTLINE_ROWS);
-        self.around.clear();
+        // Those of hulls in a pair are written before they are read.
         self.around.resize(count, Around::default());
-        self.rigid.clear();
         self.rigid.resize(count, Rigid::default());
         self.touches.clear();
         self.touches.resize(self.pairs.len() + self.others.len(), LoopTouch::NONE);
@@ -404,35 +399,6 @@ impl HullSolver {
             for touched in [&mut self.touched, &mut self.touched_before] {
                 touched
                     .reserve((room * settings.substeps as usize).min(4 * room).saturating_sub(touched.len()));
-            }
-        }
-    }
-
-    /// Notes the place of each hull among those of this step.
-    fn number(&mut self) {
-        self.places.clear();
-        for (place, &index) in self.indices.iter().enumerate() {
-            if self.places.len() <= index as usize {
-                self.places.resize(index as usize + 1, NO_HULL);
-            }
-            self.places[index as usize] = place as u32;
-        }
-        self.owners.clear();
-    }
-
-    /// Decides which hull meets half-spaces with which particle.
-    fn assign_corners(&mut self, bodies: &Bodies) {
-        let fresh = self.owners.is_empty();
-        for (hull, &index) in self.hulls.iter_mut().zip(&self.indices) {
-            for end in 0..hull.count {
-                let body = bodies.handle(hull.slots[end] as usize).index as usize;
-                if fresh && self.owners.len() <= body {
-                    self.owners.resize(body + 1, NO_HULL);
-                }
-                if self.owners[body] == NO_HULL {
-                    self.owners[body] = index;
-                }
-                hull.own |= u8::from(self.owners[body] == index) << end;
             }
         }
     }

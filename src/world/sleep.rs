@@ -14,7 +14,7 @@ use crate::geometry::shape::ShapeKind;
 use crate::joints::desc::JointDesc;
 use crate::settings::Solver;
 use crate::sleep::{AtRest, Bonds, Islands};
-use crate::solver::hulls::Touched;
+use crate::solver::hulls::{Stirred, Touched};
 use glam::Vec2;
 
 /// Steps between two searches for islands. Each search that is in vain doubles the time to the next, up to [`MOST_WAIT`].
@@ -76,6 +76,9 @@ impl World {
         let slot = self.bodies.slot_of(body)?;
         if !self.settings.sleep {
             return Err(Error::Invalid { field: "sleep", reason: "it is off in the settings" });
+        }
+        if self.bodies.is_asleep(slot) {
+            return Ok(());
         }
         let may_sleep = |slot: usize| self.bodies.sleep_limits(slot).may;
         let mut islands = Islands::default();
@@ -398,17 +401,11 @@ impl World {
         }
         let mut solver = std::mem::take(&mut self.hull_solver);
         let banded = self.list_elsewhere(&mut solver);
-        let (c, stirred) = (&self.bodies.columns, &self.sleep.stirred);
-        let stirs = |slot: usize| {
-            c.inv_mass[slot] == 0.0
-                && ([c.vel_x[slot], c.vel_y[slot], c.omega[slot]] != [0.0; 3]
-                    || stirred.binary_search(&c.handle[slot]).is_ok())
-        };
         solver.find_touched(
             &self.hulls,
             &self.bodies,
             &self.settings,
-            &stirs,
+            Stirred(&self.sleep.stirred),
             &self.solver.mirror.vel,
             (self.level, crew),
             |lower, upper, visit| self.visit_listed(banded, lower, upper, visit),

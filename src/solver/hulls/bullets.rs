@@ -45,15 +45,20 @@ impl HullSolver {
             return;
         }
         let body = bodies.handle(bullet).index;
-        self.levels.visit([lower.x, upper.x], [lower.y, upper.y], |place| {
+        let mut look = |place: usize| {
             let hull = &self.hulls[place];
             let meets =
                 || hull.filter.touches(filter) && !self.clusters.is_attached(self.indices[place], body);
             if hull.stops(bullet, bodies) && meets() {
                 hull.visit_edges(&mut visit);
             }
+        };
+        let (x, y) = ([lower.x, upper.x], [lower.y, upper.y]);
+        self.levels.visit(x, y, |number| {
+            look(self.moving[number] as usize);
             true
         });
+        self.still.visit(x, y, look);
     }
 
     /// Lets bullets strike the hulls at which they are, before anything moves in this step.

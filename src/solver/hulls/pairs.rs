@@ -1,7 +1,7 @@
 //! Finds which hulls may touch each other, and which other bodies they may touch.
 
 use super::sides::Surface;
-use super::{Hull, HullPair, HullSolver, OTHERS};
+use super::{Hull, HullPair, HullSolver, OTHERS, OtherPair};
 use crate::body::Bodies;
 use crate::geometry::outline::OUTLINE_ROWS;
 use crate::geometry::shape::ShapeKind;
@@ -12,22 +12,27 @@ use glam::Vec2;
 
 impl HullSolver {
     pub(super) fn pair_hulls(&mut self, bodies: &Bodies, settings: &Settings) {
-        self.place_hulls();
-        let HullSolver { hulls, levels, pairs, .. } = self;
+        let HullSolver { hulls, levels, moving, still, pairs, beside, .. } = self;
         pairs.clear();
-        for (a, first) in hulls.iter().zip(0u32..) {
-            let start = pairs.len();
-            levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
+        beside.clear();
+        let pair = |first: usize, second: usize| {
+            let (a, b) = (&hulls[first], &hulls[second]);
+            let filtered = !a.filter.touches(&b.filter);
+            let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
+            let meet = !(filtered || (a.fixed && b.fixed) || joined());
+            meet.then(|| {
+                let surface = Surface::of(bodies, settings, a.material, b.material);
+                HullPair { hulls: [first as u32, second as u32], surface }
+            })
+        };
+        for (number, &first) in moving.iter().enumerate() {
+            let (start, first) = (pairs.len(), first as usize);
+            let Hull { lower, upper, .. } = hulls[first];
+            let (x, y) = ([lower.x, upper.x], [lower.y, upper.y]);
+            levels.visit(x, y, |other| {
                 // Each of the two hulls finds the other one; the pair is kept once.
-                if second <= first as usize {
-                    return true;
-                }
-                let b = &hulls[second];
-                let filtered = !a.filter.touches(&b.filter);
-                let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
-                if !(filtered || (a.fixed && b.fixed) || joined()) {
-                    let surface = Surface::of(bodies, settings, a.material, b.material);
-                    pairs.push(HullPair { hulls: [first, second as u32], surface });
+                if other > number {
+                    pairs.extend(pair(first, moving[other] as usize));
                 }
                 true
             });
@@ -35,6 +40,17 @@ impl HullSolver {
             // Pairs are found in the order of space, which changes from step to step. They are sorted by hulls, whose
             // order is the same in every step.
             pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
+            still.visit(x, y, |other| beside.extend(pair(first.min(other), first.max(other))));
+        }
+        if !beside.is_empty() {
+            beside.append(pairs);
+            beside.sort_unstable_by_key(|pair| pair.hulls);
+            for group in beside.chunk_by(|a, b| a.hulls[0] == b.hulls[0]) {
+                let start = pairs.len();
+                pairs.extend_from_slice(group);
+                keep_nearest(pairs, start, hulls);
+                pairs[start..].sort_unstable_by_key(|pair| pair.hulls);
+            }
         }
         self.make_loops();
     }
@@ -51,20 +67,6 @@ impl HullSolver {
         }));
     }
 
-    /// Sorts the boxes of the hulls by space, so that near hulls are found quickly.
-    pub(super) fn place_hulls(&mut self) {
-        let HullSolver { hulls, boxes, levels, .. } = self;
-        for (axis, column) in boxes.iter_mut().enumerate() {
-            column.clear();
-            column.extend(
-                hulls.iter().map(|hull| if axis % 2 == 0 { hull.lower } else { hull.upper }[axis / 2]),
-            );
-        }
-        let size: f32 = hulls.iter().map(|hull| (hull.upper - hull.lower).max_element()).sum();
-        let [min_x, max_x, min_y, max_y] = boxes;
-        levels.build_boxes([min_x, max_x, min_y, max_y], 2.0 * size / hulls.len() as f32);
-    }
-
     /// Pairs the hulls with other bodies. For large bodies, and if the bodies outnumber the hulls, the hulls look up
     /// the bodies. Otherwise the bodies look up the hulls.
     pub(super) fn pair_others(
@@ -73,25 +75,40 @@ impl HullSolver {
         settings: &Settings,
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
     ) {
-        let HullSolver { hulls, levels, others, elsewhere, .. } = self;
+        let mut others = std::mem::take(&mut self.others);
         others.clear();
-        others.reserve(OTHERS * hulls.len());
-        for (hull, number) in hulls.iter().zip(0..) {
-            near(hull.lower, hull.upper, &mut |slot| hull.meet(number, slot, bodies, settings, others));
+        others.reserve(OTHERS * self.moving.len());
+        let HullSolver { hulls, levels, moving, still, elsewhere, .. } = &*self;
+        let meet = |place: usize, slot: usize, others: &mut Vec<OtherPair>| {
+            hulls[place].meet(place as u32, slot, bodies, settings, others);
+        };
+        let look = |place: u32, others: &mut Vec<OtherPair>| {
+            let place = place as usize;
+            near(hulls[place].lower, hulls[place].upper, &mut |slot| meet(place, slot, others));
+        };
+        moving.iter().for_each(|&place| look(place, &mut others));
+        let by_bodies = self.visit_movers(bodies, |slot| {
+            self.visit_still_near(slot, bodies, settings, |place| meet(place, slot, &mut others));
+        });
+        if !by_bodies {
+            still.places.iter().for_each(|&place| look(place, &mut others));
         }
-        for &slot in &*elsewhere {
-            let slot = slot as usize;
+        for slot in elsewhere.iter().map(|&slot| slot as usize) {
             if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
-                let all = hulls.iter().zip(0..);
-                all.for_each(|(hull, number)| hull.meet(number, slot, bodies, settings, others));
+                moving.iter().for_each(|&place| meet(place as usize, slot, &mut others));
                 continue;
             }
             let [lower, upper] = box_of(slot, bodies, settings);
-            levels.visit([lower.x, upper.x], [lower.y, upper.y], |hull| {
-                hulls[hull].meet(hull as u32, slot, bodies, settings, others);
+            levels.visit([lower.x, upper.x], [lower.y, upper.y], |number| {
+                meet(moving[number] as usize, slot, &mut others);
                 true
             });
+            if !by_bodies {
+                self.visit_still_near(slot, bodies, settings, |place| meet(place, slot, &mut others));
+            }
         }
+        self.others = others;
+        let others = &mut self.others;
         if self.clusters.any_attached() {
             let (clusters, indices) = (&self.clusters, &self.indices);
             others.retain(|pair| !clusters.is_attached(indices[pair.hull as usize], pair.body));
@@ -101,11 +118,14 @@ impl HullSolver {
 
     pub(super) fn list_paired(&mut self) {
         let HullSolver { hulls, pairs, others, paired, .. } = self;
+        paired.clear();
         let of_pairs = pairs.iter().flat_map(|pair| pair.hulls);
         let of_others = others.iter().map(|pair| pair.hull);
-        of_pairs.chain(of_others).for_each(|hull| hulls[hull as usize].paired = true);
-        paired.clear();
-        paired.extend((0..hulls.len() as u32).filter(|&hull| hulls[hull as usize].paired));
+        paired.extend(
+            of_pairs
+                .chain(of_others)
+                .filter(|&hull| !std::mem::replace(&mut hulls[hull as usize].paired, true)),
+        );
     }
 }
 

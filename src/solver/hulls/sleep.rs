@@ -11,6 +11,7 @@ use super::sides::Surface;
 use super::{Contact, Hull, HullPair, HullSolver, OtherPair, box_of};
 use crate::body::{Bodies, BodyHandle};
 use crate::crew::Crew;
+use crate::geometry::shape::ShapeKind;
 use crate::isa::Level;
 use crate::lane::Row;
 use crate::narrowphase::hulls::LoopTouch;
@@ -40,6 +41,18 @@ impl ParkedHulls {
     }
 }
 
+/// The bodies, sorted by handle, that the host has put elsewhere, and which wake what they touch.
+#[derive(Clone, Copy)]
+pub(crate) struct Stirred<'a>(pub &'a [BodyHandle]);
+
+impl Stirred<'_> {
+    /// Whether a body that contacts do not move moves by itself, or was put elsewhere.
+    fn has(self, bodies: &Bodies, slot: usize) -> bool {
+        let c = &bodies.columns;
+        bodies.is_driven(slot) || c.inv_mass[slot] == 0.0 && self.0.binary_search(&c.handle[slot]).is_ok()
+    }
+}
+
 /// How a hull or a body takes part in waking.
 #[derive(Clone, Copy)]
 struct WakeRole {
@@ -49,10 +62,10 @@ struct WakeRole {
 }
 
 impl WakeRole {
-    fn of(slots: &[u32], bodies: &Bodies, stirs: &dyn Fn(usize) -> bool) -> WakeRole {
+    fn of(slots: &[u32], bodies: &Bodies, stirred: Stirred<'_>) -> WakeRole {
         let mut slots = slots.iter().map(|&slot| slot as usize);
         let island = slots.clone().find_map(|slot| bodies.island(slot));
-        let active = slots.any(|slot| bodies.columns.inv_mass[slot] > 0.0 || stirs(slot));
+        let active = slots.any(|slot| bodies.columns.inv_mass[slot] > 0.0 || stirred.has(bodies, slot));
         WakeRole { island, active }
     }
 
@@ -216,36 +229,24 @@ impl HullSolver {
     }
 
     /// Finds the islands of sleeping hulls that something awake touches, or will in this step, and of sleeping bodies that an awake hull
-    /// touches. `stirs` tells of bodies that contacts do not move whether they move by themselves or were put elsewhere. Uses the memory
-    /// of a step, before the step does.
+    /// touches. Uses the memory of a step, before the step does.
     #[expect(clippy::too_many_arguments, reason = "as `begin_step`")]
     pub(crate) fn find_touched(
         &mut self,
         hulls: &Hulls,
         bodies: &Bodies,
         settings: &Settings,
-        stirs: &dyn Fn(usize) -> bool,
+        stirred: Stirred<'_>,
         vel: &[Row],
         (level, crew): (Level, &Crew<'_>),
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
         touched: &mut Vec<Touched>,
     ) {
-        self.hulls.clear();
-        self.indices.clear();
-        for (handle, hull) in hulls.iter() {
-            if let Some(hull) = Hull::of(hull.points(), bodies, settings) {
-                self.hulls.push(hull);
-                self.indices.push(handle.index());
-            }
-        }
-        if self.hulls.is_empty() {
+        self.list(hulls, bodies, settings);
+        self.pair_for_waking(bodies, settings, stirred, near);
+        if self.pairs.is_empty() && self.others.is_empty() {
             return;
         }
-        self.capacity = self.hulls.iter().map(|hull| hull.count).max().unwrap_or(0);
-        let roles: Vec<WakeRole> =
-            self.hulls.iter().map(|hull| WakeRole::of(hull.slots(), bodies, stirs)).collect();
-        self.place_hulls();
-        self.pair_for_waking(&roles, bodies, settings, stirs, near);
         self.make_loops();
         self.list_paired();
         self.clear_touches();
@@ -253,17 +254,16 @@ impl HullSolver {
         let still = vec![Row::default(); vel.len()];
         self.write_outlines(&still, vel, crew);
         self.find_touches(&still, bodies, level, crew);
-        self.note_islands(&roles, bodies, settings, stirs, touched);
+        self.note_islands(bodies, settings, stirred, touched);
     }
 
     /// Notes the islands that wake: those of pairs that touch, or will in this step or the substep after it, because a contact stops what comes
     /// one substep ahead. (Without that substep a ball stopped dead 1 cm before a soft box that slept on, at 18 of 200 speeds.)
     fn note_islands(
         &self,
-        roles: &[WakeRole],
         bodies: &Bodies,
         settings: &Settings,
-        stirs: &dyn Fn(usize) -> bool,
+        stirred: Stirred<'_>,
         touched: &mut Vec<Touched>,
     ) {
         let sleeper = |slots: [u32; 2]| {
@@ -273,8 +273,9 @@ impl HullSolver {
         let HullSolver { hulls, pairs, others, touches, .. } = self;
         for (pair, touch) in pairs.iter().zip(touches) {
             let [a, b] = pair.hulls.map(|hull| hull as usize);
-            let island = roles[a].wakes(roles[b]);
             let [a, b] = [&hulls[a], &hulls[b]];
+            let role = |hull: &Hull| WakeRole::of(hull.slots(), bodies, stirred);
+            let island = role(a).wakes(role(b));
             let closing = closing(a.slots(), touch.normal, bodies, settings)
                 + closing(b.slots(), -touch.normal, bodies, settings);
             if touch.gap() - a.thickest() - b.thickest() <= settings.slop + closing {
@@ -284,7 +285,8 @@ impl HullSolver {
         }
         for (pair, touch) in others.iter().zip(&touches[pairs.len()..]) {
             let hull = &hulls[pair.hull as usize];
-            let island = roles[pair.hull as usize].wakes(WakeRole::of(&[pair.slot], bodies, stirs));
+            let role = WakeRole::of(hull.slots(), bodies, stirred);
+            let island = role.wakes(WakeRole::of(&[pair.slot], bodies, stirred));
             let (normal, gap) = if pair.is_plane(bodies) {
                 pair.plane_gap(hull, bodies)
             } else {
@@ -302,48 +304,85 @@ impl HullSolver {
     /// Pairs what sleeps with what may wake it.
     fn pair_for_waking(
         &mut self,
-        roles: &[WakeRole],
         bodies: &Bodies,
         settings: &Settings,
-        stirs: &dyn Fn(usize) -> bool,
+        stirred: Stirred<'_>,
         near: impl Fn(Vec2, Vec2, &mut dyn FnMut(usize)),
     ) {
-        let HullSolver { hulls, levels, pairs, others, elsewhere, .. } = self;
+        let (mut pairs, mut others) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.others));
         pairs.clear();
         others.clear();
-        for ((a, &role), first) in hulls.iter().zip(roles).zip(0u32..) {
-            levels.visit([a.lower.x, a.upper.x], [a.lower.y, a.upper.y], |second| {
-                let b = &hulls[second];
-                let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
-                let wakes = second > first as usize && role.wakes(roles[second]).is_some();
-                if wakes && a.filter.touches(&b.filter) && !joined() {
-                    let surface = Surface::of(bodies, settings, a.material, b.material);
-                    pairs.push(HullPair { hulls: [first, second as u32], surface });
+        let HullSolver { hulls, levels, moving, still, elsewhere, .. } = &*self;
+        let role = |place: usize| WakeRole::of(hulls[place].slots(), bodies, stirred);
+        let pair = |first: usize, second: usize| {
+            let (a, b) = (&hulls[first], &hulls[second]);
+            let joined = || a.slots().iter().any(|slot| b.slots().contains(slot));
+            let wakes = role(first).wakes(role(second)).is_some();
+            (wakes && a.filter.touches(&b.filter) && !joined()).then(|| {
+                let surface = Surface::of(bodies, settings, a.material, b.material);
+                HullPair { hulls: [first as u32, second as u32], surface }
+            })
+        };
+        let meet = |place: usize, slot: usize, others: &mut Vec<OtherPair>| {
+            let of_body = WakeRole::of(&[slot as u32], bodies, stirred);
+            if !bodies.is_corner(slot) && role(place).wakes(of_body).is_some() {
+                hulls[place].meet_any(place as u32, slot, bodies, settings, others);
+            }
+        };
+        let look = |place: usize, others: &mut Vec<OtherPair>| {
+            near(hulls[place].lower, hulls[place].upper, &mut |slot| meet(place, slot, others));
+        };
+        // A static hull that the host has put elsewhere may wake what stands still as well.
+        let corners = stirred.0.iter().filter_map(|&body| bodies.slot_of(body).ok());
+        let is_put = corners.clone().any(|slot| bodies.is_corner(slot));
+        let put = still.places.iter().copied().filter(|&place| is_put && role(place as usize).active);
+        let active: Vec<u32> = moving.iter().copied().chain(put).collect();
+        for first in active.iter().map(|&place| place as usize) {
+            let Hull { lower, upper, .. } = hulls[first];
+            let (x, y) = ([lower.x, upper.x], [lower.y, upper.y]);
+            levels.visit(x, y, |number| {
+                let second = moving[number] as usize;
+                if second > first {
+                    pairs.extend(pair(first, second));
                 }
                 true
             });
+            still.visit(x, y, |second| pairs.extend(pair(first.min(second), first.max(second))));
+            look(first, &mut others);
         }
-        let meet = |hull: usize, slot: usize, others: &mut Vec<OtherPair>| {
-            let role = WakeRole::of(&[slot as u32], bodies, stirs);
-            if !bodies.is_corner(slot) && roles[hull].wakes(role).is_some() {
-                hulls[hull].meet_any(hull as u32, slot, bodies, settings, others);
+        let look_around = |slot: usize, others: &mut Vec<OtherPair>| {
+            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+                still.places.iter().for_each(|&place| meet(place as usize, slot, others));
+            } else {
+                self.visit_still_near(slot, bodies, settings, |place| meet(place, slot, others));
             }
         };
-        for (number, hull) in hulls.iter().enumerate() {
-            near(hull.lower, hull.upper, &mut |slot| meet(number, slot, others));
+        if self.visit_movers(bodies, |slot| look_around(slot, &mut others)) {
+            // What moves by itself is among the movers.
+            let put =
+                corners.filter(|&slot| bodies.columns.kind[slot].is_collidable() && !bodies.is_driven(slot));
+            put.for_each(|slot| look_around(slot, &mut others));
+        } else {
+            still.places.iter().for_each(|&place| look(place as usize, &mut others));
+            elsewhere.iter().for_each(|&slot| look_around(slot as usize, &mut others));
         }
-        for &slot in &*elsewhere {
-            let slot = slot as usize;
-            if bodies.columns.kind[slot].shape() == crate::geometry::shape::ShapeKind::HalfSpace {
-                (0..hulls.len()).for_each(|hull| meet(hull, slot, others));
+        for slot in elsewhere.iter().map(|&slot| slot as usize) {
+            if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
+                active.iter().for_each(|&place| meet(place as usize, slot, &mut others));
                 continue;
             }
             let [lower, upper] = box_of(slot, bodies, settings);
-            levels.visit([lower.x, upper.x], [lower.y, upper.y], |hull| {
-                meet(hull, slot, others);
+            levels.visit([lower.x, upper.x], [lower.y, upper.y], |number| {
+                meet(moving[number] as usize, slot, &mut others);
                 true
             });
         }
+        // A hull may have been found twice, and in whichever order.
+        pairs.sort_unstable_by_key(|pair| pair.hulls);
+        pairs.dedup_by_key(|pair| pair.hulls);
+        others.sort_unstable_by_key(|pair| (pair.hull, pair.body, pair.part));
+        others.dedup_by_key(|pair| (pair.hull, pair.body, pair.part));
+        (self.pairs, self.others) = (pairs, others);
     }
 }
 

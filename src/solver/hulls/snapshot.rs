@@ -72,6 +72,7 @@ impl HullSolver {
         for memory in [&mut self.elsewhere, &mut self.paired] {
             memory.clear();
         }
+        self.still.forget();
         self.before.clear();
         self.touched.clear();
         self.touches.clear();

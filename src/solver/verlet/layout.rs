@@ -5,8 +5,10 @@ use super::{Anchored, BLOCK, LinkTile, NO_LINK, Node, RigidBlock, SoftBlock, TIL
 use crate::base::colours::pick;
 use crate::base::room::resize;
 use crate::body::Bodies;
+use crate::crew::CHUNK;
 use crate::particles::links::{LinkDesc, LinkHandle, LinkKind, Links};
 use glam::Vec2;
+use std::ops::Range;
 
 /// The number of colours of a tile. Links for which no colour is free are solved one by one.
 const COLOURS: usize = 31;
@@ -43,6 +45,18 @@ impl Verlet {
         for column in [&mut self.turned, &mut self.radius] {
             column.clear();
             resize(column, if any_anchored { self.nodes.len() } else { 0 });
+        }
+        self.list_live();
+    }
+
+    /// Lists the nodes that live tiles name: those of each such tile, and of the next one.
+    pub(super) fn list_live(&mut self) {
+        self.live.clear();
+        for (index, tile) in self.tiles.iter().enumerate() {
+            if tile.live || index > 0 && self.tiles[index - 1].live {
+                let Range { start, end } = tile.nodes;
+                self.live.extend((start..end).step_by(CHUNK).map(|from| from..end.min(from + CHUNK)));
+            }
         }
     }
 
@@ -151,8 +165,12 @@ impl LinkTile {
         self.breaks = links.iter().any(|link| link.link.break_force.is_finite());
     }
 
-    /// Notes the highest places in the blocks and in the anchored links.
+    /// Notes the highest places in the blocks and in the anchored links, and whether some of them may move.
     pub(super) fn note_places(&mut self) {
+        let moves = |parts: &[f32; BLOCK]| parts.iter().any(|&part| part != 0.0);
+        self.live = self.rigid.iter().any(|block| moves(&block.by_a) || moves(&block.by_b))
+            || self.soft.iter().any(|block| moves(&block.inv_mass_a) || moves(&block.inv_mass_b))
+            || self.anchored.iter().any(|link| link.inv_masses != [0.0; 2]);
         let blocks = self.rigid.iter().map(|block| [block.a, block.b]);
         let blocks = blocks.chain(self.soft.iter().map(|block| [block.a, block.b]));
         let after = |highest: usize, place: u32| highest.max(place as usize + 1);

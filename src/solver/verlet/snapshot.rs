@@ -9,8 +9,17 @@ use std::ops::Range;
 
 impl Verlet {
     pub(crate) fn write(&self, to: &mut Writer<'_>) {
-        let Verlet { nodes, tiles, moved: _, base: _, turned: _, radius: _, schedule: _, slots_moved: _ } =
-            self;
+        let Verlet {
+            nodes,
+            tiles,
+            live: _,
+            moved: _,
+            base: _,
+            turned: _,
+            radius: _,
+            schedule: _,
+            slots_moved: _,
+        } = self;
         to.mark();
         nodes.write(to);
         to.length(tiles.len());
@@ -24,6 +33,7 @@ impl Verlet {
                 soft_serial,
                 anchored,
                 breaks,
+                live: _,
                 places: _,
                 anchored_places: _,
             } = tile;
@@ -92,6 +102,7 @@ impl Verlet {
             column.clear();
             resize(column, if any_anchored { self.nodes.len() } else { 0 });
         }
+        self.list_live();
         self.slots_moved = true;
         Ok(())
     }
