@@ -343,7 +343,8 @@ impl World {
                     self.find_sleepers_near(slot, &mut touched);
                 }
             }
-            for slot in 0..self.bodies.len {
+            let still = self.bodies.still();
+            for slot in (0..still.start).chain(still.end..self.bodies.len) {
                 if self.bodies.is_driven(slot) && self.bodies.columns.kind[slot].is_collidable() {
                     self.find_sleepers_near(slot, &mut touched);
                 }

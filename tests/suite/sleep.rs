@@ -1,5 +1,6 @@
 //! Contract: what has come to rest falls asleep and costs nothing, and wakes as it fell asleep when anything changes.
 
+mod beside;
 mod graph;
 mod hulls;
 mod laws;

@@ -31,6 +31,9 @@ use glam::Vec2;
 /// The number of colours. A contact for which no colour is free gets a block of its own.
 const COLOURS: usize = 63;
 
+/// The contacts are few if there are so many times as many rows: then their rows are cleared one by one.
+const FEW: usize = 32;
+
 /// A block of sixteen contacts.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
@@ -161,16 +164,14 @@ impl Blocks {
     fn lay_out(&mut self, contacts: &[Contact], vel: &[Row], hulls: &[Hull], inv_step: f32) {
         let rows = vel.len();
         let shifts = rows + hulls.len();
+        // Both are all zero between substeps: most rows may be those of bodies that sleep.
         resize(&mut self.shifts, shifts);
-        self.shifts.fill(Row::default());
         let Blocks { list, taken, colour: colours, lanes, .. } = self;
         resize(taken, shifts);
-        taken.fill(0);
         colours.clear();
         let mut next = [0usize; COLOURS + 1];
-        for contact in contacts {
-            let mut moved = [0; 6];
-            let mut count = 0;
+        let rows_of = |contact: &Contact| {
+            let (mut moved, mut count) = ([0; 6], 0);
             let mut note = |row: u32, moves: bool| {
                 moved[count] = row as usize;
                 count += usize::from(moves);
@@ -179,9 +180,20 @@ impl Blocks {
                 side.slots.iter().for_each(|&slot| note(slot, vel[slot as usize].0[3] > 0.0));
             }
             contact.sides.iter().for_each(|side| note(side.shift.row, side.shift.movable));
+            (moved, count)
+        };
+        for contact in contacts {
+            let (moved, count) = rows_of(contact);
             let colour = pick(taken, moved[..count].iter().copied(), COLOURS);
             colours.push(colour as u8);
             next[colour] += 1;
+        }
+        if FEW * contacts.len() < shifts {
+            for (moved, count) in contacts.iter().map(rows_of) {
+                moved[..count].iter().for_each(|&row| taken[row] = 0);
+            }
+        } else {
+            taken.fill(0);
         }
         let counts = next;
         // The blocks of a colour, and how many of them are full.
@@ -252,7 +264,7 @@ impl HullSolver {
         let (bodies, of_hulls) = blocks.shifts.split_at_mut(state.vel.len());
         for &index in &*paired {
             let index = index as usize;
-            let [x, y, turn, _] = of_hulls[index].0;
+            let [x, y, turn, _] = std::mem::take(&mut of_hulls[index]).0;
             if [x, y, turn] == [0.0; 3] {
                 continue;
             }
