@@ -31,6 +31,7 @@ pub(crate) use manifold::STRAIGHT;
 mod near;
 
 use lead::Relative;
+use manifold::{SAME_FACE, not_unless};
 
 use super::candidates::CANDIDATE_KINDS;
 use super::{BlockInfo, Tile};
@@ -166,13 +167,24 @@ unsafe fn update_kind_lanes<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>
             }
             let [x, y, ..] = shape_a;
             let led = [x + moved[0], y + moved[1], shape_a[2], shape_a[3]];
-            let Touch { normal_x, normal_y, separation, flat } = K::touch(led, shape_b);
+            let Touch { normal_x, normal_y, separation, mut flat } = K::touch(led, shape_b);
             let separation = separation + (moved[0] * normal_x + moved[1] * normal_y);
             let normal_velocity = parting(&vel_a, &vel_b, [normal_x, normal_y]);
             // The separation at the end of the step if nothing stopped the approach.
             let predicted = separation + time_step * normal_velocity;
             let mut near = separation.lt(speculative);
             if K::KIND.is_fixed() {
+                // It may get past the end of the face on its way there.
+                let ahead = predicted.lt(zero).and(flat).and(separation.ge(speculative));
+                if ahead.bits() != 0 {
+                    let approach = L::select(ahead, -normal_velocity, L::splat(1.0));
+                    let time = (separation / approach).max(zero).min(time_step);
+                    let by = pair!(axis => time * (vel_a[axis] - vel_b[axis]));
+                    let there = K::touch([led[0] + by[0], led[1] + by[1], led[2], led[3]], shape_b);
+                    let turned = there.normal_x * normal_x + there.normal_y * normal_y;
+                    let stays = there.flat.and(turned.gt(L::splat(SAME_FACE)));
+                    flat = not_unless::<L>(flat, ahead, stays);
+                }
                 near = near.or(predicted.lt(zero).and(flat));
             }
             normal_x.store(&mut block.normal_x[i..]);

@@ -325,6 +325,9 @@ impl HullSolver {
         self.hulls.clear();
         self.indices.clear();
         self.moving.clear();
+        self.paired.clear();
+        self.pairs.clear();
+        self.others.clear();
         self.still.forget();
         self.contacts.clear();
         self.woken.clear();

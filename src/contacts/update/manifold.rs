@@ -163,6 +163,37 @@ struct Motions<L: Lane> {
 /// in mid-air by a face that it turns away from; continuous collision stops it where it really meets one.
 pub(crate) const STRAIGHT: f32 = 0.25;
 
+/// The least cosine between the normals of a face at the start of a step and where a body gets to it.
+pub(super) const SAME_FACE: f32 = 0.99;
+
+/// Finds the lanes in which a contact would be made ahead of time, and how far A's shape moves against B until it gets to B's face. It may get
+/// past the face's end on its way.
+#[inline(always)]
+fn arrival<L: Lane>(
+    step: &Step<'_>,
+    manifold: &Manifold<L>,
+    weights: &Weights<L>,
+    vel: [&[L; 4]; 2],
+) -> (L::Mask, V<L>) {
+    let zero = L::splat(0.0);
+    let relative = weights.relative(vel).neg();
+    let approach = relative.dot(manifold.normal);
+    let gap = manifold.points[0].separation.min(manifold.points[1].separation);
+    let time_step = L::splat(step.time_step);
+    let ahead =
+        gap.ge(L::splat(step.speculative)).and((gap - time_step * approach).lt(zero)).and(manifold.flat);
+    let time = (gap / L::select(ahead, approach, L::splat(1.0))).max(zero).min(time_step);
+    (ahead, relative.scaled(time))
+}
+
+/// `is`, but in the lanes of `ahead` only where `there` is true as well.
+#[inline(always)]
+pub(super) fn not_unless<L: Lane>(is: L::Mask, ahead: L::Mask, there: L::Mask) -> L::Mask {
+    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let lost = L::select(ahead, L::select(there, zero, one), zero);
+    is.and(lost.le(zero))
+}
+
 /// The result of updating one point of `WIDTH` contacts.
 struct Updated<L: Lane> {
     tangent_arms: [L; 2],
@@ -267,10 +298,19 @@ impl Update<'_> {
         let limit = lead::limit(step, L::load(&of_block.thickness[i..]));
         let Led { moved, placements: placed, weights } =
             lead(step, (loaded, limit), &[placement_a, placement_b], [&vel_a, &vel_b], &weights);
-        let shape_a = Shapes { size: size_a, placement: placed[0], outlines: of_a };
+        let mut shape_a = Shapes { size: size_a, placement: placed[0], outlines: of_a };
         let shape_b = Shapes { size: size_b, placement: placed[1], outlines: of_b };
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
         clear_far(&mut manifold, possible);
+        if kind.is_fixed() {
+            let (ahead, way) = arrival(step, &manifold, &weights, [&vel_a, &vel_b]);
+            if ahead.bits() != 0 {
+                shape_a.placement.centre = shape_a.placement.centre.add(way);
+                let there = touch::<L, F, N>(kind, &shape_a, &shape_b);
+                let same = there.normal.dot(manifold.normal).gt(L::splat(SAME_FACE));
+                manifold.flat = not_unless::<L>(manifold.flat, ahead, there.flat.and(same));
+            }
+        }
         let normal = manifold.normal;
         normal.x.store(&mut self.block.normal_x[i..]);
         normal.y.store(&mut self.block.normal_y[i..]);
@@ -420,12 +460,18 @@ impl<L: Lane> Weights<L> {
     #[inline(always)]
     fn approach(&self, vel_a: &[L; 4], vel_b: &[L; 4], reach: L) -> L {
         let omega = self.spins(vel_a, vel_b);
-        let vel = [vel_a, vel_b];
+        let relative = self.relative([vel_a, vel_b]);
+        relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
+    }
+
+    /// Returns the velocity of B against A at the centre of A's shape.
+    #[inline(always)]
+    fn relative(&self, vel: [&[L; 4]; 2]) -> V<L> {
+        let omega = self.spins(vel[0], vel[1]);
         let [of_a, of_b] = pair!(body => {
             V::new(vel[body][0], vel[body][1]).add(self.offset[body].left().scaled(omega[body]))
         });
-        let relative = of_b.sub(of_a);
-        relative.x.abs() + relative.y.abs() + reach * (omega[0].abs() + omega[1].abs())
+        of_b.sub(of_a)
     }
 
     /// Returns both bodies' angular velocities.

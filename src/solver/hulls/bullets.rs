@@ -136,7 +136,8 @@ impl Maker<'_> {
         let is_far = || touch.gap() - hull.thickest() > settings.speculative_distance();
         let is_fast = || {
             let way = moved(bullet) - moved(hull.slots[0] as usize);
-            way.length() > FAST * bodies.thickness(bullet)
+            // What has no thickness may move as far as contacts look ahead.
+            way.length() > settings.speculative_distance().max(FAST * bodies.thickness(bullet))
         };
         settings.continuous && hull.stops(bullet, bodies) && (is_far() || is_fast())
     }
