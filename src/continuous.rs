@@ -43,6 +43,7 @@ use crate::crew::{CHUNK, Crew, SharedSlice};
 use crate::isa::Level;
 use crate::lane::{MAX_WIDTH, Row, with_lanes};
 use crate::solver::hulls::{HullEdge, HullSolver};
+use batch::Moving;
 use fast::{FastBodies, FastSearch};
 use glam::Vec2;
 use group::Group;
@@ -124,13 +125,13 @@ impl Movements<'_> {
     }
 }
 
-/// Makes a tree of the boxes of these movements.
-fn fill(tree: &mut BoxTree, slots: &[u32], bodies: &Bodies, movements: &Movements<'_>) {
+/// Makes a tree of the boxes of these movements, as seen from what moves by `common` in the step.
+fn fill(tree: &mut BoxTree, slots: &[u32], bodies: &Bodies, movements: &Movements<'_>, common: Vec2) {
     tree.clear();
     for slot in slots.iter().map(|&slot| slot as usize) {
         let sweep = movements.of(bodies, slot);
         let around = Vec2::splat(bodies.bounds(slot).max_element().max(bodies.columns.furthest[slot]));
-        let (from, to) = (sweep.from, sweep.from + sweep.moved);
+        let (from, to) = (sweep.from, sweep.from + (sweep.moved - common));
         tree.push([from.min(to) - around, from.max(to) + around]);
     }
     tree.build();
@@ -179,7 +180,7 @@ impl Continuous {
     /// other.
     fn stop_bullets(&mut self, around: &Surroundings<'_>, moved: &mut [Row], crew: &Crew<'_>) {
         let bodies = around.bodies;
-        let (bullets, walls) = (&self.bullets, &self.walls);
+        let (mut bullets, walls) = (std::mem::take(&mut self.bullets), &self.walls);
         // A body may have come near in this step. A slow one has not come further than its margin.
         let fast = &self.found.get_mut().expect("no worker panicked").fast;
         let most = fast.iter().map(|&slot| {
@@ -200,13 +201,13 @@ impl Continuous {
             let there = |slot: &usize| bodies.columns.kind[*slot].is_collidable() && is_target(*slot);
             targets.slots.clear();
             targets.slots.extend((0..bodies.len).filter(there).map(|slot| slot as u32));
-            fill(&mut targets.boxes, &targets.slots, bodies, &movements);
+            fill(&mut targets.boxes, &targets.slots, bodies, &movements, Vec2::ZERO);
         }
-        let targets = &self.targets;
+        let (targets, of) = (&self.targets, &bullets);
         let hulls = around.hulls;
         let most_of_hulls = most + FAST * hulls.thickest_corner();
-        crew.run(bullets.len().div_ceil(GROUP), |number| {
-            let slots = &bullets[number * GROUP..bullets.len().min((number + 1) * GROUP)];
+        crew.run(of.len().div_ceil(GROUP), |number| {
+            let slots = &of[number * GROUP..of.len().min((number + 1) * GROUP)];
             Group::new(around, walls, slots, &movements).stop(&movements, |batch, number, of, swept| {
                 let mut add = |slot| batch.add_body(number, of, slot, &movements, swept);
                 let filter = bodies.part_filter(of.slot, of.part);
@@ -225,17 +226,27 @@ impl Continuous {
                 });
             });
         });
-        fill(&mut self.bullet_boxes, bullets, bodies, &movements);
+        // A bullet that hits another one goes on with it, so that those that move least come first. (In the order of their slots, bullets at rest went along with those that hit
+        // them, by up to metres, before the blow.)
+        let way = |slot: u32| movements.of(bodies, slot as usize).moved.length_squared();
+        bullets.sort_unstable_by(|&a, &b| way(a).total_cmp(&way(b)).then(a.cmp(&b)));
+        // Seen from their mean movement, what flies side by side hardly moves. (6,400 bullets 15 cm apart that flew alike at 400 m/s took half a second a step.)
+        let sum: Vec2 = bullets.iter().map(|&slot| movements.of(bodies, slot as usize).moved).sum();
+        let common = sum / bullets.len() as f32;
+        fill(&mut self.bullet_boxes, &bullets, bodies, &movements, common);
         for number in 0..bullets.len() {
             let mut group = Group::new(around, walls, &bullets[number..=number], &movements);
             group.clear = true;
             group.stop(&movements, |batch, _, of, swept| {
-                self.bullet_boxes.visit(swept, |other| {
+                let Moving { shape, sweep, time, .. } = of;
+                let (from, moved) = (sweep.from - *time * common, sweep.moved - (1.0 - time) * common);
+                self.bullet_boxes.visit(shape.swept_box(&Sweep { from, moved, ..**sweep }), |other| {
                     if other < number {
                         batch.add_body(0, of, bullets[other] as usize, &movements, swept);
                     }
                 });
             });
         }
+        self.bullets = bullets;
     }
 }

@@ -15,8 +15,9 @@
 //!
 //! Contacts are *speculative*: a pair closer than [`Settings::speculative_distance`](crate::Settings) is solved, and
 //! may close its gap but not more. Against a flat face of a fixed body, this distance grows with the approach speed, so
-//! that no fast body falls into the floor. Elsewhere it does not grow: a contact with a body that is only near the path
-//! would stop a body that passes by.
+//! that no fast body falls into the floor, unless the body will be past the face's end when it gets there. (Without that look ahead, what passed
+//! a box by 6 to 50 cm at 120 m/s was deflected in 838 to 1,129 of 2,000 cases: test `what_flies_past_keeps_its_course`.) Elsewhere it does not grow: a contact with a
+//! body that is only near the path would stop a body that passes by.
 //!
 //! Normals and points are those of where bodies will be a part of a step later: see `lead.rs`.
 //!

@@ -232,6 +232,13 @@ impl<'a> Casts<'a> {
         swept: [Vec2; 2],
     ) {
         let other = &moved.of(self.bodies, slot).after(of.time);
+        // What flies side by side does not come nearer, however long its way is.
+        let c = &self.bodies.columns;
+        let reach = |slot: usize| c.furthest[slot].max(Vec2::new(c.ext_x[slot], c.ext_y[slot]).length());
+        let own = reach(of.slot);
+        if (other.from - of.sweep.from).length() - (own + reach(slot)) > of.sweep.way_against(other, own) {
+            return;
+        }
         for part in 0..self.bodies.shape_count(slot) {
             if overlap(ShapeAt::new(self.bodies, slot, part).swept_box(other), swept) {
                 self.add_shape(number, of, slot, part, other);
