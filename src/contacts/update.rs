@@ -183,7 +183,8 @@ unsafe fn update_kind_lanes<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>
                     let by = pair!(axis => time * (vel_a[axis] - vel_b[axis]));
                     let there = K::touch([led[0] + by[0], led[1] + by[1], led[2], led[3]], shape_b);
                     let turned = there.normal_x * normal_x + there.normal_y * normal_y;
-                    let stays = there.flat.and(turned.gt(L::splat(SAME_FACE)));
+                    let meets = there.separation.lt(speculative);
+                    let stays = there.flat.and(turned.gt(L::splat(SAME_FACE))).and(meets);
                     flat = not_unless::<L>(flat, ahead, stays);
                 }
                 near = near.or(predicted.lt(zero).and(flat));

@@ -288,6 +288,12 @@ impl<L: Lane> Manifold<L> {
         self
     }
 
+    /// The least separation of a point.
+    #[inline(always)]
+    pub(crate) fn gap(&self) -> L {
+        self.points[0].separation.min(self.points[1].separation)
+    }
+
     /// Measures places from a new origin. `by` is the way from the new origin to the old one.
     #[inline(always)]
     pub(crate) fn shift(&mut self, by: V<L>) {

@@ -178,7 +178,7 @@ fn arrival<L: Lane>(
     let zero = L::splat(0.0);
     let relative = weights.relative(vel).neg();
     let approach = relative.dot(manifold.normal);
-    let gap = manifold.points[0].separation.min(manifold.points[1].separation);
+    let gap = manifold.gap();
     let time_step = L::splat(step.time_step);
     let ahead =
         gap.ge(L::splat(step.speculative)).and((gap - time_step * approach).lt(zero)).and(manifold.flat);
@@ -308,7 +308,9 @@ impl Update<'_> {
                 shape_a.placement.centre = shape_a.placement.centre.add(way);
                 let there = touch::<L, F, N>(kind, &shape_a, &shape_b);
                 let same = there.normal.dot(manifold.normal).gt(L::splat(SAME_FACE));
-                manifold.flat = not_unless::<L>(manifold.flat, ahead, there.flat.and(same));
+                // The one corner that both face may not be what is above the face there.
+                let meets = there.gap().lt(speculative);
+                manifold.flat = not_unless::<L>(manifold.flat, ahead, there.flat.and(same).and(meets));
             }
         }
         let normal = manifold.normal;

@@ -569,7 +569,7 @@ fn what_flies_past_keeps_its_course() {
             Shape::Box { half_extents } | Shape::Aabb { half_extents } => aside.abs().dot(half_extents),
             _ => 0.5,
         };
-        let clear = reach + 0.142 + 0.12 + 0.4 * numbers.next();
+        let clear = reach + 0.142 + 0.02 + 0.4 * numbers.next();
         let start = clear * way.perp() - (3.0 + speed / 60.0 * numbers.next()) * way;
         let angle = if case % 3 == 2 { 0.0 } else { numbers.next() };
         let desc = BodyDesc { velocity: speed * way, angle, ..BodyDesc::dynamic(mover, start) };
