@@ -32,11 +32,12 @@ pub(crate) use manifold::STRAIGHT;
 mod near;
 
 use lead::Relative;
-use manifold::{SAME_FACE, not_unless};
+use manifold::not_unless;
 
 use super::candidates::CANDIDATE_KINDS;
 use super::{BlockInfo, Tile};
 use crate::base::prefetch::{AHEAD, prefetch};
+use crate::body::FAST;
 use crate::formula::parting;
 use crate::lane::{Lane, Mask, Row, RowOffset, lane_entry, pair};
 use crate::narrowphase::{EachKernel, Kernel, NO_CONTACT, Touch, each_kernel};
@@ -181,11 +182,10 @@ unsafe fn update_kind_lanes<L: Lane, K: Kernel>(tile: &mut Tile, step: &Step<'_>
                     let approach = L::select(ahead, -normal_velocity, L::splat(1.0));
                     let time = (separation / approach).max(zero).min(time_step);
                     let by = pair!(axis => time * (vel_a[axis] - vel_b[axis]));
+                    let least = L::splat(FAST) * shape_a[2].min(shape_a[3]);
+                    let ahead = ahead.and((by[0] * by[0] + by[1] * by[1]).gt(least * least));
                     let there = K::touch([led[0] + by[0], led[1] + by[1], led[2], led[3]], shape_b);
-                    let turned = there.normal_x * normal_x + there.normal_y * normal_y;
-                    let meets = there.separation.lt(speculative);
-                    let stays = there.flat.and(turned.gt(L::splat(SAME_FACE))).and(meets);
-                    flat = not_unless::<L>(flat, ahead, stays);
+                    flat = not_unless::<L>(flat, ahead, there.separation.lt(speculative));
                 }
                 near = near.or(predicted.lt(zero).and(flat));
             }

@@ -15,6 +15,7 @@
 use super::lead::{self, Led, lead};
 use super::{Step, gather};
 use crate::base::prefetch::{MANIFOLD_AHEAD, prefetch};
+use crate::body::FAST;
 use crate::contacts::{BLOCK, BlockInfo, FRESH, FrictionBlock, LANDED, ManifoldBlock, NormalBlock, Tile};
 use crate::formula::{parting, parting_by_turns, point_inv_mass};
 use crate::lane::{Lane, Mask, RowOffset, lane_entry, pair};
@@ -163,17 +164,15 @@ struct Motions<L: Lane> {
 /// in mid-air by a face that it turns away from; continuous collision stops it where it really meets one.
 pub(crate) const STRAIGHT: f32 = 0.25;
 
-/// The least cosine between the normals of a face at the start of a step and where a body gets to it.
-pub(super) const SAME_FACE: f32 = 0.99;
-
-/// Finds the lanes in which a contact would be made ahead of time, and how far A's shape moves against B until it gets to B's face. It may get
-/// past the face's end on its way.
+/// Finds the lanes in which a contact would be made ahead of time with a fast body, and how far A's shape moves against B until it gets to B's face. It may get
+/// past the face's end on its way. (A slower one is near that end if so. Without its contacts a cart that landed on pieces of a chain turned over.)
 #[inline(always)]
 fn arrival<L: Lane>(
     step: &Step<'_>,
     manifold: &Manifold<L>,
     weights: &Weights<L>,
     vel: [&[L; 4]; 2],
+    thickness: L,
 ) -> (L::Mask, V<L>) {
     let zero = L::splat(0.0);
     let relative = weights.relative(vel).neg();
@@ -183,7 +182,8 @@ fn arrival<L: Lane>(
     let ahead =
         gap.ge(L::splat(step.speculative)).and((gap - time_step * approach).lt(zero)).and(manifold.flat);
     let time = (gap / L::select(ahead, approach, L::splat(1.0))).max(zero).min(time_step);
-    (ahead, relative.scaled(time))
+    let (way, least) = (relative.scaled(time), L::splat(FAST) * thickness);
+    (ahead.and(way.dot(way).gt(least * least)), way)
 }
 
 /// `is`, but in the lanes of `ahead` only where `there` is true as well.
@@ -303,14 +303,12 @@ impl Update<'_> {
         let mut manifold = touch::<L, F, N>(kind, &shape_a, &shape_b);
         clear_far(&mut manifold, possible);
         if kind.is_fixed() {
-            let (ahead, way) = arrival(step, &manifold, &weights, [&vel_a, &vel_b]);
+            let thickness = size_a[2].min(size_a[3]);
+            let (ahead, way) = arrival(step, &manifold, &weights, [&vel_a, &vel_b], thickness);
             if ahead.bits() != 0 {
                 shape_a.placement.centre = shape_a.placement.centre.add(way);
                 let there = touch::<L, F, N>(kind, &shape_a, &shape_b);
-                let same = there.normal.dot(manifold.normal).gt(L::splat(SAME_FACE));
-                // The one corner that both face may not be what is above the face there.
-                let meets = there.gap().lt(speculative);
-                manifold.flat = not_unless::<L>(manifold.flat, ahead, there.flat.and(same).and(meets));
+                manifold.flat = not_unless::<L>(manifold.flat, ahead, there.gap().lt(speculative));
             }
         }
         let normal = manifold.normal;

@@ -306,7 +306,7 @@ pub fn follows(start: &Body, end: DVec2, settings: &Settings) -> f64 {
 /// The distance by which two bodies are too far apart for a contact; negative when they make one.
 ///
 /// They make a contact when they are nearer than four slops. They also make one if one of the two is a body that no
-/// impulse moves, its face is flat there, and the gap at the end of the step, at their present speeds, is negative.
+/// impulse moves, its face is flat there, the gap at the end of the step, at their present speeds, is negative, and they are as near as that where they are when it closes.
 ///
 /// Faces count as wider by `edge`, so that a body at the very end of a face can be judged both ways.
 pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings, edge: f64) -> f64 {
@@ -316,8 +316,24 @@ pub fn excess(bodies: &[Body], contact: &Contact, settings: &Settings, edge: f64
     if !(immovable && is_flat(a, b, contact.way, edge)) {
         return near;
     }
-    let speed = (b.velocity - a.velocity).dot(contact.normal);
-    near.min(contact.separation + speed * f64::from(settings.time_step))
+    let (relative, time_step) = (b.velocity - a.velocity, f64::from(settings.time_step));
+    let speed = relative.dot(contact.normal);
+    if near >= 0.0 && speed < 0.0 {
+        let time = (contact.separation / -speed).clamp(0.0, time_step);
+        let mover = if a.inv_mass == 0.0 { b } else { a };
+        let thickness = match mover.form {
+            Form::Circle(radius) => radius,
+            Form::Box(half) => half.min_element(),
+            Form::HalfSpace { .. } => f64::MAX,
+        };
+        let there = Body { position: b.position + relative * time - contact.way, ..*b };
+        let gap = manifold(a, &there, edge).1 - 4.0 * f64::from(settings.slop) - edge;
+        // A slower one is near enough to the face's end.
+        if gap >= 0.0 && relative.length() * time > 0.5 * thickness + edge {
+            return near.min(gap);
+        }
+    }
+    near.min(contact.separation + speed * time_step)
 }
 
 /// Whether the nearest features are faces, and not a corner.
