@@ -49,9 +49,9 @@ const fn case(name: &'static str, bodies: usize, warmup: usize, instructions: u6
 const CASES: [Case; 22] = [
     case("packed", 2000, 120, 19_870_323),
     Case { scene: Some("packed"), ..case("packed_10k", 10_000, 120, 98_004_261) },
-    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 73_102_619) },
+    Case { scene: Some("packed"), work: Work::Save, ..case("save", 10_000, 120, 76_200_959) },
     Case { scene: Some("packed"), work: Work::Restore, ..case("restore", 10_000, 120, 297_060_775) },
-    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 12_540_449) },
+    Case { scene: Some("mixed_shapes"), work: Work::Save, ..case("save_mixed", 500, 120, 11_985_819) },
     Case { scene: Some("mixed_shapes"), work: Work::Restore, ..case("restore_mixed", 500, 120, 36_687_341) },
     // With the pairs that the last step finds ahead (`world/ahead.rs`).
     case("collapsing", 2000, 30, 11_322_556),
