@@ -190,12 +190,12 @@ impl Broadphase {
         [lower, upper]: [Vec2; 2],
         visit: &mut impl FnMut(usize, bool) -> bool,
     ) -> bool {
-        let in_box = DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]);
+        let mut in_box = DiscsInBox::new([lower.x, upper.x, lower.y, upper.y]);
         let grown = Vec2::splat(self.excess());
         let bounds = self.bounds_in_order([lower - grown, upper + grown]);
-        let mut search = Search::new(&tree.discs, place.map(|place| &place.discs), in_box);
+        let mut search = Search::new(&tree.discs, place.map(|place| &place.discs), &mut in_box);
         while search.advance(level) {
-            let DiscsInBox { sure, perhaps, .. } = &mut search.sought;
+            let DiscsInBox { sure, perhaps, .. } = &mut *search.sought;
             // The bounds of a turned box or a segment are smaller than its outer disc, and cheaper than the exact test.
             let goes_on = sure.take().iter().all(|&slot| visit(slot as usize, true))
                 && perhaps
@@ -209,7 +209,8 @@ impl Broadphase {
         let (lower, upper) = (lower - grown, upper + grown);
         let bounds = [lower.x, upper.x, lower.y, upper.y];
         let group = place.and_then(|place| place.boxes_in(&bounds));
-        let mut search = Search::new(&tree.boxes, group, Boxes::of(bounds));
+        let mut boxes = Boxes::of(bounds);
+        let mut search = Search::new(&tree.boxes, group, &mut boxes);
         while search.advance(level) {
             for &place in search.sought.found.take() {
                 if !visit(tree.large[place as usize] as usize, false) {
@@ -233,11 +234,12 @@ impl Broadphase {
         let (exact, grown) = (track.grown(0.0), track.grown(self.excess()));
         let mut group = place.map(|place| &place.discs);
         let (mut start, mut piece) = (0.0f32, tree.first_piece(track, sought.nearest));
+        let mut along = DiscsAlong::new(&exact, sought);
         while start < 1.0 && f64::from(start) <= *limit {
             let end = if start + piece < 1.0 { start + piece } else { 1.0 };
             let most = round_up(*limit).min(end);
-            let along = DiscsAlong::new(&exact, sought, [start, most]);
-            let mut search = Search::new(&tree.discs, group.take(), along);
+            along.begin(&exact, [start, most]);
+            let mut search = Search::new(&tree.discs, group.take(), &mut along);
             while search.advance(level) {
                 if !search.sought.visit_found(limit, visit) {
                     return false;
@@ -245,9 +247,9 @@ impl Broadphase {
                 search.sought.most = search.sought.most.min(round_up(*limit));
             }
             let most = round_up(*limit).min(end);
-            let boxes = Boxes::of(grown.piece(start, most));
+            let mut boxes = Boxes::of(grown.piece(start, most));
             let group = place.and_then(|place| place.boxes_in(&grown.bounds(most)));
-            let mut search = Search::new(&tree.boxes, group, boxes);
+            let mut search = Search::new(&tree.boxes, group, &mut boxes);
             while search.advance(level) {
                 for &place in search.sought.found.take() {
                     *limit = limit.min(visit(tree.large[place as usize] as usize));
@@ -318,7 +320,8 @@ mod tests {
                     let mut group = Group::default();
                     let gathered = group.gather(level, &tree, &bounds);
                     for group in [None, gathered.then_some(&group)] {
-                        let mut search = Search::new(&tree, group, Boxes::of(bounds));
+                        let mut boxes = Boxes::of(bounds);
+                        let mut search = Search::new(&tree, group, &mut boxes);
                         let mut found = Vec::new();
                         while search.advance(level) {
                             found.extend(search.sought.found.take().iter().map(|&number| number as usize));

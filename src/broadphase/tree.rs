@@ -360,10 +360,11 @@ fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> b
 }
 
 /// A walk through a tree, or through a group of its leaves.
-pub(crate) struct Search<'a, S> {
+pub(crate) struct Search<'a, 'b, S> {
     tree: &'a Tree,
     group: Option<&'a Group>,
-    pub sought: S,
+    /// Apart: it has room for what it finds, and to move that takes longer than to search a node.
+    pub sought: &'b mut S,
     /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
     open: [(u32, u32); MAX_HEIGHT],
     depth: usize,
@@ -372,11 +373,11 @@ pub(crate) struct Search<'a, S> {
 
 lane_entry! {
     /// Searches until the room is full or all is found.
-    fn search[S: Seek][S](search: &mut Search<'_, S>) = search_lanes;
+    fn search[S: Seek][S](search: &mut Search<'_, '_, S>) = search_lanes;
 }
 
 #[inline(always)]
-fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
+fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, '_, S>) {
     match search.group {
         Some(group) => search_group::<L, S>(search, group),
         None => search_tree::<L, S>(search),
@@ -385,7 +386,7 @@ fn search_lanes<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
 }
 
 #[inline(always)]
-fn search_group<L: Lane, S: Seek>(search: &mut Search<'_, S>, group: &Group) {
+fn search_group<L: Lane, S: Seek>(search: &mut Search<'_, '_, S>, group: &Group) {
     let Search { tree, sought, open, depth, begun, .. } = search;
     let (mut next, mut children) = (open[0].0 as usize, open[0].1);
     *begun = true;
@@ -410,7 +411,7 @@ fn search_group<L: Lane, S: Seek>(search: &mut Search<'_, S>, group: &Group) {
 }
 
 #[inline(always)]
-fn search_tree<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
+fn search_tree<L: Lane, S: Seek>(search: &mut Search<'_, '_, S>) {
     let Search { tree, sought, open, depth, begun, .. } = search;
     let height = tree.height;
     if !*begun {
@@ -446,10 +447,10 @@ fn search_tree<L: Lane, S: Seek>(search: &mut Search<'_, S>) {
     }
 }
 
-impl<'a, S: Seek> Search<'a, S> {
+impl<'a, 'b, S: Seek> Search<'a, 'b, S> {
     /// A search through a tree; `group` holds the leaves that matter, if these are known.
     #[inline]
-    pub(crate) fn new(tree: &'a Tree, group: Option<&'a Group>, sought: S) -> Self {
+    pub(crate) fn new(tree: &'a Tree, group: Option<&'a Group>, sought: &'b mut S) -> Self {
         Search { tree, group, sought, open: [(0, 0); MAX_HEIGHT], depth: 0, begun: false }
     }
 

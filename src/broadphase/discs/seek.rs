@@ -195,22 +195,31 @@ pub(super) struct DiscsAlong {
 }
 
 impl DiscsAlong {
-    pub(super) fn new(track: &Track, sought: Sought, [start, most]: [f32; 2]) -> Self {
+    /// Everything along a track.
+    #[inline(always)]
+    pub(super) fn new(track: &Track, sought: Sought) -> Self {
         let slack = slack(track.from.x, track.from.y) + PART * sought.outer;
         let square = track.way.length_squared();
         DiscsAlong {
-            piece: track.piece(start, most),
+            piece: track.piece(0.0, 1.0),
             from: track.from.into(),
             way: track.way.into(),
             square,
             // All are met at once on a way that is hardly any.
             per_square: if square > 1.0e-30 { 1.0 / square } else { 0.0 },
-            most,
+            most: 1.0,
             outer: sought.outer + slack,
             earliest: [0.0; ROOM + CHILDREN],
             rest: [0.0; ROOM + CHILDREN],
             slots: Found::default(),
         }
+    }
+
+    /// Goes on to a piece of the same track.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, track: &Track, [start, most]: [f32; 2]) {
+        (self.piece, self.most) = (track.piece(start, most), most);
+        self.slots.take();
     }
 
     /// Visits what was found, the earliest first. Returns false if the visitor ended it.
