@@ -53,10 +53,13 @@ impl Recent {
                 && facts.shape == *shape
                 && (facts.outline == NO_OUTLINE || outlines.acquire_known(facts.outline, shape))
         });
-        if !known {
-            *place = None;
+        match place {
+            Some(_) if known => {}
+            // The old memory serves: where each body has a shape of its own, an allocation would be made for each.
+            Some(old) => **old = Facts::new(shape, outlines),
+            None => *place = Some(Box::new(Facts::new(shape, outlines))),
         }
-        let facts = place.get_or_insert_with(|| Box::new(Facts::new(shape, outlines)));
+        let facts = place.as_ref().expect("there are facts now");
         (facts, facts.outline)
     }
 }

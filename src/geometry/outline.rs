@@ -32,6 +32,14 @@ pub(crate) struct MassProperties {
     pub inertia: f64,
 }
 
+impl MassProperties {
+    /// Those of a disc about the origin, r in m.
+    pub(crate) fn of_disc(radius: f64) -> MassProperties {
+        let area = std::f64::consts::PI * radius * radius;
+        MassProperties { area, centroid: DVec2::ZERO, inertia: 0.5 * area * radius * radius }
+    }
+}
+
 impl Outline {
     fn new(vertices: &[Vec2], radius: f32) -> Outline {
         let mut outline = Outline { vertices: [Vec2::ZERO; MAX_VERTICES], count: vertices.len(), radius };
@@ -95,7 +103,11 @@ impl Outline {
         let (n, r) = (self.count, f64::from(self.radius));
         // Sums are taken relative to the first vertex: far from the origin they would be inexact.
         let origin = self.vertices[0].as_dvec2();
-        let vertex = |i: usize| self.vertices[i % n].as_dvec2() - origin;
+        if n == 1 {
+            return MassProperties { centroid: origin, ..MassProperties::of_disc(r) };
+        }
+        let around = |i: usize| if i < n { i } else { i - n };
+        let vertex = |i: usize| self.vertices[around(i)].as_dvec2() - origin;
         let (mut area, mut first, mut second) = (0.0, DVec2::ZERO, 0.0);
         let mut add = |part: f64, centroid: DVec2, about_centroid: f64| {
             area += part;
@@ -122,12 +134,10 @@ impl Outline {
 
                 let before = direction(i + n - 1);
                 let turn = match n {
-                    1 => std::f64::consts::TAU,
                     2 => std::f64::consts::PI,
                     _ => before.perp_dot(edge).atan2(before.dot(edge)),
                 };
                 let bisector = match n {
-                    1 => DVec2::ZERO,
                     2 => -edge,
                     _ => (DVec2::new(before.y, -before.x) + outward).normalize_or_zero(),
                 };

@@ -286,7 +286,11 @@ impl Shape {
 
     pub(crate) fn mass_properties(&self) -> MassProperties {
         let nothing = MassProperties { area: 0.0, centroid: glam::DVec2::ZERO, inertia: 0.0 };
-        Outline::of(self).map_or(nothing, |outline| outline.mass_properties())
+        match *self {
+            // Many worlds are of discs of all sizes: by their outlines, these took half the time of adding them.
+            Shape::Circle { radius } | Shape::Particle { radius } => MassProperties::of_disc(radius.into()),
+            _ => Outline::of(self).map_or(nothing, |outline| outline.mass_properties()),
+        }
     }
 
     /// The two stored scalars `ext_x` and `ext_y` (see the module's header). For a shape that turns: the half extents at angle 0.
