@@ -43,6 +43,10 @@ const AT_ONCE: usize = 4;
 trait Rows {
     /// The slot of each body, and where its row begins in the buffer.
     fn each(&self) -> impl Iterator<Item = (usize, usize)>;
+    /// If they are neighbours in storage, and their rows of `fields` numbers have nothing between them: the slots, and where the first row begins.
+    fn side_by_side(&self, _fields: usize) -> Option<(Range<usize>, usize)> {
+        None
+    }
 }
 
 /// Neighbours in storage.
@@ -56,6 +60,11 @@ impl Rows for Span {
     #[inline(always)]
     fn each(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.slots.len()).map(|index| (self.slots.start + index, self.first + index * self.stride))
+    }
+
+    #[inline(always)]
+    fn side_by_side(&self, fields: usize) -> Option<(Range<usize>, usize)> {
+        (self.stride == fields).then(|| (self.slots.clone(), self.first))
     }
 }
 
@@ -127,9 +136,10 @@ impl World {
         let alive = |slot: &usize| kinds[*slot].motion() != Motion::Dead;
         match order {
             Order::Stored => {
-                let (mut slot, mut row) = (0, 0);
+                let (mut slot, mut row, full) = (0, 0, count == kinds.len());
                 while slot < kinds.len() {
-                    let span = (slot..kinds.len().min(slot + BLOCK)).take_while(alive).count();
+                    let block = slot..kinds.len().min(slot + BLOCK);
+                    let span = if full { block.len() } else { block.take_while(alive).count() };
                     let slots = slot..slot + span;
                     self.write_rows(&Span { slots, first: row * stride, stride }, fields, out);
                     (slot, row) = (slot + span.max(1), row + span);
@@ -173,15 +183,39 @@ impl World {
         for run in fields.chunk_by(|one, next| one.is_stored() && next.is_stored()) {
             for fields in run.chunks(AT_ONCE).filter(|fields| fields[0].is_stored()) {
                 match fields {
-                    [a] => interleave([a].map(column), rows, place, out),
-                    [a, b] => interleave([a, b].map(column), rows, place, out),
-                    [a, b, c] => interleave([a, b, c].map(column), rows, place, out),
-                    [a, b, c, d, ..] => interleave([a, b, c, d].map(column), rows, place, out),
+                    [a] => self.interleave([a].map(column), rows, place, out),
+                    [a, b] => self.interleave([a, b].map(column), rows, place, out),
+                    [a, b, c] => self.interleave([a, b, c].map(column), rows, place, out),
+                    [a, b, c, d, ..] => self.interleave([a, b, c, d].map(column), rows, place, out),
                     [] => {}
                 }
                 place += fields.len();
             }
             place += if run[0].is_stored() { 0 } else { run.len() };
+        }
+    }
+}
+
+impl World {
+    /// Writes some columns next to each other, from `place` in each row.
+    #[inline(always)]
+    fn interleave<const N: usize>(
+        &self,
+        columns: [&[f32]; N],
+        rows: &impl Rows,
+        place: usize,
+        out: &mut [f32],
+    ) {
+        if let Some((slots, first)) = rows.side_by_side(N) {
+            let out = &mut out[first..][..N * slots.len()];
+            let columns = columns.map(|column| &column[slots.clone()]);
+            return with_lanes!(self.level, L => weave::<L, N>(&columns, out));
+        }
+        for (slot, row) in rows.each() {
+            let to = &mut out[row + place..][..N];
+            for (to, column) in to.iter_mut().zip(columns) {
+                *to = column[slot];
+            }
         }
     }
 }
@@ -193,13 +227,22 @@ impl PoseField {
     }
 }
 
-/// Writes some columns next to each other, from `place` in each row.
+lane_entry! {
+    /// Writes columns next to each other, row after row.
+    fn weave[const N: usize][N](columns: &[&[f32]; N], out: &mut [f32]) = weave_lanes;
+}
+
+/// The vectors are those of the compiler, which knows how to store every N-th number.
 #[inline(always)]
-fn interleave<const N: usize>(columns: [&[f32]; N], rows: &impl Rows, place: usize, out: &mut [f32]) {
-    for (slot, row) in rows.each() {
-        let to = &mut out[row + place..][..N];
-        for (to, column) in to.iter_mut().zip(columns) {
-            *to = column[slot];
+fn weave_lanes<L: Lane, const N: usize>(columns: &[&[f32]; N], out: &mut [f32]) {
+    let rows = out.len() / N;
+    let mut short = *columns;
+    for column in &mut short {
+        *column = &column[..rows];
+    }
+    for (i, to) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        for (to, column) in to.iter_mut().zip(short) {
+            *to = column[i];
         }
     }
 }
