@@ -449,6 +449,11 @@ impl Bodies {
         !self.filters_meet(a, b) || self.is_corner(a) || self.is_corner(b) || self.are_apart(a, b)
     }
 
+    /// Returns true if the filters of two shapes let them touch, and nothing keeps their bodies apart. The number of a part is any of a body of one shape.
+    pub(crate) fn may_touch(&self, a: usize, part_a: u8, b: usize, part_b: u8) -> bool {
+        self.part_filter(a, part_a).touches(&self.part_filter(b, part_b)) && !self.are_apart(a, b)
+    }
+
     /// Returns true if a joint, or a hook, keeps two bodies from touching.
     #[inline]
     pub(crate) fn are_apart(&self, a: usize, b: usize) -> bool {

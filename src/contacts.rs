@@ -130,7 +130,7 @@ pub(crate) struct Tile {
 /// A pair of bodies that began or ceased to touch in the last step. Two bodies touch while at least one shape of the
 /// one touches a shape of the other. So a compound has one event when its first such pair of shapes begins to touch,
 /// and one when its last ceases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContactEvent {
     /// The body whose handle is less: so a pair has one name, whichever of them comes first in storage.
     pub a: BodyHandle,

@@ -215,15 +215,6 @@ impl Bodies {
         Ok(())
     }
 
-    /// Returns true if the filters of two shapes let them touch.
-    pub(crate) fn may_touch(&self, a: usize, part_a: u8, b: usize, part_b: u8) -> bool {
-        let filter = |slot: usize, part: u8| {
-            let part = self.parts(slot).get(usize::from(part));
-            part.map_or_else(|| self.filter(slot), |placed| placed.part.filter)
-        };
-        filter(a, part_a).touches(&filter(b, part_b)) && !self.are_apart(a, b)
-    }
-
     fn validate_counts(&self) -> Result<(), String> {
         let (mut fixed, mut moving, mut particles) = (0, 0, 0);
         for (_, slot) in self.by_index() {

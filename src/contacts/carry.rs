@@ -70,6 +70,11 @@ impl Parked {
         self.manifold.parts != [NO_PART; 2] || self.bodies.iter().any(|&body| has_parts(bodies, body))
     }
 
+    /// The numbers of the parts, in the order of the bodies.
+    pub(super) fn parts(&self) -> [u8; 2] {
+        self.manifold.parts
+    }
+
     /// What the contact knows, by the present slots of its bodies: the lower slot, the higher one, and the entry. `None` if one of
     /// the bodies is gone.
     fn entry(&self, bodies: &Bodies, built: usize) -> Option<(u32, Entry, ManifoldCarried)> {

@@ -41,18 +41,19 @@ impl Contacts {
     }
 }
 
-/// Returns true if two bodies may touch no more since the last step. Their contact ends with the next one, also if one of them falls
-/// asleep before.
-pub(crate) fn is_parted(bodies: &Bodies, [a, b]: [u32; 2]) -> bool {
-    let solid = |slot: u32| bodies.columns.kind[slot as usize].is_collidable();
-    !solid(a) || !solid(b) || bodies.never_touch(a as usize, b as usize)
+/// Returns true if two shapes, given by the slots of their bodies and the numbers of their parts, may touch no more since the last step. Their contact
+/// ends with the next one, also if one of them falls asleep before.
+pub(crate) fn is_parted(bodies: &Bodies, [a, b]: [u32; 2], [part_a, part_b]: [u8; 2]) -> bool {
+    let [a, b] = [a, b].map(|slot| slot as usize);
+    let solid = |slot: usize| bodies.columns.kind[slot].is_collidable() && !bodies.is_corner(slot);
+    !solid(a) || !solid(b) || !bodies.may_touch(a, part_a, b, part_b)
 }
 
-/// The slots of the bodies of a contact that woke, if both are there and may touch.
+/// The slots of the bodies of a contact that woke, if both are there and the shapes may touch.
 fn woken_slots(contact: &Parked, bodies: &Bodies) -> Option<[u32; 2]> {
     let [a, b] = contact.bodies.map(|body| bodies.slot_of(body).ok());
     let slots = [a? as u32, b? as u32];
-    (!is_parted(bodies, slots)).then_some(slots)
+    (!is_parted(bodies, slots, contact.parts())).then_some(slots)
 }
 
 /// Returns the island that keeps the contact of two bodies while they sleep. `None` if one of them stays awake: the pair is in the next list,
@@ -72,10 +73,10 @@ impl Tile {
                 continue;
             }
             let slots = [pair.a, pair.b];
-            if is_parted(bodies, slots) {
+            let Some(asleep) = keeper(slots, bodies, island) else { continue };
+            if is_parted(bodies, slots, pair.parts) {
                 continue;
             }
-            let Some(asleep) = keeper(slots, bodies, island) else { continue };
             let Some((block, at)) = self.place(index) else { continue };
             if self.info[block].touching >> at & 1 == 1 {
                 keep(asleep, parked(self, bodies, index, lane));

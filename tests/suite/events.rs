@@ -2,6 +2,7 @@
 //! when the last two shapes no longer touch, whatever happens meanwhile to the pair list, the parts, the filters and
 //! the bodies. The events and their order are the same on every instruction set.
 
+mod goes_on;
 mod hits;
 mod moves;
 mod one_body;

@@ -88,13 +88,15 @@ impl HullSolver {
         }
     }
 
-    /// Appends the pairs of bodies that began or ceased to touch in this step, in the order of their handles.
+    /// Appends the pairs of bodies that began or ceased to touch in this step, in the order of their handles. `begin` and `end` hold those of all other
+    /// contacts. A particle that came into a hull, or is in none any more, may go on to touch the same body: that is no event.
     pub(crate) fn find_events(
         &mut self,
         bodies: &Bodies,
         begin: &mut Vec<ContactEvent>,
         end: &mut Vec<ContactEvent>,
     ) {
+        let [began, ended] = [begin.len(), end.len()];
         let (now, before) = (&mut self.touched, &mut self.touched_before);
         let solid = |handle: &BodyHandle| bodies.slot_of(*handle).is_ok();
         now.retain(|pair| pair.iter().all(solid));
@@ -112,5 +114,31 @@ impl HullSolver {
         }
         end.extend(old.map(event));
         std::mem::swap(now, before);
+        let in_hull = |event: &ContactEvent| {
+            [event.a, event.b]
+                .into_iter()
+                .any(|body| bodies.slot_of(body).is_ok_and(|slot| bodies.is_corner(slot)))
+        };
+        let gone = take_common(begin, (end, ended), |event| !in_hull(event));
+        take_common(end, (begin, began - gone), in_hull);
     }
+}
+
+/// Takes out of two lists what is in both, of what `may` be: of one from `first` on, where it is in order. Returns how much.
+fn take_common(
+    list: &mut Vec<ContactEvent>,
+    (ordered, first): (&mut Vec<ContactEvent>, usize),
+    may: impl Fn(&ContactEvent) -> bool,
+) -> usize {
+    let is_common = |event: &ContactEvent| may(event) && ordered[first..].binary_search(event).is_ok();
+    // Memory only where there are such, which is where a host has made or removed a hull.
+    if ordered.len() == first || !list.iter().any(is_common) {
+        return 0;
+    }
+    let mut common: Vec<ContactEvent> = list.iter().copied().filter(is_common).collect();
+    common.sort_unstable();
+    for events in [list, ordered] {
+        events.retain(|event| common.binary_search(event).is_err());
+    }
+    common.len()
 }

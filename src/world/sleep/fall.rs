@@ -61,7 +61,8 @@ impl World {
         // Those of bodies that were woken by hand since the last step, and are put to sleep again.
         self.woken_contacts.retain(|contact| {
             let [a, b] = [contact.a, contact.b].map(|body| self.bodies.slot_of(body).ok());
-            let whole = a.zip(b).filter(|&(a, b)| !is_parted(&self.bodies, [a as u32, b as u32]));
+            let parts = [contact.part_a, contact.part_b];
+            let whole = a.zip(b).filter(|&(a, b)| !is_parted(&self.bodies, [a as u32, b as u32], parts));
             let number = whole.and_then(|(a, b)| number([a, b], true));
             number.is_none_or(|number| {
                 keep_point(&mut points, number, *contact);
