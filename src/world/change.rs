@@ -233,7 +233,8 @@ impl World {
     }
 
     /// Sets a dynamic body's largest speed, m/s, and angular speed, rad/s, each in 0..=1e6; `None` is no limit. The velocity is cut in each
-    /// substep, before the body moves. (Links and hulls move bodies directly, and may move them further.)
+    /// substep, before the body moves. (Links and hulls move bodies directly, and may move them further; so does a fast kinematic body that
+    /// meets the body within a step, where [`Settings::continuous`](crate::Settings::continuous) is on: the body is then put before it.)
     ///
     /// # Errors
     ///

@@ -37,8 +37,9 @@ pub(super) struct Sensing {
     overlaps: Vec<SensorEvent>,
     begin: Vec<SensorEvent>,
     end: Vec<SensorEvent>,
-    /// Memory: the overlaps of the step before; for each body with sensors, what is in them.
+    /// Memory: the overlaps of the step before; the bodies with sensors; for each of them, what is in its sensors.
     before: Vec<SensorEvent>,
+    bodies: Vec<BodyHandle>,
     found: Vec<Vec<(u8, BodyHandle)>>,
 }
 
@@ -47,7 +48,7 @@ crate::base::codec::stored!(SensorEvent = SensorEvent {
     part: 0,
     visitor: BodyHandle::default(),
 }; { sensor, part, visitor });
-crate::base::codec::stored!(Sensing { overlaps, begin, end } scratch { before, found });
+crate::base::codec::stored!(Sensing { overlaps, begin, end } scratch { before, bodies, found });
 
 impl Sensing {
     /// Finds the events from the overlaps of the last step and of this one.
@@ -166,25 +167,26 @@ impl World {
 
     /// Runs at the end of the step. Reads the bodies. Writes what is in the sensors, and the events.
     pub(super) fn find_overlaps(&mut self, crew: &Crew<'_>) {
-        let count = self.bodies.sensors.list().len();
-        if count == 0 && self.sensing.overlaps.is_empty() {
+        if self.bodies.sensors.is_empty() && self.sensing.overlaps.is_empty() {
             self.rest_sensors();
             return;
         }
         let mut sensing = std::mem::take(&mut self.sensing);
-        let mut found = std::mem::take(&mut sensing.found);
+        sensing.bodies.clear();
+        sensing.bodies.extend(self.bodies.sensors.iter());
+        let Sensing { bodies, found, .. } = &mut sensing;
+        let count = bodies.len();
         if found.len() < count {
             found.resize_with(count, Vec::new);
         }
         let world = &*self;
-        crew.for_each(&mut found[..count], |number, found| world.find_in_sensor(number, found));
+        crew.for_each(&mut found[..count], |number, found| world.find_in_sensors(bodies[number], found));
         std::mem::swap(&mut sensing.before, &mut sensing.overlaps);
         sensing.overlaps.clear();
-        for (sensor, found) in self.bodies.sensors.list().iter().zip(&found) {
-            let event = |&(part, visitor)| SensorEvent { sensor: sensor.body, part, visitor };
+        for (&sensor, found) in sensing.bodies.iter().zip(&sensing.found) {
+            let event = |&(part, visitor)| SensorEvent { sensor, part, visitor };
             sensing.overlaps.extend(found.iter().map(event));
         }
-        sensing.found = found;
         sensing.compare();
         self.sensing = sensing;
     }
@@ -195,11 +197,11 @@ impl World {
         self.sensing.end.clear();
     }
 
-    /// Finds what is in the sensors of a body, in order. `number` is its place in the list of sensors.
-    fn find_in_sensor(&self, number: usize, found: &mut Vec<(u8, BodyHandle)>) {
+    /// Finds what is in the sensors of a body, in order.
+    fn find_in_sensors(&self, body: BodyHandle, found: &mut Vec<(u8, BodyHandle)>) {
         found.clear();
         let bodies = &self.bodies;
-        let Ok(slot) = bodies.slot_of(bodies.sensors.list()[number].body) else { return };
+        let Ok(slot) = bodies.slot_of(body) else { return };
         if !bodies.columns.kind[slot].is_collidable() {
             return;
         }

@@ -326,7 +326,7 @@ impl World {
 
     /// Returns true if nothing can fall asleep, and there are no sensors.
     pub(super) fn stays_awake(&self) -> bool {
-        !self.settings.sleep && self.bodies.sensors.list().is_empty()
+        !self.settings.sleep && self.bodies.sensors.is_empty()
     }
 
     /// Runs at the start of the step. Wakes what is touched by bodies that contacts do not move: those that the host has placed, and those

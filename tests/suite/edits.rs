@@ -2,6 +2,7 @@
 
 mod asleep;
 mod bulk;
+mod cost;
 mod fields;
 mod machine;
 mod motion;

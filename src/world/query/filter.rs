@@ -100,15 +100,23 @@ impl<'a> Sieve<'a> {
     }
 
     fn passes(&self, slot: usize, part: u8) -> bool {
+        let (filter, body) = (self.filter, self.bodies.handle(slot));
+        self.meets(slot, part)
+            && !filter.excluded.contains(&body)
+            && filter.accept.is_none_or(|accept| accept(body, part))
+    }
+
+    /// Whether the query sees a shape as far as its layers go, which takes less time than to ask where the shape is.
+    #[inline]
+    pub(super) fn meets(&self, slot: usize, part: u8) -> bool {
+        let filter = self.filter;
+        if filter.mask & filter.category == u32::MAX {
+            return true;
+        }
         // A sensor's own filter is kept aside: see `Bodies::sensor_filter`.
         let of_sensor = self.bodies.sensor_filter(slot, part);
         let of_shape = of_sensor.unwrap_or_else(|| self.bodies.part_filter(slot, part));
-        let filter = self.filter;
         let meets = |mine: u32, its: u32| mine == u32::MAX || mine & its != 0;
-        let body = self.bodies.handle(slot);
-        meets(filter.mask, of_shape.category)
-            && meets(filter.category, of_shape.mask)
-            && !filter.excluded.contains(&body)
-            && filter.accept.is_none_or(|accept| accept(body, part))
+        meets(filter.mask, of_shape.category) && meets(filter.category, of_shape.mask)
     }
 }

@@ -200,7 +200,7 @@ pub(super) fn nearest(near: &Near<'_>, sieve: &Sieve<'_>, point: Vec2, most: f32
     let (probe, most) = (Convex::disc(point.as_dvec2(), 0.0), f64::from(most));
     let mut best: Option<(f64, BodyPart)> = None;
     near.outward(point, most, |slot| {
-        for part in 0..near.bodies.shape_count(slot) {
+        for part in (0..near.bodies.shape_count(slot)).filter(|&part| sieve.meets(slot, part)) {
             let distance = distance_to_part(near.bodies, (slot, part), &probe);
             let found = (distance, BodyPart { body: near.bodies.handle(slot), part });
             let nearer = best.is_none_or(|best| found.0 < best.0 || (found.0 == best.0 && found.1 < best.1));
