@@ -5,6 +5,7 @@ mod batches;
 mod casts;
 mod definition;
 mod exact;
+mod visits;
 
 use crate::reference::hull::{Form, dvec};
 use glam::DVec2;
@@ -215,7 +216,11 @@ fn check(world: &World, at: Vec2, half: Vec2) -> Result<(), String> {
         }
     }
     let clear = |distance: f64| (distance.abs() > BAND).then_some(distance < 0.0);
-    for body in world.handles() {
+    let visited = [&of_point, &of_box, &of_bounds].into_iter().flat_map(HashMap::keys);
+    if let Some(body) = visited.copied().find(|&body| world.is_enabled(body) != Ok(true)) {
+        return Err(format!("{body:?} is visited, though it is disabled"));
+    }
+    for body in world.handles().filter(|&body| world.is_enabled(body) == Ok(true)) {
         let (forms, centre) = forms(world, body);
         let to_point = forms.iter().map(|form| form.distance(dvec(at))).fold(f64::MAX, f64::min);
         let to_bounds = bounds_distance(&forms, centre, dvec(lower), dvec(upper));

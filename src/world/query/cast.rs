@@ -95,7 +95,7 @@ pub struct Hit {
 pub enum Visit {
     /// All other hits, too.
     Continue,
-    /// Only hits up to this fraction of the way. A fraction that is larger than the present one changes nothing. After one below 0, or not a
+    /// Only hits up to this fraction of the way, those at it included. A fraction that is larger than the present one changes nothing. After one below 0, or not a
     /// number, nothing more comes.
     Clip(f32),
     /// No more hits.
@@ -104,6 +104,11 @@ pub enum Visit {
 
 /// A number times this is larger than all numbers that are rounded to the same f32.
 const SAME: f64 = 1.0 + f32::EPSILON as f64;
+
+/// A fraction that is at least as large as all that are rounded to this one.
+fn rounded_to(fraction: f32) -> f64 {
+    f64::from(fraction) * SAME + f64::from(f32::MIN_POSITIVE)
+}
 
 /// What is moved, where it begins.
 #[derive(Clone, Copy)]
@@ -297,8 +302,7 @@ impl Cast<'_> {
             if first.as_ref().is_none_or(|first| key(&met) < key(first)) {
                 first = Some(met);
             }
-            let fraction = first.as_ref().map_or(1.0, |first| first.touch.fraction as f32);
-            f64::from(fraction) * SAME + f64::from(f32::MIN_POSITIVE)
+            rounded_to(first.as_ref().map_or(1.0, |first| first.touch.fraction as f32))
         });
         first.map(|met| self.hit(near, met))
     }
@@ -341,14 +345,17 @@ impl World {
         cast.check()?;
         let shape = cast.shape();
         let (cast, near) = (cast.prepare(&shape), self.near());
-        let mut limit = 1.0f64;
+        let mut limit = 1.0f32;
         cast.visit(&near, &Sieve::new(&self.bodies, filter), false, |met| {
-            match visit(cast.hit(&near, met)) {
-                Visit::Continue => {}
-                Visit::Clip(fraction) if fraction >= 0.0 => limit = limit.min(fraction.into()),
-                Visit::Clip(_) | Visit::Stop => limit = -1.0,
+            // Hits count as at one place if their fractions are the same number for the host, as in `first`.
+            if met.touch.fraction as f32 <= limit {
+                match visit(cast.hit(&near, met)) {
+                    Visit::Continue => {}
+                    Visit::Clip(fraction) if fraction >= 0.0 => limit = limit.min(fraction),
+                    Visit::Clip(_) | Visit::Stop => limit = -1.0,
+                }
             }
-            limit
+            if limit < 0.0 { -1.0 } else { rounded_to(limit) }
         });
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! number of threads.
 
 use super::definition::{Moved, There, hull_of, shapes, signed};
-use super::{BAND, Recipe, add, between, config, recipe};
+use super::{BAND, Recipe, add, between, config, overlaps, recipe};
 use crate::reference::hull::{Form, Hull, dvec};
 use glam::DVec2;
 use granule::{
@@ -101,18 +101,18 @@ fn casts() -> impl Strategy<Value = Vec<ShapeCast>> {
 
 /// All questions of a test.
 #[derive(Clone, Debug)]
-struct Questions {
-    rays: Vec<Ray>,
-    casts: Vec<ShapeCast>,
+pub struct Questions {
+    pub rays: Vec<Ray>,
+    pub casts: Vec<ShapeCast>,
 }
 
-fn questions() -> impl Strategy<Value = Questions> {
+pub fn questions() -> impl Strategy<Value = Questions> {
     (rays(), casts()).prop_map(|(rays, casts)| Questions { rays, casts })
 }
 
 /// All answers of a world, each by a single query.
 #[derive(Clone, Debug, PartialEq)]
-struct Answers {
+pub struct Answers {
     rays: Vec<Vec<Hit>>,
     first_rays: Vec<Option<Hit>>,
     casts: Vec<Vec<Hit>>,
@@ -146,7 +146,7 @@ impl Questions {
         self.rays.iter().map(|ray| [ray.from, ray.from + ray.way.abs()]).collect()
     }
 
-    fn single(&self, world: &World, filter: &QueryFilter<'_>) -> Answers {
+    pub fn single(&self, world: &World, filter: &QueryFilter<'_>) -> Answers {
         let all = |ray: &Ray| {
             let mut hits = Vec::new();
             world.cast_ray_all(ray, filter, &mut hits).unwrap();
@@ -183,7 +183,7 @@ impl Questions {
         }
     }
 
-    fn batch(&self, world: &World, filter: &QueryFilter<'_>) -> Answers {
+    pub fn batch(&self, world: &World, filter: &QueryFilter<'_>) -> Answers {
         let lists = |hits: &BatchHits<Hit>| hits.iter().map(<[Hit]>::to_vec).collect::<Vec<_>>();
         let parts = |hits: &BatchHits<BodyPart>| hits.iter().map(<[BodyPart]>::to_vec).collect::<Vec<_>>();
         let (mut hits, mut first) = (BatchHits::new(), BatchFirst::new());
@@ -215,7 +215,7 @@ impl Questions {
     }
 
     /// Compares all answers with those of a test of every shape.
-    fn check(&self, world: &World) -> Result<(), String> {
+    pub fn check(&self, world: &World) -> Result<(), String> {
         let (all, answers) = (shapes(world), self.single(world, &QueryFilter::default()));
         for (i, ray) in self.rays.iter().enumerate() {
             check_hits(&all, &Moved::ray(ray), &answers.rays[i], answers.first_rays[i])
@@ -247,6 +247,8 @@ impl Questions {
             if bodies != found {
                 return Err(format!("{lower} to {upper}: {found:?}, {bodies:?}"));
             }
+            check_box(&all, [lower, upper].map(dvec), &answers.boxes[i])
+                .map_err(|error| format!("{lower} to {upper}: {error}"))?;
         }
         Ok(())
     }
@@ -256,10 +258,28 @@ fn check_overlaps(all: &[There], hull: &Hull, found: &[BodyPart]) -> Result<(), 
     if !found.is_sorted_by(|a, b| a < b) {
         return Err("a shape is visited twice".to_owned());
     }
+    if let Some(other) = found.iter().find(|at| !all.iter().any(|there| there.at == **at)) {
+        return Err(format!("{other:?} is visited, and is not there"));
+    }
     for there in all {
         let (distance, visited) = (signed(&there.form, hull), found.contains(&there.at));
         if distance.abs() > BAND && visited != (distance < 0.0) {
             return Err(format!("{:?} at {distance} is visited: {visited}", there.at));
+        }
+    }
+    Ok(())
+}
+
+/// Holds that the shapes that a box overlaps are those of a test of each shape of each body.
+fn check_box(all: &[There], [lower, upper]: [DVec2; 2], found: &[BodyPart]) -> Result<(), String> {
+    if let Some(other) = found.iter().find(|at| !all.iter().any(|there| there.at == **at)) {
+        return Err(format!("{other:?} is visited, and is not there"));
+    }
+    for there in all {
+        let (expected, visited) =
+            (overlaps(std::slice::from_ref(&there.form), lower, upper), found.contains(&there.at));
+        if expected.is_some_and(|expected| expected != visited) {
+            return Err(format!("{:?} is visited: {visited}; {:?}", there.at, there.form));
         }
     }
     Ok(())
@@ -284,8 +304,12 @@ fn check_nearest(all: &[There], hull: &Hull, found: Option<granule::Nearest>) ->
 }
 
 /// A world of all kinds of things.
-fn mixed(recipes: &[Recipe], isa: Isa) -> World {
-    let mut world = World::new(Settings { isa, ..Settings::default() }).unwrap();
+pub fn mixed(recipes: &[Recipe], isa: Isa) -> World {
+    mixed_with(recipes, Settings { isa, ..Settings::default() })
+}
+
+pub fn mixed_with(recipes: &[Recipe], settings: Settings) -> World {
+    let mut world = World::new(settings).unwrap();
     recipes.iter().for_each(|recipe| {
         add(&mut world, recipe);
     });
@@ -296,7 +320,7 @@ fn mixed(recipes: &[Recipe], isa: Isa) -> World {
     world
 }
 
-fn isas() -> impl Strategy<Value = Isa> {
+pub fn isas() -> impl Strategy<Value = Isa> {
     prop::sample::select(Isa::available().collect::<Vec<_>>())
 }
 

@@ -130,9 +130,10 @@ impl There {
     }
 }
 
+/// All shapes of all bodies that are enabled.
 pub fn shapes(world: &World) -> Vec<There> {
     let mut all = Vec::new();
-    for body in world.handles() {
+    for body in world.handles().filter(|&body| world.is_enabled(body) == Ok(true)) {
         let now = world.body(body).unwrap();
         let turn = DVec2::from_angle(f64::from(now.angle));
         for (part, placed) in world.parts(body).unwrap().iter().enumerate() {
