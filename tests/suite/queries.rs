@@ -4,6 +4,7 @@
 mod batches;
 mod casts;
 mod definition;
+mod distances;
 mod exact;
 mod visits;
 
