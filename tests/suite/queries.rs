@@ -5,6 +5,7 @@ mod batches;
 mod casts;
 mod definition;
 mod distances;
+mod edited;
 mod exact;
 mod visits;
 
