@@ -2,6 +2,9 @@
 #![cfg(feature = "parallel")]
 #![expect(unsafe_code, reason = "a global allocator that counts is an unsafe trait")]
 
+#[path = "allocations/everything.rs"]
+mod everything;
+
 use granule::scene::{self, Player};
 use granule::{
     Assembly, BatchFirst, BatchHits, BodyDesc, BodyHandle, Explosion, Field, FieldKind, Filter, HookContact,
@@ -512,6 +515,7 @@ fn warm_steps_allocate_nothing() {
     joints_allocate_nothing();
     edits_in_bulk_allocate_nothing();
     events_allocate_nothing();
+    everything::everything_allocates_nothing();
     resting_worlds_allocate_nothing();
     waking_hardly_allocates();
     moving_worlds_allocate_nothing("in motion", 120, 180, |_, _| {});

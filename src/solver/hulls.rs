@@ -303,6 +303,8 @@ pub(crate) struct HullSolver {
     /// Pairs of bodies that have touched in this step, and in the last.
     touched: Vec<[BodyHandle; 2]>,
     touched_before: Vec<[BodyHandle; 2]>,
+    /// Memory: no movement, of every body.
+    unmoved: Vec<Row>,
     room: usize,
 }
 

@@ -251,9 +251,11 @@ impl HullSolver {
         self.list_paired();
         self.clear_touches();
         // Nothing has moved since the start of the step.
-        let still = vec![Row::default(); vel.len()];
-        self.write_outlines(&still, vel, crew);
-        self.find_touches(&still, bodies, level, crew);
+        let mut unmoved = std::mem::take(&mut self.unmoved);
+        unmoved.resize(vel.len(), Row::default());
+        self.write_outlines(&unmoved, vel, crew);
+        self.find_touches(&unmoved, bodies, level, crew);
+        self.unmoved = unmoved;
         self.note_islands(bodies, settings, stirred, touched);
     }
 
@@ -336,8 +338,8 @@ impl HullSolver {
         let corners = stirred.0.iter().filter_map(|&body| bodies.slot_of(body).ok());
         let is_put = corners.clone().any(|slot| bodies.is_corner(slot));
         let put = still.places.iter().copied().filter(|&place| is_put && role(place as usize).active);
-        let active: Vec<u32> = moving.iter().copied().chain(put).collect();
-        for first in active.iter().map(|&place| place as usize) {
+        let active = moving.iter().copied().chain(put);
+        for first in active.clone().map(|place| place as usize) {
             let Hull { lower, upper, .. } = hulls[first];
             let (x, y) = ([lower.x, upper.x], [lower.y, upper.y]);
             levels.visit(x, y, |number| {
@@ -368,7 +370,7 @@ impl HullSolver {
         }
         for slot in elsewhere.iter().map(|&slot| slot as usize) {
             if bodies.columns.kind[slot].shape() == ShapeKind::HalfSpace {
-                active.iter().for_each(|&place| meet(place as usize, slot, &mut others));
+                active.clone().for_each(|place| meet(place as usize, slot, &mut others));
                 continue;
             }
             let [lower, upper] = box_of(slot, bodies, settings);
