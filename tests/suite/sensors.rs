@@ -3,7 +3,7 @@
 
 use super::common::{steps, world};
 use granule::{
-    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Isa, JointDesc, Material, Part, QueryFilter,
+    Assembly, BodyDesc, BodyHandle, BodyType, Filter, Isa, JointDesc, Material, Part, Polygon, QueryFilter,
     SensorEvent, Settings, Shape, Vec2, World,
 };
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ fn placed(part: &Part, body: BodyHandle, world: &World) -> Placed {
         Shape::Capsule { half_length, radius } => {
             Placed::Hull(vec![at(-half_length, 0.0), at(*half_length, 0.0)], f64::from(*radius))
         }
-        Shape::Segment { half_length } => {
+        Shape::Segment { half_length } | Shape::ChainSegment { half_length, .. } => {
             Placed::Hull(vec![at(-half_length, 0.0), at(*half_length, 0.0)], 0.0)
         }
         Shape::HalfSpace { normal, offset } => {
@@ -52,7 +52,10 @@ fn placed(part: &Part, body: BodyHandle, world: &World) -> Placed {
             let along = normal[0] * f64::from(state.position.x) + normal[1] * f64::from(state.position.y);
             Placed::Plane(normal, f64::from(*offset) / length + along)
         }
-        shape => panic!("{shape:?} is not in these tests"),
+        Shape::Polygon(polygon) => {
+            let corners = polygon.vertices().iter().map(|corner| at(corner.x, corner.y));
+            Placed::Hull(corners.collect(), f64::from(polygon.radius()))
+        }
     }
 }
 
@@ -172,14 +175,21 @@ fn follow(world: &World, inside: &mut BTreeSet<SensorEvent>) -> Result<(), Strin
     }
 }
 
+/// The number of shapes.
+const KINDS: usize = 9;
+
 fn shape(kind: usize) -> Shape {
-    match kind % 6 {
+    let wedge = [Vec2::new(-0.6, -0.3), Vec2::new(0.9, -0.2), Vec2::new(0.1, 0.7), Vec2::new(-0.5, 0.4)];
+    match kind % KINDS {
         0 => Shape::circle(0.5),
         1 => Shape::aabb(0.6, 0.3),
         2 => Shape::oriented_box(0.7, 0.2),
         3 => Shape::capsule(0.5, 0.2),
         4 => Shape::oriented_box(3.0, 1.0),
-        _ => Shape::segment(0.8),
+        5 => Shape::segment(0.8),
+        6 => Shape::Polygon(Polygon::regular(5, 0.7).unwrap()),
+        7 => Shape::Polygon(Polygon::rounded(&wedge, 0.2).unwrap().0),
+        _ => Shape::polygon(&wedge[..3]).unwrap(),
     }
 }
 
@@ -205,9 +215,9 @@ fn edit() -> impl Strategy<Value = Edit> {
     let which = any::<prop::sample::Index>;
     prop_oneof![
         8 => Just(Edit::Nothing),
-        4 => (0usize..6, place(), -3.0f32..3.0, any::<bool>(), 0u8..4)
+        4 => (0..KINDS, place(), -3.0f32..3.0, any::<bool>(), 0u8..4)
             .prop_map(|(shape, at, angle, sensor, kind)| Edit::Add(shape, at, angle, sensor, kind)),
-        2 => (which(), 0usize..6, place(), any::<bool>()).prop_map(|(which, shape, at, sensor)| Edit::Part(which, shape, 0.3 * at, sensor)),
+        2 => (which(), 0..KINDS, place(), any::<bool>()).prop_map(|(which, shape, at, sensor)| Edit::Part(which, shape, 0.3 * at, sensor)),
         2 => which().prop_map(Edit::Remove),
         2 => (which(), place()).prop_map(|(which, at)| Edit::Move(which, at)),
         2 => (which(), place()).prop_map(|(which, at)| Edit::Push(which, 2.0 * at - Vec2::new(0.0, 4.0))),
@@ -276,6 +286,15 @@ proptest! {
             world.add_body(&BodyDesc { sensor: true, ..air }).unwrap();
             let rope = Assembly::rope(Vec2::new(-3.0, 4.0), Vec2::new(-3.0, 2.0), 5, 0.1);
             world.add_assembly(&rope).unwrap();
+            // Hills on which bodies lie, and a chain of sensors across them.
+            let hills = [-5.0f32, -3.5, -1.5, 0.5, 2.0, 5.0].map(|x| Vec2::new(x, 0.6 + 0.4 * (2.0 * x).sin()));
+            let hills = Assembly::chain(&hills, false, Material::default()).unwrap();
+            let wire = [Vec2::new(-4.0, 1.0), Vec2::new(-1.0, 2.5), Vec2::new(1.0, 1.0), Vec2::new(4.0, 1.5)];
+            let mut wire = Assembly::chain(&wire, false, Material::default()).unwrap();
+            wire.bodies.iter_mut().for_each(|segment| segment.sensor = true);
+            for chain in [hills, wire] {
+                world.add_assembly(&chain).unwrap();
+            }
             (world, Vec::new(), BTreeSet::new())
         });
         for (number, edit) in edits.iter().enumerate() {
