@@ -150,3 +150,61 @@ fn assert_goes_on_from(world: &World, what: &str) {
     restored.save(&mut again);
     assert!(bytes == again, "{what}: the restored world's snapshot is another one");
 }
+
+/// Bodies of all shapes at rest: scenes that all fall asleep, with the most bytes a body that they may take, contacts and all, awake and asleep. A body of
+/// polygons or boxes that turn has two points a contact, and of those in these scenes 4 to 11 a body.
+const RESTING: [(&str, [f64; 2]); 7] = [
+    ("pile_circles", [140.0, 120.0]),
+    ("pyramid", [110.0, 130.0]),
+    ("many_pyramids", [350.0, 280.0]),
+    ("mixed_shapes", [360.0, 215.0]),
+    ("arch", [245.0, 170.0]),
+    ("card_house", [325.0, 235.0]),
+    ("grains", [92.0, 80.0]),
+];
+
+/// Resting bodies of all shapes take few bytes each; and once they sleep, a step in which one body goes its way beside them changes less than a
+/// twentieth of a snapshot.
+///
+/// While they are awake it changes more, as their contacts' impulses never stand quite still: 12 % of the snapshot of `pyramid`, 21 of that of `packed`
+/// and 41 of that of `card_house`.
+#[test]
+fn resting_shapes_take_few_bytes() {
+    for (name, most) in RESTING {
+        for (sleep, most) in [(false, most[0]), (true, most[1])] {
+            let mut scene = scene::builtin(name, 1_000, 1).unwrap();
+            scene.settings = Settings { sleep, ..scene.settings };
+            let mut world = scene.build().unwrap();
+            let steps = if sleep { 4_000 } else { 600 };
+            while world.step_count() < steps && (!sleep || world.awake_count() > 0) {
+                world.step();
+            }
+            assert_eq!(sleep, world.awake_count() == 0, "{name} does not come to rest");
+            world.step();
+            let count = (world.body_count() + world.particle_count()) as f64;
+            let (bytes, contacts) =
+                (saved(&world).len() as f64 / count, world.contacts().count() as f64 / count);
+            println!("{name}, asleep {sleep}: {bytes:.1} bytes a body, {contacts:.2} points");
+            assert!(bytes <= most, "{name}, asleep {sleep}: {bytes:.1} bytes a body, {contacts:.2} points");
+            if !sleep {
+                continue;
+            }
+            let lone = BodyDesc::dynamic(Shape::oriented_box(0.4, 0.3), Vec2::new(0.0, 900.0));
+            world
+                .add_body(&BodyDesc { velocity: Vec2::X, angular_velocity: 1.0, sleep: false, ..lone })
+                .unwrap();
+            (0..3).for_each(|_| world.step());
+            let (mut base, mut difference) = (saved(&world), Vec::new());
+            for step in 0..30 {
+                world.step();
+                world.diff(&base, &mut difference).unwrap();
+                let part = difference.len() as f64 / base.len() as f64;
+                assert!(part < 0.05, "{name}, step {step}: {:.2} % of {} bytes", 100.0 * part, base.len());
+                let mut other = World::from_snapshot(&base).unwrap();
+                other.apply_diff(&base, &difference).unwrap();
+                base = saved(&world);
+                assert_same(&saved(&other), &base, name);
+            }
+        }
+    }
+}
