@@ -1,11 +1,13 @@
 //! Contract: a world is what a simple model says after any stream of edits: each body has what was given to it last, stale handles are refused, and every
 //! invariant holds.
 
+mod more;
+
 use crate::common::cases;
 use granule::{
-    BodyDesc, BodyHandle, BodyType, Explosion, Field, FieldKind, Filter, Isa, JointDesc, JointHandle,
-    LinkDesc, LinkHandle, Locks, Material, Order, Part, QueryFilter, Ray, Region, Settings, Shape, Vec2,
-    World,
+    BodyDesc, BodyHandle, BodyState, BodyType, Explosion, Field, FieldKind, Filter, Isa, JointDesc,
+    JointEnds, JointHandle, LinkDesc, LinkHandle, Locks, Material, Order, Part, Polygon, QueryFilter, Ray,
+    Region, Settings, Shape, Vec2, World,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -25,16 +27,40 @@ struct Known {
     tag: u64,
     name: Option<String>,
     filter: Filter,
-    parts: usize,
+    parts: Vec<Shown>,
     damping: (f32, f32),
     gravity_scale: f32,
+}
+
+/// What the host knows of a part.
+#[derive(Clone, Debug, PartialEq)]
+struct Shown {
+    shape: Shape,
+    material: Material,
+    sensor: bool,
+}
+
+impl Shown {
+    fn of(part: &Part) -> Shown {
+        Shown { shape: part.shape, material: part.material, sensor: part.sensor }
+    }
 }
 
 #[derive(Default)]
 struct Model {
     bodies: HashMap<BodyHandle, Known>,
     order: Vec<BodyHandle>,
+    /// Particles and segments of chains.
+    others: Vec<BodyHandle>,
     gone: Vec<BodyHandle>,
+    joints: Vec<(JointHandle, JointDesc)>,
+    links: Vec<(LinkHandle, LinkDesc)>,
+    /// Where the bodies were after the last operation, and how fast.
+    states: HashMap<BodyHandle, BodyState>,
+    /// The bodies that the present operation may move or push; `None` for all.
+    touched: Option<Vec<BodyHandle>>,
+    /// The snapshot of the last difference.
+    base: Vec<u8>,
     gone_joints: Vec<JointHandle>,
     gone_links: Vec<LinkHandle>,
 }
@@ -43,7 +69,8 @@ struct Model {
 type Operation = (u8, u8, [f32; 3], u8);
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
-    let operation = (0u8..34, any::<u8>(), [-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0], any::<u8>());
+    let operation =
+        (0u8..34 + more::OPERATIONS, any::<u8>(), [-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0], any::<u8>());
     proptest::collection::vec(operation, 1..60)
 }
 
@@ -85,7 +112,7 @@ impl Model {
             tag: desc.tag,
             name: None,
             filter: desc.filter,
-            parts: 1,
+            parts: vec![more::shown(desc)],
             damping: (0.0, 0.0),
             gravity_scale: 1.0,
         };
@@ -96,11 +123,12 @@ impl Model {
     fn remove(&mut self, body: BodyHandle) {
         self.bodies.remove(&body);
         self.order.retain(|&other| other != body);
+        self.states.remove(&body);
         self.gone.push(body);
     }
 
     fn check(&self, world: &World) {
-        assert_eq!(world.total_count(), self.bodies.len() + 1);
+        assert_eq!(world.total_count(), self.bodies.len() + self.others.len() + 1);
         for (&body, known) in &self.bodies {
             let found = Known {
                 body_type: world.body_type(body).unwrap(),
@@ -111,7 +139,7 @@ impl Model {
                 tag: world.tag(body).unwrap(),
                 name: world.name(body).unwrap().map(str::to_owned),
                 filter: world.filter(body).unwrap(),
-                parts: world.parts(body).unwrap().len(),
+                parts: world.parts(body).unwrap().iter().map(Shown::of).collect(),
                 damping: world.damping(body).unwrap(),
                 gravity_scale: world.gravity_scale(body).unwrap(),
             };
@@ -132,15 +160,72 @@ impl Model {
         for &body in &self.gone {
             assert!(world.body(body).is_err() && world.tag(body).is_err() && world.parts(body).is_err());
         }
+        for (joint, desc) in &self.joints {
+            let found = world.joint(*joint).unwrap();
+            // The places at which it holds follow the bodies' centres.
+            let (frame_a, frame_b) = (found.frame_a, found.frame_b);
+            assert_eq!(found, JointDesc { frame_a, frame_b, ..*desc });
+        }
         assert!(self.gone_joints.iter().all(|&joint| world.joint(joint).is_err()));
         assert!(self.gone_links.iter().all(|&link| world.link(link).is_err()));
     }
 
-    fn apply(&mut self, worlds: &mut [World; 2], &(kind, place, numbers, flags): &Operation) {
+    /// Holds that nothing has moved or changed its speed but what the operation is about.
+    fn check_states(&mut self, world: &World) {
+        for body in self.order.iter().chain(&self.others) {
+            let state = world.body(*body).unwrap();
+            let may_move = self.touched.as_ref().is_none_or(|touched| touched.contains(body));
+            if let Some(before) = self.states.insert(*body, state) {
+                assert!(may_move || before == state, "{body:?} was {before:?} and is {state:?}");
+            }
+        }
+    }
+
+    /// Forgets the joints that have lost an end: their handles are stale at once.
+    fn lose_joints(&mut self) {
+        let there = |body: &BodyHandle| self.bodies.contains_key(body) || self.others.contains(body);
+        let (kept, lost): (Vec<_>, _) = self.joints.drain(..).partition(|(_, desc)| match &desc.ends {
+            JointEnds::Bodies(a, b) => there(a) && there(b),
+            JointEnds::World(a) => there(a),
+            JointEnds::Joints(..) => true,
+        });
+        self.joints = kept;
+        self.gone_joints.extend(lost.into_iter().map(|(joint, _)| joint));
+    }
+
+    /// Holds that the links are those whose bodies are there, and forgets the others: a step has been taken.
+    fn lose_links(&mut self, world: &World) {
+        let there = |body: &BodyHandle| self.bodies.contains_key(body) || self.others.contains(body);
+        let (kept, lost): (Vec<_>, _) =
+            self.links.drain(..).partition(|(_, desc)| there(&desc.a) && there(&desc.b));
+        for (link, desc) in &kept {
+            let found = world.link(*link).unwrap();
+            let (anchor_a, anchor_b) = (found.anchor_a, found.anchor_b);
+            assert_eq!(found, LinkDesc { anchor_a, anchor_b, ..*desc });
+        }
+        assert_eq!(world.link_count(), kept.len());
+        self.links = kept;
+        self.gone_links.extend(lost.into_iter().map(|(link, _)| link));
+        for (_, points) in world.hulls() {
+            assert!(points.iter().all(|point| self.others.contains(point)), "a hull of what is gone");
+        }
+    }
+
+    fn apply(&mut self, worlds: &mut [World; 2], operation: &Operation) {
+        let &(kind, place, numbers, flags) = operation;
         let [x, y, z] = numbers;
         let vector = Vec2::new(x, y);
         let all = [&self.order[..], &self.gone[..]].concat();
         let body = all.get(usize::from(place) % all.len().max(1)).copied().unwrap_or(NONE);
+        self.touched = match kind {
+            24 | 25 | 29 | 31 => None,
+            22 => Some(vec![body, self.order.first().copied().unwrap_or_default()]),
+            _ => Some(vec![body]),
+        };
+        if let Some(more) = kind.checked_sub(34) {
+            return self.apply_more(worlds, more, operation);
+        }
+        let count = worlds[0].total_count();
         let mut both =
             |operation: &dyn Fn(&mut World) -> Result<(), granule::Error>| apply_both(worlds, operation);
         let mut known = self.bodies.get(&body).cloned();
@@ -163,7 +248,7 @@ impl Model {
             }
             6 => {
                 let body_type =
-                    [BodyType::Static, BodyType::Kinematic, BodyType::Dynamic][usize::from(flags) % 3];
+                    [BodyType::Static, BodyType::Kinematic, BodyType::Dynamic][usize::from(flags) % 2];
                 if let Some(known) = of {
                     known.body_type = body_type;
                 }
@@ -212,7 +297,7 @@ impl Model {
                 let part = Part::new(Shape::circle(0.3), 0.3 * vector);
                 if both(&|world| world.add_part(body, &part)) {
                     if let Some(known) = of {
-                        known.parts += 1;
+                        known.parts.push(Shown::of(&part));
                         let more = 0.09 * std::f32::consts::PI;
                         known.mass = known.mass.map(|mass| mass + more);
                     }
@@ -223,8 +308,8 @@ impl Model {
             15 => {
                 if both(&|world| world.remove_part(body, usize::from(flags) % 3)) {
                     if let Some(known) = of {
-                        known.parts -= 1;
-                        if known.parts == 1 {
+                        known.parts.remove(usize::from(flags) % 3);
+                        if known.parts.len() == 1 {
                             // The filter of the body is that of the part that is left.
                             known.filter = worlds[0].parts(body).unwrap()[0].filter;
                         }
@@ -236,21 +321,39 @@ impl Model {
             16 => {
                 let part = Part::new(Shape::oriented_box(0.2, 0.3), 0.2 * vector);
                 let done = both(&|world| world.set_part(body, usize::from(flags) % 2, &part));
-                let alone = self.bodies.get(&body).is_some_and(|known| known.parts == 1);
-                if done && alone {
+                if done {
                     if let Some(known) = of {
-                        known.filter = part.filter;
+                        known.parts[usize::from(flags) % 2] = Shown::of(&part);
+                        if known.parts.len() == 1 {
+                            known.filter = part.filter;
+                        }
                     }
                     self.bodies.insert(body, known.expect("a body that is there"));
                 }
                 return;
             }
             17 => {
-                both(&|world| world.set_shape(body, &Shape::oriented_box(0.3, 0.5)));
+                let shape = [
+                    Shape::oriented_box(0.3, 0.5),
+                    Shape::Polygon(Polygon::regular(3 + usize::from(flags) % 6, 0.4).unwrap()),
+                ][usize::from(flags) % 2];
+                if both(&|world| world.set_shape(body, &shape)) {
+                    if let Some(known) = of {
+                        known.parts[0].shape = shape;
+                    }
+                    self.bodies.insert(body, known.expect("a body that is there"));
+                }
                 return;
             }
             18 => {
-                both(&|world| world.set_material(body, &Material::new(1.0 + x.abs(), y.abs(), 0.1)));
+                let material =
+                    Material { id: u32::from(flags % 3), ..Material::new(1.0 + x.abs(), y.abs(), 0.1) };
+                if both(&|world| world.set_material(body, &material)) {
+                    if let Some(known) = of {
+                        known.parts.iter_mut().for_each(|part| part.material = material);
+                    }
+                    self.bodies.insert(body, known.expect("a body that is there"));
+                }
                 return;
             }
             19 => {
@@ -289,7 +392,9 @@ impl Model {
             23 => {
                 let other = self.order.last().copied().unwrap_or(NONE);
                 let joint = JointDesc::revolute(body, other, Vec2::X, -Vec2::X);
-                both(&|world| world.add_joint(&joint).map(|_| ()));
+                let added = worlds.each_mut().map(|world| world.add_joint(&joint));
+                assert_eq!(added[0], added[1]);
+                self.joints.extend(added[0].iter().map(|&handle| (handle, joint)));
                 return;
             }
             24 => {
@@ -300,7 +405,10 @@ impl Model {
             }
             26 => {
                 let other = self.order.last().copied().unwrap_or(NONE);
-                both(&|world| world.add_link(&LinkDesc::distance(body, other, 1.0 + x.abs())).map(|_| ()));
+                let link = LinkDesc::distance(body, other, 1.0 + x.abs());
+                let added = worlds.each_mut().map(|world| world.add_link(&link));
+                assert_eq!(added[0], added[1]);
+                self.links.extend(added[0].iter().map(|&handle| (handle, link)));
                 return;
             }
             27 => {
@@ -311,7 +419,9 @@ impl Model {
                     // A link of a body that was removed since the last step is still there, but cannot be changed.
                     let whole = worlds[0].contains(old.a) && worlds[0].contains(old.b);
                     assert_eq!(done, x >= 0.0 && whole);
-                    assert_eq!(worlds[0].link(link), Ok(if done { new } else { old }));
+                    let now = if done { new } else { old };
+                    assert_eq!(worlds[0].link(link), Ok(now));
+                    self.links.iter_mut().filter(|(other, _)| *other == link).for_each(|known| known.1 = now);
                 }
                 return;
             }
@@ -326,12 +436,14 @@ impl Model {
                     assert!(!apply_both(worlds, &|world| world.remove_links(&[link])));
                     assert!(!apply_both(worlds, &|world| world.remove_joints(&[joint])));
                 }
+                self.links.retain(|(link, _)| !links.contains(link));
+                self.joints.retain(|(joint, _)| !joints.contains(joint));
                 self.gone_links.extend(links);
                 self.gone_joints.extend(joints);
                 return;
             }
             29 => {
-                let columns = vec![z; self.order.len() + 1];
+                let columns = vec![z; count];
                 both(&|world| world.apply_impulse_columns(Order::Added, [&columns, &columns, &columns]));
                 return;
             }
@@ -357,11 +469,16 @@ impl Model {
                 return;
             }
             33 => {
-                both(&|world| world.set_sensor(body, flags & 1 == 0));
+                if both(&|world| world.set_sensor(body, flags & 1 == 0)) {
+                    if let Some(known) = of {
+                        known.parts.iter_mut().for_each(|part| part.sensor = flags & 1 == 0);
+                    }
+                    self.bodies.insert(body, known.expect("a body that is there"));
+                }
                 return;
             }
             _ => {
-                let columns = vec![z; self.order.len() + 1];
+                let columns = vec![z; count];
                 both(&|world| world.set_velocity_columns(Order::Stored, [&columns, &columns, &columns]));
                 return;
             }
@@ -392,9 +509,14 @@ proptest! {
         for (index, operation) in operations.iter().enumerate() {
             model.apply(&mut worlds, operation);
             worlds[0].validate().unwrap();
+            model.lose_joints();
             model.check(&worlds[0]);
+            model.check_states(&worlds[0]);
             if index % 2 == 0 {
                 worlds.iter_mut().for_each(World::step);
+                model.lose_links(&worlds[0]);
+                model.touched = None;
+                model.check_states(&worlds[0]);
                 worlds[1].validate().unwrap();
                 prop_assert_eq!(worlds[0].first_difference(&worlds[1]), None);
                 prop_assert_eq!(worlds[0].state_hash(), worlds[1].state_hash());
