@@ -5,6 +5,7 @@
 mod goes_on;
 mod hits;
 mod moves;
+mod naive;
 mod one_body;
 
 use granule::{
