@@ -42,11 +42,15 @@ impl Machine {
             }
             4 => {
                 let mass = maybe(bytes);
-                self.both(|world| world.set_mass(body, mass));
+                if self.both(|world| world.set_mass(body, mass)).is_some() {
+                    assert_eq!(self.worlds[0].mass_by_hand(body), Ok(mass));
+                }
             }
             5 => {
                 let inertia = maybe(bytes);
-                self.both(|world| world.set_inertia(body, inertia));
+                if self.both(|world| world.set_inertia(body, inertia)).is_some() {
+                    assert_eq!(self.worlds[0].inertia_by_hand(body), Ok(inertia));
+                }
             }
             6 => {
                 let centre = (bytes.byte() > 80).then(|| bytes.vector());

@@ -205,6 +205,7 @@ pub fn compare(scalar: &World, wide: &World) {
     assert_eq!(scalar.pair_count(), wide.pair_count());
     assert_eq!(scalar.list_age(), wide.list_age());
     assert_eq!(scalar.quarantined(), wide.quarantined());
+    assert_eq!(scalar.quarantine_events(), wide.quarantine_events());
     assert_eq!(scalar.sleep_events(), wide.sleep_events());
     assert_eq!(scalar.wake_events(), wide.wake_events());
     assert_eq!(scalar.link_events(), wide.link_events());

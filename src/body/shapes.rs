@@ -33,6 +33,15 @@ impl Bodies {
         &self.compounds[self.columns.outline[slot] as usize].parts
     }
 
+    /// Sets the tag of a part of a body of several shapes. Returns false for other bodies.
+    pub(crate) fn set_part_tag(&mut self, slot: usize, part: usize, tag: u64) -> bool {
+        if self.columns.kind[slot].shape() != ShapeKind::Compound {
+            return false;
+        }
+        self.compounds[self.columns.outline[slot] as usize].parts[part].part.tag = tag;
+        true
+    }
+
     /// The number of a body's shapes.
     pub(crate) fn shape_count(&self, slot: usize) -> u8 {
         self.parts(slot).len().max(1) as u8

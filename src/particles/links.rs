@@ -194,6 +194,10 @@ impl LinkHandle {
     fn name(self) -> Name {
         Name { index: self.index, generation: self.generation }
     }
+
+    pub(crate) fn stale(self) -> Error {
+        Error::StaleHandle { kind: "link", index: self.index, generation: self.generation }
+    }
 }
 
 /// All links of a world.
@@ -318,8 +322,7 @@ impl Links {
     }
 
     pub(crate) fn get(&self, handle: LinkHandle) -> Result<&LinkDesc, Error> {
-        let LinkHandle { index, generation } = handle;
-        self.table.get(handle.name()).ok_or(Error::StaleHandle { kind: "link", index, generation })
+        self.table.get(handle.name()).ok_or_else(|| handle.stale())
     }
 
     pub(crate) fn remove(&mut self, handle: LinkHandle) -> Result<(), Error> {

@@ -122,8 +122,7 @@ impl World {
         for (index, (&body, &position)) in bodies.iter().zip(positions).enumerate() {
             self.good_slot(body, "position").map_err(at(index))?;
             check_vec("position", position, MAX_COORDINATE).map_err(at(index))?;
-        }
-        for (index, &angle) in angles.into_iter().flatten().enumerate() {
+            let angle = angles.map_or(0.0, |angles| angles[index]);
             check_range("angle", angle, -MAX_COORDINATE, MAX_COORDINATE).map_err(at(index))?;
         }
         for (index, (&body, &position)) in bodies.iter().zip(positions).enumerate() {
@@ -155,8 +154,7 @@ impl World {
         for (index, (&body, &velocity)) in bodies.iter().zip(velocities).enumerate() {
             self.moving_slot(body, "velocity").map_err(at(index))?;
             check_vec("velocity", velocity, MAX_SPEED).map_err(at(index))?;
-        }
-        for (index, &omega) in angular.into_iter().flatten().enumerate() {
+            let omega = angular.map_or(0.0, |angular| angular[index]);
             check_range("angular_velocity", omega, -MAX_SPEED, MAX_SPEED).map_err(at(index))?;
         }
         for (index, (&body, &velocity)) in bodies.iter().zip(velocities).enumerate() {
@@ -184,8 +182,7 @@ impl World {
         for (index, (&body, &force)) in bodies.iter().zip(forces).enumerate() {
             self.pushed_slot(body, "force").map_err(at(index))?;
             check_vec("force", force, Self::MAX_FORCE).map_err(at(index))?;
-        }
-        for (index, &torque) in torques.into_iter().flatten().enumerate() {
+            let torque = torques.map_or(0.0, |torques| torques[index]);
             check_range("torque", torque, -Self::MAX_FORCE, Self::MAX_FORCE).map_err(at(index))?;
         }
         for (index, (&body, &force)) in bodies.iter().zip(forces).enumerate() {

@@ -146,6 +146,26 @@ impl World {
         Ok(self.bodies.by_hand(slot).centre)
     }
 
+    /// The mass that was set by hand ([`BodyDesc::mass`](crate::BodyDesc::mass), [`World::set_mass`]), kg, of a body that is static or kinematic now, too. `None` if it is that
+    /// of the shapes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn mass_by_hand(&self, body: BodyHandle) -> Result<Option<f32>, Error> {
+        Ok(self.bodies.by_hand(self.bodies.slot_of(body)?).mass)
+    }
+
+    /// The moment of inertia that was set by hand ([`BodyDesc::inertia`](crate::BodyDesc::inertia), [`World::set_inertia`]), kg·m². `None` if it is that of the shapes with
+    /// the body's mass.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StaleHandle`]
+    pub fn inertia_by_hand(&self, body: BodyHandle) -> Result<Option<f32>, Error> {
+        Ok(self.bodies.by_hand(self.bodies.slot_of(body)?).inertia)
+    }
+
     fn set_by_hand(&mut self, slot: usize, by_hand: ByHand) {
         let index = self.bodies.handle(slot).index;
         self.edit_mass(slot, Vec2::ZERO, |bodies| {
@@ -197,7 +217,7 @@ impl World {
     }
 
     /// Keeps a dynamic body from moving along x, along y, or from turning. The position does not change along a locked axis, not by one bit, and
-    /// the velocity is 0. A lock acts as a constraint beside the contacts: within a step, a heavy blow along the axis may still push the two bodies
+    /// the velocity is 0 after each step: what you set, or an impulse gives it, is gone with the next one. A lock acts as a constraint beside the contacts: within a step, a heavy blow along the axis may still push the two bodies
     /// into each other. A body that is not dynamic moves as you tell it.
     ///
     /// # Errors

@@ -108,7 +108,8 @@ impl World {
     ///
     /// [`Error::StaleHandle`], also when the link broke or lost a body.
     pub fn link(&self, link: LinkHandle) -> Result<LinkDesc, Error> {
-        self.links.get(link).copied()
+        let desc = *self.links.get(link)?;
+        self.bodies.slot_of(desc.a).and(self.bodies.slot_of(desc.b)).map(|_| desc).map_err(|_| link.stale())
     }
 
     /// All links by handle index. Links of a body that was removed since the last step are still among them.
@@ -116,7 +117,7 @@ impl World {
         self.links.iter().map(|(handle, link)| (handle, *link))
     }
 
-    /// The number of links.
+    /// The number of links, as [`World::links`] has them.
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
@@ -208,15 +209,17 @@ impl World {
     ///
     /// [`Error::StaleHandle`], also when the hull lost a particle.
     pub fn hull(&self, hull: HullHandle) -> Result<&[BodyHandle], Error> {
-        self.hulls.get(hull).map(|hull| hull.points())
+        let points = self.hulls.get(hull)?.points();
+        let whole = points.iter().all(|&body| self.bodies.slot_of(body).is_ok());
+        if whole { Ok(points) } else { Err(hull.stale()) }
     }
 
-    /// All hulls by handle index.
+    /// All hulls by handle index. Those of a particle that was removed since the last step are still among them.
     pub fn hulls(&self) -> impl Iterator<Item = (HullHandle, &[BodyHandle])> {
         self.hulls.iter().map(|(handle, hull)| (handle, hull.points()))
     }
 
-    /// The number of hulls.
+    /// The number of hulls, as [`World::hulls`] has them.
     pub fn hull_count(&self) -> usize {
         self.hulls.len()
     }

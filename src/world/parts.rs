@@ -14,7 +14,7 @@ use glam::Vec2;
 
 impl World {
     /// Replaces a part of a body: its shape, place, angle, material, filter and tag. Parts count from 0, in the order of [`World::parts`]. A body of
-    /// one shape has part 0. Places are from the present centre. Mass, centre and moment of inertia follow, unless they were set by hand.
+    /// one shape has part 0. Places are from the present centre. If nothing but the tag is new, no more than that changes. Mass, centre and moment of inertia follow, unless they were set by hand.
     ///
     /// # Errors
     ///
@@ -28,7 +28,11 @@ impl World {
         let Some(place) = parts.get_mut(index) else {
             return Err(Error::Invalid { field: "part", reason: "the body has no such part" });
         };
-        let is_other = std::mem::replace(place, *part).material != part.material;
+        let before = std::mem::replace(place, *part);
+        if (Part { tag: part.tag, ..before }) == *part && self.bodies.set_part_tag(slot, index, part.tag) {
+            return Ok(());
+        }
+        let is_other = before.material != part.material;
         let centre = self.bodies.centre_of(slot, &parts);
         let touching = if is_other { self.touching(slot) } else { Vec::new() };
         self.replace_parts(slot, &parts, centre, None)?;

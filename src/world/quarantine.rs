@@ -25,6 +25,12 @@ impl World {
         &self.quarantined
     }
 
+    /// The bodies that went bad in the last step: the end of [`World::quarantined`].
+    pub fn quarantine_events(&self) -> &[Quarantine] {
+        let before = self.quarantined.partition_point(|gone| gone.step + 1 < self.step_count);
+        &self.quarantined[before..]
+    }
+
     /// Does nothing unless velocities, forces or impulses were set by hand. Quarantines bodies that would go bad (their
     /// velocity after the forces of this step is not a number, or beyond all bounds) before they infect their
     /// neighbours, and notes bodies that will leave their margin in this step.

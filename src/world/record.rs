@@ -284,6 +284,22 @@ impl Recording {
         Ok(recording)
     }
 
+    /// Whether the world had [hooks](World::set_hooks) at the start, or got some. They are code of the host, and not in the recording: only
+    /// [`Recording::replay_hooked`], given the same ones, does the same again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Snapshot`] if a call can't be read.
+    pub fn has_hooks(&self) -> Result<bool, Error> {
+        let (mut had, mut from) = (self.hooked, Reader::plain(&self.calls));
+        while !had && !from.is_at_end() {
+            let at = from.at();
+            let call: Call = from.value().map_err(|flaw| refuse("recording", at, flaw))?;
+            had = matches!(call, Call::SetHooks(true));
+        }
+        Ok(had)
+    }
+
     /// Does all that was recorded again, in a new world with this instruction set and on the threads of the pool in which you call it,
     /// and compares the hashes. It ends at the first that differs.
     ///

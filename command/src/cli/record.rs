@@ -89,7 +89,13 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     match verdict.mismatch {
         None => Ok(()),
         Some(MismatchRecord { step, expected, got }) => {
-            Err(check_failed(format!("replay: step {step}: expected hash {expected}, got {got}")))
+            let had = recording.has_hooks().map_err(|error| bad_file(&args.file, &error))?;
+            let why = if had {
+                " (the world had hooks, which are code of the host and not in the file)"
+            } else {
+                ""
+            };
+            Err(check_failed(format!("replay: step {step}: expected hash {expected}, got {got}{why}")))
         }
     }
 }

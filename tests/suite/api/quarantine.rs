@@ -15,6 +15,7 @@ fn a_body_that_goes_bad_is_quarantined() {
             (0..60).for_each(|_| world.step());
             let victim = bodies[4];
             let when = world.step_count();
+            assert!(world.quarantine_events().is_empty());
             // There are many calls, because a call out of range is refused on its own and the others still act.
             for _ in 0..50 {
                 for force in [f32::MAX, 1e30] {
@@ -22,7 +23,12 @@ fn a_body_that_goes_bad_is_quarantined() {
                     let _ = world.apply_impulse(victim, Vec2::new(force, force));
                 }
             }
-            (0..120).for_each(|_| world.step());
+            let mut told = Vec::new();
+            for _ in 0..120 {
+                world.step();
+                told.extend(world.quarantine_events().iter().map(|event| (event.body, world.step_count())));
+            }
+            assert_eq!(told, [(victim, world.quarantined()[0].step + 1)]);
             let reported: Vec<_> = world.quarantined().iter().map(|q| q.body).collect();
             assert_eq!(reported, [victim], "{:?}", world.quarantined());
             assert!(world.quarantined()[0].step >= when, "{:?}", world.quarantined());

@@ -262,3 +262,26 @@ fn placing_by_columns() {
     }
     steps(&mut world, 1);
 }
+
+/// Of several elements that are refused, the error names the first, whichever of its values it is.
+#[test]
+fn the_first_bad_element_is_named() {
+    let (mut world, bodies) = pile();
+    let (good, bad) = ([Vec2::ONE; 3], [Vec2::ONE, Vec2::ONE, Vec2::NAN]);
+    let angles = [0.0, f32::NAN, 0.0];
+    let hash = world.state_hash();
+    let bodies = &bodies[..3];
+    let index = |result: Result<(), Error>| match result {
+        Err(Error::Element { index, .. }) => Some(index),
+        _ => None,
+    };
+    for (vectors, numbers, first) in
+        [(&bad, Some(&angles[..]), 1), (&bad, None, 2), (&good, Some(&angles[..]), 1)]
+    {
+        assert_eq!(index(world.place_bodies(bodies, vectors, numbers)), Some(first));
+        assert_eq!(index(world.set_velocities(bodies, vectors, numbers)), Some(first));
+        assert_eq!(index(world.apply_forces(bodies, vectors, numbers)), Some(first));
+        assert_eq!(index(world.apply_impulses(bodies, vectors, numbers)), Some(first));
+    }
+    assert_eq!(world.state_hash(), hash);
+}

@@ -1,7 +1,7 @@
 //! Contract: shapes, materials and parts change as if the body had been made so; what the host gave by hand stays.
 
 use super::{ball, block, ground, position, space, steps};
-use granule::{BodyDesc, Error, Filter, JointDesc, Material, Part, Shape, Vec2};
+use granule::{BodyDesc, BodyType, Error, Filter, JointDesc, Material, Part, Shape, Vec2};
 
 fn hammer(world: &mut granule::World) -> granule::BodyHandle {
     let body = world.add_body(&BodyDesc {
@@ -197,4 +197,62 @@ fn weight_that_comes_late_has_its_centre() {
         world.set_body_type(body, granule::BodyType::Dynamic).unwrap();
     };
     assert_eq!(made(kinematic, &by_hand).0, Vec2::ZERO);
+}
+
+/// A part that gets another tag, and nothing else, wakes nothing and needs no new pair list; a part that moves does.
+#[test]
+fn a_tag_of_a_part_is_no_other_part() {
+    let mut world = ground();
+    let body = hammer(&mut world);
+    steps(&mut world, 200);
+    world.sleep_body(body).unwrap();
+    steps(&mut world, 2);
+    let (hash, age) = (world.state_hash(), world.list_age());
+    let mut part = world.parts(body).unwrap()[1];
+    part.tag = 77;
+    world.set_part(body, 1, &part).unwrap();
+    assert_eq!(world.parts(body).unwrap()[1], part);
+    assert!(!world.is_awake(body).unwrap());
+    world.step();
+    assert_eq!((world.state_hash(), world.is_awake(body).unwrap()), (hash, false));
+    assert!(world.list_age() >= age);
+    part.position.x += 0.01;
+    world.set_part(body, 1, &part).unwrap();
+    assert!(world.is_awake(body).unwrap());
+}
+
+/// What was set by hand can be read as it was set, whatever the body's type is meanwhile.
+#[test]
+fn masses_by_hand_are_read_back() {
+    let mut world = ground();
+    let body = world.add_body(&block(Vec2::new(0.0, 3.0))).unwrap();
+    assert_eq!((world.mass_by_hand(body), world.inertia_by_hand(body)), (Ok(None), Ok(None)));
+    world.set_mass(body, Some(7.0)).unwrap();
+    world.set_inertia(body, Some(0.5)).unwrap();
+    for body_type in [BodyType::Static, BodyType::Kinematic, BodyType::Dynamic] {
+        world.set_body_type(body, body_type).unwrap();
+        assert_eq!((world.mass_by_hand(body), world.inertia_by_hand(body)), (Ok(Some(7.0)), Ok(Some(0.5))));
+    }
+    assert!(near(world.mass(body).unwrap(), 7.0) && near(world.inertia(body).unwrap(), 0.5));
+    world.set_mass(body, None).unwrap();
+    assert_eq!(world.mass_by_hand(body), Ok(None));
+}
+
+/// The handles of a link and a hull that lose a body are stale at once; the other calls that list them say so after the next step.
+#[test]
+fn what_lost_a_body_is_stale() {
+    let mut world = space();
+    let soft = granule::Assembly::soft_box(Vec2::ZERO, Vec2::ONE, 0.1, 1.0, 0.0);
+    let corners = world.add_assembly(&soft).unwrap();
+    let hull = world.hulls().next().unwrap().0;
+    let links: Vec<_> = world.links().collect();
+    assert!(world.hull(hull).is_ok());
+    world.remove_body(corners[0]).unwrap();
+    assert!(matches!(world.hull(hull), Err(Error::StaleHandle { kind: "hull", .. })));
+    for (link, desc) in links {
+        let lost = [desc.a, desc.b].contains(&corners[0]);
+        assert_eq!(world.link(link).is_err(), lost, "{desc:?}");
+    }
+    world.step();
+    assert_eq!((world.hull_count(), world.link_count()), (0, 3));
 }

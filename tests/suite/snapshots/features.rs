@@ -210,6 +210,7 @@ fn hooks_stay_with_their_world() {
     plain.restore(&snapshot).unwrap();
     (0..60).for_each(|_| plain.step());
     assert_eq!(plain.state_hash(), later);
+    assert_eq!(recording.has_hooks(), Ok(true));
     let replay = recording.replay_hooked(Isa::Scalar, hooks.clone()).unwrap();
     assert_eq!((replay.checked, replay.mismatch), (95, None));
     assert!(recording.replay(Isa::Scalar).unwrap().mismatch.is_some());
