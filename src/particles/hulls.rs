@@ -22,12 +22,6 @@ pub struct HullHandle {
     generation: u32,
 }
 
-impl HullHandle {
-    pub(crate) fn stale(self) -> Error {
-        Error::StaleHandle { kind: "hull", index: self.index, generation: self.generation }
-    }
-}
-
 crate::base::codec::stored!(HullHandle = HullHandle { index: 0, generation: 0 }; { index, generation });
 
 impl HullHandle {
@@ -127,7 +121,7 @@ impl Hulls {
     pub(crate) fn get(&self, handle: HullHandle) -> Result<&Loop, Error> {
         let HullHandle { index, generation } = handle;
         let name = Name { index, generation };
-        self.table.get(name).ok_or_else(|| handle.stale())
+        self.table.get(name).ok_or(Error::StaleHandle { kind: "hull", index, generation })
     }
 
     pub(crate) fn remove(&mut self, handle: HullHandle) -> Result<(), Error> {

@@ -194,10 +194,6 @@ impl LinkHandle {
     fn name(self) -> Name {
         Name { index: self.index, generation: self.generation }
     }
-
-    pub(crate) fn stale(self) -> Error {
-        Error::StaleHandle { kind: "link", index: self.index, generation: self.generation }
-    }
 }
 
 /// All links of a world.
@@ -322,7 +318,8 @@ impl Links {
     }
 
     pub(crate) fn get(&self, handle: LinkHandle) -> Result<&LinkDesc, Error> {
-        self.table.get(handle.name()).ok_or_else(|| handle.stale())
+        let LinkHandle { index, generation } = handle;
+        self.table.get(handle.name()).ok_or(Error::StaleHandle { kind: "link", index, generation })
     }
 
     pub(crate) fn remove(&mut self, handle: LinkHandle) -> Result<(), Error> {

@@ -106,10 +106,9 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], also when the link broke or lost a body.
+    /// [`Error::StaleHandle`], also when the link broke, or lost a body before the last step.
     pub fn link(&self, link: LinkHandle) -> Result<LinkDesc, Error> {
-        let desc = *self.links.get(link)?;
-        self.bodies.slot_of(desc.a).and(self.bodies.slot_of(desc.b)).map(|_| desc).map_err(|_| link.stale())
+        self.links.get(link).copied()
     }
 
     /// All links by handle index. Links of a body that was removed since the last step are still among them.
@@ -117,7 +116,7 @@ impl World {
         self.links.iter().map(|(handle, link)| (handle, *link))
     }
 
-    /// The number of links, as [`World::links`] has them.
+    /// The number of links.
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
@@ -207,11 +206,9 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`Error::StaleHandle`], also when the hull lost a particle.
+    /// [`Error::StaleHandle`], also when the hull lost a particle before the last step.
     pub fn hull(&self, hull: HullHandle) -> Result<&[BodyHandle], Error> {
-        let points = self.hulls.get(hull)?.points();
-        let whole = points.iter().all(|&body| self.bodies.slot_of(body).is_ok());
-        if whole { Ok(points) } else { Err(hull.stale()) }
+        self.hulls.get(hull).map(|hull| hull.points())
     }
 
     /// All hulls by handle index. Those of a particle that was removed since the last step are still among them.
@@ -219,7 +216,7 @@ impl World {
         self.hulls.iter().map(|(handle, hull)| (handle, hull.points()))
     }
 
-    /// The number of hulls, as [`World::hulls`] has them.
+    /// The number of hulls.
     pub fn hull_count(&self) -> usize {
         self.hulls.len()
     }

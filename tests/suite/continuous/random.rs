@@ -74,7 +74,9 @@ fn run(case: &Case, isa: Isa) -> Result<u64, TestCaseError> {
         let height = Vec2::from_angle(-wall.angle).rotate(body.position - wall.position).y;
         // A segment without thickness that a turning wall presses on sinks in a little in each step: a known gap, see `walls.rs`.
         let sinks = case.shape == 6 && case.wall == 2;
-        prop_assert!(height > 0.0 || sinks, "step {step}: {height} m above the wall");
+        // What a wall carries along may be in it by what single precision leaves of its place.
+        let rounding = 2.0 * f32::EPSILON * (body.position.length() + 1.0);
+        prop_assert!(height > -rounding || sinks, "step {step}: {height} m above the wall");
         if case.wall == 0 {
             let limit = case.speed + 0.2 * case.spin.abs();
             prop_assert!(
