@@ -80,8 +80,8 @@ pub(super) fn cut_lanes<L: Lane, const N: usize>(
     let enter = reduce(enters, |a, b| if a > b { a } else { b });
     let enter = if enter > 0.0 { enter } else { 0.0 };
     let mut edges = 0u32;
-    for i in 0..N {
-        edges |= u32::from(enters[i] == enter) << i;
+    for (i, &time) in enters.iter().enumerate() {
+        edges |= u32::from(time == enter) << i;
     }
     let edge = if enter > 0.0 { edges.trailing_zeros() as usize } else { N };
     Cut { enter, leave: reduce(leaves, |a, b| if a < b { a } else { b }), edge }

@@ -28,7 +28,7 @@ fn apply(world: &mut World, edit: &Edit) {
     let bodies: Vec<_> = world.handles().collect();
     let body = bodies[edit.which.index(bodies.len())];
     let Recipe { desc, parts } = &edit.recipe;
-    let on = edit.number % 2 == 0;
+    let on = edit.number.is_multiple_of(2);
     let part = usize::from(edit.number) % world.parts(body).unwrap().len();
     let _ = match edit.what {
         0 => world.set_position(body, desc.position),
