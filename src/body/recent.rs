@@ -19,8 +19,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Computes them, and adds a user to the outline of a shape that turns. In place: where each body has a shape of its own, to make them
-    /// elsewhere and move them took a seventh of the time of adding it.
+    /// Computes them, and adds a user to the outline of a shape that turns. In place: where each body has a shape of its own, they would be
+    /// moved for each.
     #[inline]
     fn set(&mut self, shape: &Shape, outlines: &mut Outlines) {
         match (&mut self.shape, *shape) {

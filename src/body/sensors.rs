@@ -11,7 +11,7 @@ use crate::geometry::shape::ShapeKind;
 use std::collections::BTreeMap;
 
 /// All bodies with sensors, in the order of their handles, each with the filter of its only shape. (That of a compound is not used.) A tree:
-/// in a sorted list, to remove 64,000 of them one after the other took 0.9 s.
+/// in a sorted list, to remove n of them one after the other took n² time (test `sensors_go_in_any_order`).
 #[derive(Clone, Default)]
 pub(crate) struct Sensors {
     filters: BTreeMap<BodyHandle, Filter>,

@@ -363,7 +363,7 @@ fn gather_lanes<L: Lane>(group: &mut Group, tree: &Tree, bounds: &[f32; 4]) -> b
 pub(crate) struct Search<'a, 'b, S> {
     tree: &'a Tree,
     group: Option<&'a Group>,
-    /// Apart: it has room for what it finds, and to move that takes longer than to search a node.
+    /// Apart: it has room for what it finds, which is not moved with the search.
     pub sought: &'b mut S,
     /// From the root down: a node's number in its level, and its children that are still to be visited, as bits.
     open: [(u32, u32); MAX_HEIGHT],

@@ -33,7 +33,7 @@ pub(crate) struct MassProperties {
 }
 
 impl MassProperties {
-    /// Those of a disc about the origin, r in m.
+    /// Those of a disc about the origin, its radius in m.
     pub(crate) fn of_disc(radius: f64) -> MassProperties {
         let area = std::f64::consts::PI * radius * radius;
         MassProperties { area, centroid: DVec2::ZERO, inertia: 0.5 * area * radius * radius }

@@ -287,7 +287,7 @@ impl Shape {
     pub(crate) fn mass_properties(&self) -> MassProperties {
         let nothing = MassProperties { area: 0.0, centroid: glam::DVec2::ZERO, inertia: 0.0 };
         match *self {
-            // Many worlds are of discs of all sizes: by their outlines, these took half the time of adding them.
+            // Many worlds are of discs of all sizes, each of which is asked when it is added: no outline is made for them.
             Shape::Circle { radius } | Shape::Particle { radius } => MassProperties::of_disc(radius.into()),
             _ => Outline::of(self).map_or(nothing, |outline| outline.mass_properties()),
         }

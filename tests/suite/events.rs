@@ -27,6 +27,21 @@ fn couple(a: BodyHandle, b: BodyHandle) -> Couple {
     if a < b { [a, b] } else { [b, a] }
 }
 
+/// Brings the pairs that touch up to date with a step's events, each of which must change them.
+fn follow(world: &World, touching: &mut HashSet<Couple>) -> Result<(), String> {
+    for event in world.end_events() {
+        if !touching.remove(&couple(event.a, event.b)) {
+            return Err(format!("{event:?} ends without having begun"));
+        }
+    }
+    for event in world.begin_events() {
+        if !touching.insert(couple(event.a, event.b)) {
+            return Err(format!("{event:?} begins twice"));
+        }
+    }
+    Ok(())
+}
+
 /// Adds a body of one to four shapes.
 fn add(world: &mut World, recipe: usize, desc: &BodyDesc) -> BodyHandle {
     let at = |x: f32, y: f32, shape: Shape| Part::new(shape, Vec2::new(x, y));
@@ -157,16 +172,7 @@ impl Scene {
             self.world.contacts().filter(bears).map(|contact| couple(contact.a, contact.b)).collect();
         self.world.step();
         let world = &self.world;
-        for event in world.end_events() {
-            if !self.touching.remove(&couple(event.a, event.b)) {
-                return Err(format!("{event:?} ends without having begun"));
-            }
-        }
-        for event in world.begin_events() {
-            if !self.touching.insert(couple(event.a, event.b)) {
-                return Err(format!("{event:?} begins twice"));
-            }
-        }
+        follow(world, &mut self.touching)?;
         let (mut surely, mut perhaps) = (HashSet::new(), HashSet::new());
         let Settings { slop, time_step, .. } = *world.settings();
         for contact in world.contacts() {
