@@ -13,8 +13,8 @@
 //!                     the bodies, the earliest first, until the visitor has what it wants
 //! ```
 //!
-//! Tried and dropped, as neither showed in the time of a batch: to search for 32 queries first and fetch the bodies that they find before
-//! the exact tests; to sort what a box finds by rank, in lanes. A track has no use for inner discs: with them, it made 1.2 exact tests a ray.
+//! Tried and dropped, as none showed in the time of a batch: to search for 32 queries first and fetch the bodies that they find before
+//! the exact tests; to sort what a box finds by rank, in lanes; first pieces of 1.5 and 3 heights of a band. A track has no use for inner discs: with them, it made 1.2 exact tests a ray.
 //!
 //! What a search finds goes to the exact test of the query. It is only the order, and what is left out, that the discs decide; both have
 //! slack for rounding. So the answers are those of single queries, which walk through the bands (`walk.rs`).
